@@ -15,7 +15,16 @@ from dpcausal.cli.app import run
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.earlier import MOST_ENTRIES, AskedBefore, OtherRows, asked_before, other_rows
+from dpcausal.privacy.ledger.chain import CHARGE, Entry
+from dpcausal.privacy.ledger.earlier import (
+    MOST_ENTRIES,
+    AskedBefore,
+    EarlierQuestion,
+    EarlierRelease,
+    OtherRows,
+    asked_before,
+    other_rows,
+)
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 
@@ -54,7 +63,7 @@ def ask(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> list[
 
 def test_a_test_asked_again_is_said_and_charged(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask(capsys, *TEST, "--epsilon", "0.5") == []
-    swapped = ("test", "p.csv", "--schema", "schema.toml", "--x", "b", "--y", "a", "--method", "chi2")
+    swapped = ("test", "p.csv", "--schema", "schema.toml", "--x", "b", "--y", "a")
     (line,) = ask(capsys, *swapped, "--epsilon", "0.5")
     assert line == (
         "dpcausal: Entry 2 of this ledger asked this before, at epsilon 0.5: its answer costs nothing to read again. "
@@ -64,6 +73,7 @@ def test_a_test_asked_again_is_said_and_charged(folder: Path, capsys: pytest.Cap
     assert "Entries 2 and 3 of this ledger asked this before, at epsilon 0.5 each: their answers cost" in line
     assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 3
     assert ask(capsys, *TEST, "--given", "c", "--epsilon", "0.5") == []  # another question
+    assert ask(capsys, *TEST, "--method", "g", "--epsilon", "0.5") == []  # another way to ask
 
 
 def test_an_effect_is_the_same_with_the_same_levels_and_event_only(
@@ -85,6 +95,49 @@ def test_a_graph_is_the_same_with_the_same_columns_and_target(
     assert ask(capsys, *GRAPH, "--target", "b") == []
     (line,) = ask(capsys, *GRAPH, "--columns", "b,a")
     assert "Entry 2 of this ledger asked this before, at epsilon 1: its graph costs nothing to read" in line
+    assert "(dpcausal again DIR)" in line
+    assert ask(capsys, *GRAPH, "--method", "curate", "--delta", "1e-6") == []  # another way to ask
+
+
+def test_a_graph_with_hidden_causes_is_another_question_that_the_release_answers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(capsys, *GRAPH) == []
+    (line,) = ask(capsys, *GRAPH, "--latent")
+    assert "asked this before" not in line
+    assert "(dpcausal again DIR --latent)" in line
+    assert run(["again", "out/earlier-1", "--latent"]) == 0  # as it says, free
+    (line,) = ask(capsys, *GRAPH, "--latent")
+    assert "Entry 3 of this ledger asked this before" in line
+    assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 3
+
+
+def test_what_an_earlier_release_answers_depends_on_what_was_asked() -> None:
+    def entry(number: int, **note: Any) -> Entry:
+        told = {"command": "discover", "method": "measured", "columns": ["a", "b"], **note}
+        same = {"kind": CHARGE, "dataset": "cohort", "release": "r", "time": "", "previous": ""}
+        cost = {"epsilon": "0.5", "delta": "0", "spent_epsilon": "0.5", "spent_delta": "0"}
+        return Entry(seq=number, note=json.dumps(told), **same, **cost)
+
+    entries = [
+        entry(2),  # of a version that did not note it
+        entry(3, latent=False),
+        entry(4, latent=True),
+        entry(5, method="curate"),
+        entry(6, target="a", latent=False),
+        entry(7, columns=["a", "b", "c"], latent=False),
+        entry(8, effects=[["a", "b"]], latent=False),
+    ]
+    asked = {"command": "discover", "method": "measured", "columns": ["b", "a"]}
+    assert asked_before(entries, {**asked, "latent": False}) == EarlierQuestion(
+        (2, 3), (0.5, 0.5), True, True
+    )
+    assert asked_before(entries, {**asked, "latent": True}) == EarlierQuestion((4,), (0.5,), True, True)
+    assert asked_before(entries[:2], {**asked, "latent": True}) == EarlierRelease((2, 3), (0.5, 0.5), True)
+    assert asked_before(entries[2:3], {**asked, "latent": False}) == EarlierRelease((4,), (0.5,), False)
+    assert asked_before(entries, {**asked, "method": "moments", "latent": True}) is None
+    assert asked_before(entries, {**asked, "method": "curate"}) == EarlierQuestion((5,), (0.5,), True, False)
+    assert asked_before(entries[3:], {**asked, "latent": True}) is None
 
 
 def test_nothing_is_said_without_a_charge_or_of_another_file(

@@ -273,8 +273,8 @@ def test_the_log_names_what_was_asked(tmp_path: Path, monkeypatch: pytest.Monkey
         "discover measured: arm, c0, c1",
         "discover measured: what is linked to c3, among 9 columns (arm, cells, c0, c1 and 5 more)",
         "discover svt-pc: arm, c0, c1; effect of c0 on c1 later",
-        "effect: effect of arm on cells given c0 (c against a; cells >= 350)",
-        "effect: effect of c0 on cells (1 against 0)",
+        "effect table: effect of arm on cells given c0 (c against a; cells >= 350)",
+        "effect table: effect of c0 on cells (1 against 0)",
     ]
     assert entries[1].to_dict()["note"]["columns"] == list(wide)
     assert book.verify().ok

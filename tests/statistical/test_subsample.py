@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpcausal.counts.sampling import binomial_halves, hypergeometric
+from dpcausal.counts.sampling import binomial_halves, deal_equal, hypergeometric
 
 FAILURE = 1e-6
 
@@ -60,6 +60,15 @@ def test_small_cases_follow_the_exact_law(counts: list[int], m: int) -> None:
     random = source(1)
     draws = np.array([hypergeometric(np.array(counts), m, random) for _ in range(20_000)])
     assert pvalue(draws, law(counts, m)) > FAILURE
+
+
+@pytest.mark.parametrize("counts", [[2, 0, 0, 1, 0, 0, 0, 3], [2, 1, 3]], ids=["few rows", "few cells"])
+def test_parts_follow_the_exact_law_with_more_cells_than_rows_and_with_fewer(counts: list[int]) -> None:
+    random, table = source(6), np.array(counts)
+    dealt = np.array([deal_equal(table, [2, 3, 1], random) for _ in range(10_000)])
+    assert (dealt.sum(axis=1) == table).all()
+    for part, size in enumerate([2, 3, 1]):
+        assert pvalue(dealt[:, part], law(counts, size)) > FAILURE
 
 
 def test_drawing_with_replacement_is_caught() -> None:

@@ -89,7 +89,8 @@ def deal_equal(
 ) -> list[NDArray[np.int64]]:
     """Deal rows into disjoint random parts of these sizes, which must add up to the whole; return their tables.
 
-    Every way to deal is equally likely: hypergeometric draws, half of the parts at a time.
+    Every way to deal is equally likely: hypergeometric draws, half of the parts at a time. Where there are more cells
+    than rows, draws go over the cells that hold rows alone.
 
     >>> parts = deal_equal(np.array([[3, 1], [2, 4]]), [5, 5])
     >>> (parts[0] + parts[1]).tolist(), [int(part.sum()) for part in parts]
@@ -99,14 +100,23 @@ def deal_equal(
     if sum(sizes) != int(whole.sum()):
         raise InputError(f"parts of {sum(sizes):,} rows can't be dealt from {int(whole.sum()):,}")
 
-    def cut(counts: NDArray[np.int64], parts: Sequence[int]) -> list[NDArray[np.int64]]:
+    many = whole.size > sum(sizes)
+
+    def cut(
+        cells: NDArray[np.int64], counts: NDArray[np.int64], parts: Sequence[int]
+    ) -> list[NDArray[np.int64]]:
+        if many:
+            held = np.flatnonzero(counts)
+            cells, counts = cells[held], counts[held]
         if len(parts) == 1:
-            return [counts.reshape(table.shape)]
+            part = np.zeros_like(whole)
+            part[cells] = counts
+            return [part.reshape(table.shape)]
         middle = len(parts) // 2
         first = hypergeometric(counts, sum(parts[:middle]), source)
-        return cut(first, parts[:middle]) + cut(counts - first, parts[middle:])
+        return cut(cells, first, parts[:middle]) + cut(cells, counts - first, parts[middle:])
 
-    return cut(whole, list(sizes))
+    return cut(np.arange(whole.size), whole, list(sizes))
 
 
 @proved("sampling.proof.md")

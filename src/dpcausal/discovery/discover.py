@@ -374,6 +374,7 @@ def discover(
                 no_delta = WithoutDelta(gain)
                 warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
         note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
+        note |= {"latent": "latent" in options} if "latent" in chosen.options else {}
         note |= {} if target is None else {"target": target}
         note |= {"effects": [list(pair) for pair in named]} if named else {}
         # by public numbers: Laplace noise needs no delta and charges none

@@ -43,10 +43,9 @@ from dpcausal.effects.effect import (
 )
 from dpcausal.effects.question import effect_question, rows_with_cut
 from dpcausal.effects.result import EffectResult, FreshNoise
-from dpcausal.effects.table import Measured, effect_mechanism
+from dpcausal.effects.table import Measured, planned_table
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import exact, fits
 from dpcausal.privacy.budget import Allowance, Budget
 
@@ -222,10 +221,10 @@ class Reserve:
             taken = self._checked_part(part, (treatment, outcome))
             relation = budget.neighbours
             rows = data.n if relation is Neighbours.REPLACE_ONE else None
-            unit, allowed = self._allowed(budget, taken, asked)
+            unit, allowed = self._allowed(budget, taken, asked, data.schema)
             chosen = method_for(method, data, asked, allowed, relation, rows)
             if rows is not None and not anyway:
-                refuse_hopeless(asked.question, allowed, relation, rows, allowed.epsilon)
+                refuse_hopeless(data.schema, asked.question, allowed, relation, rows)
             budget.open_later()
             self.left = max(self.left - taken, 0.0)  # before noise is drawn: an error in between loses it
             self._units = [unit]
@@ -279,7 +278,9 @@ class Reserve:
             )
         return wanted
 
-    def _allowed(self, budget: Budget, part: float, asked: AskedEffect) -> tuple[str, Allowance]:
+    def _allowed(
+        self, budget: Budget, part: float, asked: AskedEffect, schema: Schema
+    ) -> tuple[str, Allowance]:
         """What an answer may cost, and in which unit: from charges and public numbers."""
         whole, share = budget.whole, part * self.share * ROUNDING
         rho = share * whole.rho
@@ -290,8 +291,7 @@ class Reserve:
         ways = {unit: every[unit] for unit in self._units}
 
         def noise(unit: str) -> float:
-            spread = not asked.question.by_levels
-            return noise_variance(effect_mechanism(1, spread, *ways[unit], budget.neighbours)[0])
+            return planned_table(schema, asked.question, (), ways[unit], budget.neighbours).variance
 
         unit = min(ways, key=noise)
         return unit, ways[unit]

@@ -71,17 +71,21 @@ from dpcausal.effects.question import (
     strata_cells,
     widest_bin,
 )
-from dpcausal.effects.regression import measure_regression, refuse_question, refuse_regression
+from dpcausal.effects.regression import (
+    PlannedRegression,
+    measure_regression,
+    planned_regression,
+    refuse_question,
+    refuse_regression,
+)
 from dpcausal.effects.result import EffectNote, EffectResult, PossibleEffect
 from dpcausal.effects.table import (
-    MAX_CELLS,
-    SPENT,
     Measured,
-    effect_mechanism,
+    PlannedTable,
     exact_table,
     measure,
-    table_size,
-    tables_for,
+    planned_table,
+    planned_tables,
 )
 from dpcausal.effects.whether import smaller_question
 from dpcausal.graphs.adjustment import adjustment_sets, descendants, no_path
@@ -91,10 +95,8 @@ from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at, with
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.look import left_in_ledger
-from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance, Budget, require_left
-from dpcausal.privacy.mechanisms.additive import Gaussian
 from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
 
@@ -316,7 +318,10 @@ def effect_by_graph(
         if ledger is not None or delta:
             raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
         budget = Budget.none(relation)
-        tables_for(data.schema, asked.question, asked.used, 1.0, 0.0, relation)  # refuses what is too large
+        any_size = Allowance(1.0, 0.0)
+        planned_tables(
+            data.schema, asked.question, asked.used, any_size, relation
+        )  # refuses what is too large
     else:
         if public_rows is not None:
             values = isinstance(data, Dataset)
@@ -339,11 +344,18 @@ def effect_by_graph(
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
         one = asked.question
         about = {"treatment": one.treatment, "outcome": one.outcome, "compare": list(one.arm_names)}
-        note = {"command": "effect", "question": one.key, **about, "event": one.event}
+        note = {
+            "command": "effect",
+            "method": chosen,
+            "question": one.key,
+            **about,
+            "event": one.event,
+        }
         # a pure mechanism needs no delta, and charges none
         if chosen == "regression":
             allowed = regression_allowance(data.schema, asked.question, allowed, relation, public_rows)
-        used = delta if uses_delta(data.schema, asked, chosen, allowed, relation) else 0.0
+        planned = planned_releases(data.schema, asked, chosen, allowed, relation)
+        used = delta if any(one.needs_delta for one in planned) else 0.0
         unused = (DeltaNotNeeded(delta),) if delta and not used else ()
         file = data.file if isinstance(data, Dataset) else None
         budget = Budget(
@@ -529,14 +541,13 @@ def wide_notes(
     return [facts.WideInterval("wide", **outcome_bounds(question, number=number), event=event)]
 
 
-def uses_delta(
+def planned_releases(
     schema: Schema, asked: AskedEffect, chosen: str, allowed: Allowance, neighbours: Neighbours
-) -> bool:
-    """Return whether the noise is Gaussian, and needs the delta; from public numbers."""
+) -> Sequence[PlannedTable | PlannedRegression]:
+    """Return what ``measured_effect`` will release, each with its mechanism; from public numbers."""
     if chosen == "regression":
-        return allowed.rho > 0
-    _, each = parts_of(schema, asked.question, asked.used, allowed, neighbours)
-    return isinstance(effect_mechanism(1, not asked.question.by_levels, *each, neighbours)[0], Gaussian)
+        return [planned_regression(schema, asked.question, allowed, neighbours)]
+    return planned_tables(schema, asked.question, asked.used, allowed, neighbours)
 
 
 def allowed_by(epsilon: float, delta: float) -> Allowance:
@@ -748,7 +759,8 @@ def measured_effect(
         assert allowed is not None
         rows = refuse_regression(data, question)
         with quiet, budget.telling():
-            found, noise = measure_regression(rows, question, budget, allowed, level, public_rows)
+            planned = planned_regression(schema, question, allowed, budget.neighbours)
+            found, noise = measure_regression(rows, question, planned, budget, level, public_rows)
         sums = EffectSums(**about, adjust=question.adjust, sd=noise)
         told = statement([sums], *row_limit(budget.neighbours))
         notes = (*asked.notes, *missing_rules(schema, question, table=False))
@@ -979,11 +991,12 @@ LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold,
 
 
 def refuse_hopeless(
-    question: EffectQuestion, allowed: Allowance, neighbours: Neighbours, n: int, epsilon: float
+    schema: Schema, question: EffectQuestion, allowed: Allowance, neighbours: Neighbours, n: int
 ) -> None:
     """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""
-    mechanism, _ = effect_mechanism(1, not question.by_levels, allowed.epsilon, allowed.rho, neighbours)
-    noise = math.sqrt(2 * noise_variance(mechanism))  # an arm is the sum of two cells
+    epsilon = allowed.epsilon
+    one_stratum = planned_table(schema, question, (), allowed, neighbours)
+    noise = math.sqrt(2 * one_stratum.variance)  # an arm is the sum of two cells
     if n / 2 < LEAST_ARM * noise:
         enough = 1.06 * epsilon * 2 * LEAST_ARM * noise / max(n, 1)  # two digits err by less
         raise InputError(
@@ -1042,13 +1055,10 @@ def chosen_method(
     if method == "table" or allowed is None or len(sets) > 1 or not able:
         return "table"
     strata = strata_cells(schema, question.adjust)
-    size = table_size(schema, question, question.adjust)
     if n is None:
         return "table" if strata <= MOST_STRATA else "regression"
-    mechanism, _ = effect_mechanism(
-        min(size, MAX_CELLS), not question.by_levels, allowed.epsilon, allowed.rho, neighbours
-    )
-    noise = math.sqrt(2 * noise_variance(mechanism))
+    table = planned_table(schema, question, question.adjust, allowed, neighbours)
+    noise = math.sqrt(2 * table.variance)
     enough = n / (question.treatment_levels * strata) >= MIN_NOISE_SHARE * noise
     return "table" if enough or strata <= FEW_STRATA else "regression"
 
@@ -1061,20 +1071,8 @@ def _released(
     allowed: Allowance,
     n: int | None,
 ) -> list[Measured]:
-    columns, each = parts_of(data.schema, question, sets, allowed, budget.neighbours)
-    return [measure(data, question, one, budget, each, n) for one in columns]
-
-
-def parts_of(
-    schema: Schema,
-    question: EffectQuestion,
-    sets: Sequence[tuple[str, ...]],
-    allowed: Allowance,
-    neighbours: Neighbours,
-) -> tuple[list[tuple[str, ...]], Allowance]:
-    """Return the columns of each table to measure, and what each may cost; from public numbers."""
-    columns = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
-    return columns, allowed.part(SPENT / len(columns)) if len(columns) > 1 else allowed
+    planned = planned_tables(data.schema, question, sets, allowed, budget.neighbours)
+    return [measure(data, one, budget, n) for one in planned]
 
 
 def result_of(

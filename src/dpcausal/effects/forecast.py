@@ -36,16 +36,15 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.effects.answer import answer
 from dpcausal.effects.question import EffectQuestion, strata_cells
-from dpcausal.effects.regression import SHARE, SPENT, TYPICAL, _mechanism, kind_of, width
+from dpcausal.effects.regression import TYPICAL, kind_of, planned_regression, width
 from dpcausal.effects.result import EffectNote
-from dpcausal.effects.table import effect_mechanism, tables_for
+from dpcausal.effects.table import planned_tables
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
-from dpcausal.privacy.mechanisms.base import FINENESS, Grid
-from dpcausal.stats.double_residual import KEEP, UNITS, difference, fitted, sums_sensitivity
-from dpcausal.stats.moments import moment_sensitivity, unpacked
+from dpcausal.stats.double_residual import KEEP, difference, fitted
+from dpcausal.stats.moments import unpacked
 from dpcausal.stats.standardise import MIN_ARM, MIN_ROWS, Arms, arms_of_cells
 
 Floats = NDArray[np.float64]
@@ -345,11 +344,9 @@ def regression_width(
         for name in question.adjust
         for _ in range(width(schema, name))
     ]
-    reach = math.sqrt(0.5 + sum(variances))
-    constant, features = reach / 2, len(variances)
-    size = features + 3
-    entries = size * (size + 1) // 2
-    first, second = regression_noise(entries, constant, reach, allowed, neighbours)
+    planned = planned_regression(schema, question, allowed, neighbours)
+    first, second, size = planned.moments, planned.sums, planned.size
+    features = len(variances)
     of_outcome = MEAN
     spread = 4 * (of_outcome * (1 - of_outcome) if question.two_levels else TYPICAL_SD**2)
     treated = float(shares(2)[1])
@@ -359,10 +356,10 @@ def regression_width(
     quantile = float(-ndtri((1 - level) / 2))
     whole, unit = question.high - question.low, (question.high - question.low) / 2
     scale = np.ones(size)
-    scale[0] = 1.0 / constant
+    scale[0] = 1.0 / planned.constant
     widths = []
     for draw in range(DRAWS):
-        noise = unpacked(typical_noise(entries, draw, first), size) * np.outer(scale, scale)
+        noise = unpacked(typical_noise(first.size, draw, first), size) * np.outer(scale, scale)
         noise[0, 0] = 0.0
         fit = fitted(expected + noise, features, math.sqrt(noise_variance(first) / 2), float(rows))
         left = rows * treated * (1 - treated) + fit.excess
@@ -373,20 +370,6 @@ def regression_width(
         low, high = (theta.low, theta.high) if known else (-math.inf, math.inf)
         widths.append(min(max(unit * high, -whole), whole) - min(max(unit * low, -whole), whole))
     return upper_quartile(widths)
-
-
-def regression_noise(
-    entries: int, constant: float, reach: float, allowed: Allowance, neighbours: Neighbours
-) -> tuple[Laplace | Gaussian, Laplace | Gaussian]:
-    """Return the noise of the moments and of the sums, as ``measure_regression`` takes it."""
-    moved = moment_sensitivity(neighbours, constant, reach)
-    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))
-    first, second = allowed.part(SHARE * SPENT), allowed.part((1 - SHARE) * SPENT)
-    l1, l2 = sums_sensitivity(neighbours), sums_sensitivity(neighbours, norm=2)
-    return (
-        _mechanism(entries, moved * math.sqrt(entries), moved, *first, neighbours, grid),
-        _mechanism(3, l1, l2, *second, neighbours, Grid(1.0 / UNITS, exact=True)),
-    )
 
 
 def expected_widths(
@@ -412,16 +395,15 @@ def expected_widths(
         taken = regression_allowance(schema, question, allowed, neighbours, rows)
         return max(regression_width(schema, question, taken, neighbours, rows, level), alone), alone, 0.0
     plain = max((table_width(question, strata(one), 1, rows, None, 0.0, level) for one in sets), default=0.0)
-    tables = tables_for(schema, question, sets, allowed.epsilon, allowed.rho, neighbours)
-    part = allowed.part(SPENT / len(tables)) if len(tables) > 1 else allowed
-    mechanism, kurtosis = effect_mechanism(1, not question.by_levels, *part, neighbours)
+    tables = planned_tables(schema, question, sets, allowed, neighbours) if sets else []
     widths, chances = [], []
     for one in sets:
-        columns = next(table for table in tables if set(one) <= set(table))
-        summed = strata_cells(schema, columns) // strata_cells(schema, one)
-        widths.append(table_width(question, strata(one), summed, rows, mechanism, kurtosis, level))
+        table = next(table for table in tables if set(one) <= set(table.columns))
+        summed = strata_cells(schema, table.columns) // strata_cells(schema, one)
+        noise = table.mechanism
+        widths.append(table_width(question, strata(one), summed, rows, noise, table.kurtosis, level))
         if one:
-            chances.append(chance_left_out(question, strata(one), summed, rows, mechanism))
+            chances.append(chance_left_out(question, strata(one), summed, rows, noise))
     return max(widths, default=0.0), plain, max(chances, default=0.0)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,27 +140,56 @@ def _mechanism(
     return Laplace(sensitivity=l1, epsilon=epsilon, neighbours=neighbours, size=size, grid=grid)
 
 
+@dataclass(frozen=True)
+class PlannedRegression:
+    """What a regression will release, with the mechanisms that its noise will come from: public.
+
+    The forecast, the charge and the releases all read the mechanisms here.
+    """
+
+    size: int  # features, with the constant, the treatment and the outcome
+    reach: float  # the length to which the features of a row are shrunk
+    constant: float  # the value of the constant feature
+    moments: Laplace | Gaussian
+    sums: Laplace | Gaussian
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether the noise is Gaussian."""
+        return isinstance(self.moments, Gaussian) or isinstance(self.sums, Gaussian)
+
+
+@proved("regression.proof.md")
+def planned_regression(
+    schema: Schema, question: EffectQuestion, allowed: Allowance, neighbours: Neighbours
+) -> PlannedRegression:
+    """Return the releases of a regression with their noise for what is allowed; from public numbers."""
+    reach = math.sqrt(0.5 + sum(TYPICAL[kind_of(schema, name)] for name in question.adjust))
+    constant, size = reach / 2, sum(width(schema, name) for name in question.adjust) + 3
+    moved, entries = moment_sensitivity(neighbours, constant, reach), size * (size + 1) // 2
+    first, second = allowed.part(SHARE * SPENT), allowed.part((1 - SHARE) * SPENT)
+    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))
+    l1, l2 = sums_sensitivity(neighbours), sums_sensitivity(neighbours, norm=2)
+    return PlannedRegression(
+        size,
+        reach,
+        constant,
+        _mechanism(entries, moved * math.sqrt(entries), moved, *first, neighbours, grid),
+        _mechanism(3, l1, l2, *second, neighbours, Grid(1.0 / UNITS, exact=True)),
+    )
+
+
 @proved("regression.proof.md")
 def measure_regression(
-    rows: Dataset, question: EffectQuestion, budget: Budget, allowed: Allowance, level: float, n: int | None
+    rows: Dataset,
+    question: EffectQuestion,
+    planned: PlannedRegression,
+    budget: Budget,
+    level: float,
+    n: int | None,
 ) -> tuple[Answer, float]:
     """Charge and release moments and sums; return the answer, and the noise on an entry of the moments."""
-    names, relation = question.adjust, budget.neighbours
-    count = sum(width(rows.schema, name) for name in names)
-    reach = math.sqrt(0.5 + sum(TYPICAL[kind_of(rows.schema, name)] for name in names))
-    constant, size = reach / 2, count + 3
-    moved, entries = moment_sensitivity(relation, constant, reach), size * (size + 1) // 2
-    grid = Grid(2.0 ** (math.floor(math.log2(moved)) - FINENESS))
-    part = SHARE * SPENT
-    first = _mechanism(
-        entries,
-        moved * math.sqrt(entries),
-        moved,
-        part * allowed.epsilon,
-        part * allowed.rho,
-        relation,
-        grid,
-    )
+    names, size, reach, constant = question.adjust, planned.size, planned.reach, planned.constant
     matrix = TreeSum()
     for start in range(0, rows.n, ROWS_PER_CHUNK):
         stop = min(start + ROWS_PER_CHUNK, rows.n)
@@ -167,32 +197,23 @@ def measure_regression(
         h = shrunk(np.column_stack([features(rows, names, start, stop), a, y]), reach)
         second_moments(np.hstack([np.full((stop - start, 1), constant), h]), matrix)
     exact = np.zeros((size, size)) + matrix.value()
-    noisy = np.asarray(release(first, budget, f"moments for the {question.key}", packed(exact)))
+    noisy = np.asarray(release(planned.moments, budget, f"moments for the {question.key}", packed(exact)))
     found = unpacked(noisy, size)
-    noise = math.sqrt(noise_variance(first) / 2)
+    noise = math.sqrt(noise_variance(planned.moments) / 2)
     people = float(n) if n is not None else max(float(found[0, 0]) / constant**2, 1.0)
     if n is not None:
         found[0, 0] = people * constant**2
     # the constant feature is `constant` in every row: scale its row and column to that of 1
     scale = np.ones(size)
     scale[0] = 1.0 / constant
-    fit = fitted(found * np.outer(scale, scale), count, noise, people)
-    second = _mechanism(
-        3,
-        sums_sensitivity(relation),
-        sums_sensitivity(relation, norm=2),
-        (1 - SHARE) * SPENT * allowed.epsilon,
-        (1 - SHARE) * SPENT * allowed.rho,
-        relation,
-        Grid(1.0 / UNITS, exact=True),
-    )
+    fit = fitted(found * np.outer(scale, scale), size - 3, noise, people)
     sums = np.zeros(3, np.int64)
     for start in range(0, rows.n, ROWS_PER_CHUNK):
         stop = min(start + ROWS_PER_CHUNK, rows.n)
         a, y = ends(rows, question, start, stop)
         sums += row_parts(features(rows, names, start, stop), a, y, fit).sum(axis=1)
-    parts = np.asarray(release(second, budget, f"sums for the {question.key}", sums / UNITS))
-    theta = difference(parts, fit, noise_variance(second), float(-ndtri((1 - level) / 2)))
+    parts = np.asarray(release(planned.sums, budget, f"sums for the {question.key}", sums / UNITS))
+    theta = difference(parts, fit, noise_variance(planned.sums), float(-ndtri((1 - level) / 2)))
     unit = (question.high - question.low) / 2
     notes = (ColumnsEnter("linear", names),)
     widest = question.high - question.low

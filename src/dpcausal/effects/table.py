@@ -93,6 +93,43 @@ def effect_mechanism(
     return laplace, LAPLACE
 
 
+@dataclass(frozen=True)
+class PlannedTable:
+    """A table that will be measured, with the mechanism that its noise will come from: public.
+
+    The forecast, the charge and the release all read the mechanism here, so that they can't disagree about it.
+    """
+
+    question: EffectQuestion
+    columns: tuple[str, ...]  # whose levels make the strata
+    mechanism: Laplace | Gaussian
+    kurtosis: float  # of the noise, in excess of the normal law
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of a cell."""
+        return noise_variance(self.mechanism)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether the noise is Gaussian."""
+        return isinstance(self.mechanism, Gaussian)
+
+
+@proved("table.proof.md")
+def planned_table(
+    schema: Schema,
+    question: EffectQuestion,
+    columns: Sequence[str],
+    allowed: Allowance,
+    neighbours: Neighbours,
+) -> PlannedTable:
+    """Return the table of these strata with the noise that it gets for what is allowed; from public numbers."""
+    size, spread = table_size(schema, question, columns), not question.by_levels
+    mechanism, kurtosis = effect_mechanism(size, spread, allowed.epsilon, allowed.rho, neighbours)
+    return PlannedTable(question, tuple(columns), mechanism, kurtosis)
+
+
 def table_size(schema: Schema, question: EffectQuestion, columns: Sequence[str]) -> int:
     """Return how many numbers the table of these strata holds: public."""
     cells = strata_cells(schema, columns) * (2 * len(question.cell_scores) + question.others)
@@ -146,35 +183,26 @@ def exact_cells(
 
 
 @proved("table.proof.md")
-def measure(
-    data: Dataset | Counts,
-    question: EffectQuestion,
-    columns: Sequence[str],
-    budget: Budget,
-    allowed: Allowance,
-    n: int | None,
-) -> Measured:
-    """Release the table over strata of ``columns`` for what is allowed; ``n``: rows where they are public."""
-    schema = data.schema
-    size = table_size(schema, question, columns)
+def measure(data: Dataset | Counts, planned: PlannedTable, budget: Budget, n: int | None) -> Measured:
+    """Release a table as it was planned; ``n``: rows where they are public."""
+    schema, question, columns = data.schema, planned.question, planned.columns
     spread = not question.by_levels
-    mechanism, kurtosis = effect_mechanism(size, spread, allowed.epsilon, allowed.rho, budget.neighbours)
     cells, others, more = exact_cells(data, question, columns)
     parts = [cells.ravel(), *([others] if question.others else []), *([more] if spread else [])]
     exact = np.concatenate(parts) / (UNITS if spread else 1)
-    noisy = np.asarray(release(mechanism, budget, f"table of the {question.key}", exact))
+    noisy = np.asarray(release(planned.mechanism, budget, f"table of the {question.key}", exact))
     shape = tuple(schema[name].size for name in columns)
     ends = np.cumsum([cells.size, others.size])
     found = noisy[: ends[0]].reshape(*shape, 2, -1)
     rest = noisy[ends[0] : ends[1]].reshape(shape) if question.others else None
     rows = float(found.sum()) + (0.0 if rest is None else float(rest.sum())) if n is None else float(n)
     return Measured(
-        tuple(columns),
+        columns,
         found,
         rest,
         float(noisy[-1]) if spread else None,
-        noise_variance(mechanism),
-        kurtosis,
+        planned.variance,
+        planned.kurtosis,
         max(rows, 1.0),
         question.cell_scores,
     )
@@ -200,15 +228,14 @@ def exact_table(data: Dataset | Counts, question: EffectQuestion, columns: Seque
     )
 
 
-def tables_for(
+def planned_tables(
     schema: Schema,
     question: EffectQuestion,
     sets: Sequence[Sequence[str]],
-    epsilon: float,
-    rho: float,
+    allowed: Allowance,
     neighbours: Neighbours,
-) -> list[tuple[str, ...]]:
-    """Return the columns of each table to measure for these sets: all in one, or one each; public numbers decide.
+) -> list[PlannedTable]:
+    """Return the tables to measure for these sets: all in one, or one each for its part; public numbers decide.
 
     Raises
     ------
@@ -224,14 +251,10 @@ def tables_for(
                 f"the table of the effect, adjusted for {', '.join(one)}, has {cells:,} cells: at most "
                 f"{MAX_CELLS:,} can be measured; adjust for fewer columns, or coarser bins"
             )
-    if len(distinct) == 1:
-        return distinct
-    spread, together = not question.by_levels, table_size(schema, question, union)
-    if together > MAX_CELLS:
-        return distinct
-    one_table = noise_variance(effect_mechanism(together, spread, epsilon, rho, neighbours)[0])
-    part = SPENT / len(distinct)
-    each = noise_variance(effect_mechanism(1, spread, part * epsilon, part * rho, neighbours)[0])
-    cells_of = [strata_cells(schema, one) for one in distinct]
-    summed = max(strata_cells(schema, union) / cells for cells in cells_of)
-    return [union] if one_table * summed <= each else distinct
+    part = allowed.part(SPENT / len(distinct)) if len(distinct) > 1 else allowed
+    each = [planned_table(schema, question, one, part, neighbours) for one in distinct]
+    if len(distinct) == 1 or table_size(schema, question, union) > MAX_CELLS:
+        return each
+    together = planned_table(schema, question, union, allowed, neighbours)
+    summed = max(strata_cells(schema, union) / strata_cells(schema, one) for one in distinct)
+    return [together] if together.variance * summed <= each[0].variance else each

@@ -94,6 +94,8 @@ def summary(value: Any, **options: Any) -> str:
             return str(ledger.other_rows_words(options["dataset"], value))
         case "EarlierQuestion":
             return str(ledger.asked_before_words(value))
+        case "EarlierRelease":
+            return str(ledger.search_again_words(value))
         case "Screening":
             return str(gwas.summary(value))
         case "Draft":

@@ -12,7 +12,7 @@ from dpcausal.present.spelling import spelled
 from dpcausal.present.statement import happened, odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
-from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRows
+from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRelease, EarlierRows
 
 MOST_NAMED = 5  # other data sets that a line names
 
@@ -156,20 +156,52 @@ hides."
 def asked_before_words(found: EarlierQuestion) -> str:
     """Return that the same question was paid for before.
 
-    >>> asked_before_words(EarlierQuestion((3,), (0.2,), False))
+    >>> asked_before_words(EarlierQuestion((3,), (0.2,), False, False))
     'Entry 3 of this ledger asked this before, at epsilon 0.2: its answer costs nothing to read again. This is charged \
 once more.'
     """
-    costs = sorted(set(found.epsilons))
-    spent = f"{costs[0]:g}" if len(costs) == 1 else f"{costs[0]:g} to {costs[-1]:g}"
     several = len(found.entries) > 1
-    each = " each" if several and len(costs) == 1 else ""
     what = ("graph" if found.graph else "answer") + "s" * several
     verb = "cost" if several else "costs"
+    more = f", nor to search with other knowledge ({again_words()})" if found.again else ""
     return (
-        f"{entries_words(found.entries)} of this ledger asked this before, at epsilon {spent}{each}: "
-        f"{'their' if several else 'its'} {what} {verb} nothing to read again. This is charged once more."
+        f"{entries_words(found.entries)} of this ledger asked this before, at {_spent_words(found.epsilons)}: "
+        f"{'their' if several else 'its'} {what} {verb} nothing to read again{more}. This is charged once more."
     )
+
+
+def search_again_words(found: EarlierRelease) -> str:
+    """Return that an earlier release can be searched for what is asked now.
+
+    >>> search_again_words(EarlierRelease((4,), (1.0,), True))
+    'Entry 4 of this ledger learned a graph of these columns, at epsilon 1: what it released can be searched for a \
+graph with hidden common causes at no cost (dc.load_release(DIR).discover(latent=True)). This is charged once more.'
+    """
+    several = len(found.entries) > 1
+    hidden = f"{'with' if found.latent else 'without'} hidden common causes"
+    return (
+        f"{entries_words(found.entries)} of this ledger learned a graph of these columns, at "
+        f"{_spent_words(found.epsilons)}: what {'they' if several else 'it'} released can be searched for a graph "
+        f"{hidden} at no cost ({again_words(latent=found.latent)}). This is charged once more."
+    )
+
+
+def again_words(*, latent: bool | None = None) -> str:
+    """Return how a release is searched again.
+
+    >>> again_words()
+    'dc.load_release(DIR).discover()'
+    """
+    option = "" if latent is None else " --latent" if latent else " --no-latent"
+    argument = "" if latent is None else f"latent={latent}"
+    return spelled(f"dpcausal again DIR{option}", f"dc.load_release(DIR).discover({argument})")
+
+
+def _spent_words(epsilons: Sequence[float]) -> str:
+    """Return what entries cost, each or from the least to the most."""
+    costs = sorted(set(epsilons))
+    spent = f"{costs[0]:g}" if len(costs) == 1 else f"{costs[0]:g} to {costs[-1]:g}"
+    return f"epsilon {spent}{' each' if len(epsilons) > 1 and len(costs) == 1 else ''}"
 
 
 def combined_words(accounts: Sequence[Account]) -> str:

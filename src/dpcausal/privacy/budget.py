@@ -372,12 +372,14 @@ class Budget:
             warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:
-        """Warn where the ledger was charged for the same question, or for other rows, by its entries: public."""
+        """Warn where an earlier charge was for the same question, answers this one, or was for other rows: public."""
         from dpcausal.privacy.ledger import Ledger
         from dpcausal.privacy.ledger.earlier import (
             MOST_ENTRIES,
             AskedBefore,
+            EarlierRelease,
             OtherRows,
+            SearchAgain,
             asked_before,
             other_rows,
         )
@@ -393,7 +395,8 @@ class Budget:
         if rows is not None:
             warnings.warn(display().summary(rows, dataset=self._dataset), OtherRows, stacklevel=2)
         if same is not None:
-            warnings.warn(display().summary(same), AskedBefore, stacklevel=2)
+            kind = SearchAgain if isinstance(same, EarlierRelease) else AskedBefore
+            warnings.warn(display().summary(same), kind, stacklevel=2)
 
     def left_epsilon(self) -> float:
         """Return the largest epsilon that one more pure event may cost: by the sum of epsilon, or by epsilon^2/2."""

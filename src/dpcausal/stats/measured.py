@@ -27,7 +27,8 @@ on the noisy table is no alternative: it does not know the noise.
 **Information.** ``standard_error`` is that of the association phi (correlation of the contrasts, within -1..1) common
 to all blocks; ``detectable()`` the least phi found with power .8. Above 1 the table has nothing to say.
 
-**Cost** O(k (r c) ((r-1)(c-1))^2). **Edge cases**: an empty level without noise drops out; nothing left gives p = 1.
+**Cost** O(k ((r-1)(c-1))^2), times c where cells differ in noise. **Edge cases**: an empty level without noise drops
+out; nothing left gives p = 1.
 
 Margins
 -------
@@ -234,6 +235,17 @@ def basis(at: Any, i: Any, u: Any) -> int:
     return m - 1
 
 
+@jit(error_model="numpy")
+def fresh(at: Any, i: Any) -> bool:
+    """Return whether block i has other proportions than the block before it, and so another basis."""
+    if i == 0:
+        return True
+    differ = False
+    for a in range(at.shape[1]):
+        differ = differ or at[i, a] != at[i - 1, a]
+    return differ
+
+
 @proved("measured.proof.md")
 @jit(error_model="numpy")
 def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
@@ -248,43 +260,63 @@ def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
 @jit(error_model="numpy")
 def contrast(d: Any, k: Any, u: Any, v: Any, nu: Any, nv: Any, out: Any) -> None:
     """Write u_a' D_k v_b into ``out[a nv + b]``."""
+    for e in range(nu * nv):
+        out[e] = 0.0
     for a in range(nu):
-        for b in range(nv):
-            total = 0.0
+        for j in range(d.shape[2]):
+            part = 0.0
             for i in range(d.shape[1]):
-                for j in range(d.shape[2]):
-                    total += u[i, a] * d[k, i, j] * v[j, b]
-            out[a * nv + b] = total
+                part += u[i, a] * d[k, i, j]
+            for b in range(nv):
+                out[a * nv + b] += part * v[j, b]
+
+
+# the matrices that ``second_moments`` writes, by their place in its last argument
+WEIGHTED, PLAIN, SPREAD = 0, 1, 2
 
 
 @jit(error_model="numpy")
-def second_moments(p: Any, k: Any, u: Any, a: Any, b: Any) -> Any:
-    """Return (sum p u_a u_b, sum u_a u_b, levels sum u_a u_b - sum u_a sum u_b)."""
-    weighted, plain, left, right = 0.0, 0.0, 0.0, 0.0
-    for i in range(p.shape[1]):
-        weighted += p[k, i] * u[i, a] * u[i, b]
-        plain += u[i, a] * u[i, b]
-        left += u[i, a]
-        right += u[i, b]
-    return weighted, plain, p.shape[1] * plain - left * right
+def second_moments(p: Any, k: Any, u: Any, count: Any, whole: Any, out: Any) -> None:
+    """Write sum p u_a u_b, sum u_a u_b and levels sum u_a u_b - sum u_a sum u_b into ``out``.
+
+    Of all pairs of the first ``count`` columns of u, or unless ``whole`` of every column with itself.
+    """
+    levels = p.shape[1]
+    for a in range(count):
+        for b in range(0 if whole else a, a + 1):
+            weighted, plain, left, right = 0.0, 0.0, 0.0, 0.0
+            for i in range(levels):
+                weighted += p[k, i] * u[i, a] * u[i, b]
+                plain += u[i, a] * u[i, b]
+                left += u[i, a]
+                right += u[i, b]
+            spread = levels * plain - left * right
+            out[WEIGHTED, a, b], out[PLAIN, a, b], out[SPREAD, a, b] = weighted, plain, spread
+            out[WEIGHTED, b, a], out[PLAIN, b, a], out[SPREAD, b, a] = weighted, plain, spread
 
 
 @jit(error_model="numpy")
-def fourth_moment(p: Any, k: Any, u: Any, a: Any) -> Any:
-    """Return sum p u_a^4."""
-    total = 0.0
+def fourth_moments(p: Any, k: Any, u: Any, a: Any) -> Any:
+    """Return (sum p u_a^4, sum u_a^4)."""
+    weighted, plain = 0.0, 0.0
     for i in range(p.shape[1]):
         square = u[i, a] * u[i, a]
-        total += p[k, i] * square * square
-    return total
+        weighted += p[k, i] * square * square
+        plain += square * square
+    return weighted, plain
 
 
 @jit(error_model="numpy")
 def covariance(
     k: Any, size: Any, about: Any, s2: Any, kurtosis: Any, p: Any, q: Any, u: Any, v: Any, nu: Any, nv: Any,
-    cov: Any, fourth: Any, slope: Any,
+    of_u: Any, of_v: Any, whole: Any, cov: Any, fourth: Any, slope: Any,
 ) -> None:  # fmt: skip
-    """Write the covariance of the contrasts of block k, their fourth cumulants, and d log variance/d log n."""
+    """Write the covariance of the contrasts of block k, their fourth cumulants, and d log variance/d log n.
+
+    Unless ``whole``, the diagonal of the covariance is written and nothing else. ``of_u`` and ``of_v`` are overwritten
+    with second moments. Every term is a product of a moment of u and a moment of v, so the loop over pairs of contrasts
+    adds multiples of the three moment matrices of v.
+    """
     _, r, c = s2.shape
     n = size[k]
     n1 = max(n, 1.0)
@@ -292,55 +324,73 @@ def covariance(
     f = max(1.0 - 1.0 / n1, 0.25) / ((1.0 - min(tx / n1, 0.5)) * (1.0 - min(ty / n1, 0.5)))
     square = n * n + about[k, SIZE_VARIANCE]
     cube = n * n * n + 3.0 * n * about[k, SIZE_VARIANCE]
+    factor, hidden_x, hidden_y = about[k, NOISE_FACTOR], r * about[k, HIDDEN_X], c * about[k, HIDDEN_Y]
     mean2 = 0.0
     even = True
     for i in range(r):
         for j in range(c):
             mean2 += s2[k, i, j] / (r * c)
             even = even and s2[k, i, j] == s2[k, 0, 0]
+    same = s2[k, 0, 0] if even else 0.0
+    second_moments(p, k, u, nu, whole, of_u)
+    second_moments(q, k, v, nv, whole, of_v)
     for a in range(nu):
-        for a2 in range(nu):
-            mu, uu, gu = second_moments(p, k, u, a, a2)
-            ux = uu + r * about[k, HIDDEN_X] * mu
+        for a2 in range(0 if whole else a, nu if whole else a + 1):
+            mu, uu, gu = of_u[WEIGHTED, a, a2], of_u[PLAIN, a, a2], of_u[SPREAD, a, a2]
+            ux = uu + hidden_x * mu
+            # linear = same uu vv + mean2 (ux vy - uu vv), with vy = vv + hidden_y mv
+            by_plain = factor * (
+                square * ((same - mean2) * uu + mean2 * ux) + mean2 * n * r * mu * (1.0 - tx)
+            )
+            by_weighted = cube * f * mu + factor * mean2 * (
+                square * ux * hidden_y
+                + n * (r * c * f * mu + c * ux * (1.0 - ty) + r * hidden_y * mu * (1.0 - tx))
+            )
+            by_spread = factor * 2.0 * mean2**2 * gu
             for b in range(nv):
-                for b2 in range(nv):
-                    mv, vv, gv = second_moments(q, k, v, b, b2)
-                    vy = vv + c * about[k, HIDDEN_Y] * mv
-                    linear = 0.0
-                    if even:
-                        linear = s2[k, 0, 0] * uu * vv
-                    else:
-                        for i in range(r):
-                            for j in range(c):
-                                linear += s2[k, i, j] * u[i, a] * u[i, a2] * v[j, b] * v[j, b2]
-                    linear += mean2 * (ux * vy - uu * vv)
-                    sampling = cube * f * mu * mv
-                    mixed = (
-                        mean2
-                        * n
-                        * (r * c * f * mu * mv + c * ux * mv * (1.0 - ty) + r * vy * mu * (1.0 - tx))
+                e = a * nv + b
+                first, last = (0, nv) if whole else (b, b + 1)
+                for b2 in range(first, last):
+                    cov[e, a2 * nv + b2] = (
+                        by_weighted * of_v[WEIGHTED, b, b2]
+                        + by_plain * of_v[PLAIN, b, b2]
+                        + by_spread * of_v[SPREAD, b, b2]
                     )
-                    product = 2.0 * mean2**2 * gu * gv
-                    e, e2 = a * nv + b, a2 * nv + b2
-                    cov[e, e2] = sampling + about[k, NOISE_FACTOR] * (square * linear + mixed + product)
-                    if e == e2:
-                        flat = 0.0
-                        for i in range(r):
-                            for j in range(c):
-                                square2 = s2[k, i, j] * (u[i, a] * v[j, b]) ** 2
-                                flat += square2 * square2
-                        m4 = fourth_moment(p, k, u, a) * fourth_moment(q, k, v, b)
-                        own = (m4 / (mu * mv) ** 2 - 3.0) / n1 if mu * mv > 0.0 else 0.0
-                        wobble = (
-                            12.0 * n * n * about[k, UNFOLLOWED_VARIANCE] * (n * f * mu * mv + linear) ** 2
-                        )
-                        fourth[e] = (
-                            own * sampling**2 + kurtosis * n**4 * flat + wobble
-                            + 0.5 * ((3.0 + kurtosis) ** 2 - 3.0) * product**2
-                        )  # fmt: skip
-                        slope[e] = (
-                            (3.0 * sampling + 2.0 * n * n * linear) / cov[e, e] if cov[e, e] > 0.0 else 0.0
-                        )
+            if even:
+                continue
+            for j in range(c):  # cells differ in noise: their part of the linear term, level by level of y
+                of_level = 0.0
+                for i in range(r):
+                    of_level += s2[k, i, j] * u[i, a] * u[i, a2]
+                of_level *= factor * square
+                for b in range(nv):
+                    first, last = (0, nv) if whole else (b, b + 1)
+                    for b2 in range(first, last):
+                        cov[a * nv + b, a2 * nv + b2] += of_level * v[j, b] * v[j, b2]
+    if not whole:
+        return
+    for a in range(nu):
+        mu, uu, gu = of_u[WEIGHTED, a, a], of_u[PLAIN, a, a], of_u[SPREAD, a, a]
+        fourth_u, plain_u = fourth_moments(p, k, u, a)
+        for b in range(nv):
+            e = a * nv + b
+            mv, vv, gv = of_v[WEIGHTED, b, b], of_v[PLAIN, b, b], of_v[SPREAD, b, b]
+            fourth_v, plain_v = fourth_moments(q, k, v, b)
+            plain, flat = same * uu * vv, same**2 * plain_u * plain_v
+            for i in range(0 if even else r):
+                for j in range(c):
+                    noise = s2[k, i, j] * (u[i, a] * v[j, b]) ** 2
+                    plain += noise
+                    flat += noise * noise
+            linear = plain + mean2 * ((uu + hidden_x * mu) * (vv + hidden_y * mv) - uu * vv)
+            sampling, product = cube * f * mu * mv, 2.0 * mean2**2 * gu * gv
+            own = (fourth_u * fourth_v / (mu * mv) ** 2 - 3.0) / n1 if mu * mv > 0.0 else 0.0
+            wobble = 12.0 * n * n * about[k, UNFOLLOWED_VARIANCE] * (n * f * mu * mv + linear) ** 2
+            fourth[e] = (
+                own * sampling**2 + kurtosis * n**4 * flat + wobble
+                + 0.5 * ((3.0 + kurtosis) ** 2 - 3.0) * product**2
+            )  # fmt: skip
+            slope[e] = (3.0 * sampling + 2.0 * n * n * linear) / cov[e, e] if cov[e, e] > 0.0 else 0.0
 
 
 @jit(error_model="numpy")
@@ -384,24 +434,32 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     size, p, q, about = margins(total, n, rows, columns, s2, kurtosis)
     about[:, NOISE_FACTOR] = 1.0
     u, v = np.zeros((r, r)), np.zeros((c, c))
+    of_u, of_v, of_level = np.zeros((3, r, r)), np.zeros((3, c, c)), np.zeros(c)
     most = (r - 1) * (c - 1)
     cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
+    nu, nv = 0, 0
     for i in range(k):
-        nu, nv = basis(p, i, u), basis(q, i, v)
-        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
+        if fresh(p, i):
+            nu = basis(p, i, u)
+        if fresh(q, i):
+            nv = basis(q, i, v)
+        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, of_u, of_v, False, cov, fourth, slope)
         contrast(d, i, u, v, nu, nv, out)
         for a in range(nu):
+            of_level[:] = 0.0
             for b in range(nv):
                 e = a * nv + b
                 if cov[e, e] <= 0.0:
                     continue
                 step = out[e] / cov[e, e] * size[i]
-                for x in range(r):
-                    for y in range(c):
-                        part = step * s2[i, x, y] * u[x, a] * v[y, b]
-                        rows[i, x] -= part
-                        columns[i, y] -= part
-                        n[i] -= part
+                for y in range(c):
+                    of_level[y] += step * v[y, b]
+            for x in range(r):
+                for y in range(c):
+                    part = s2[i, x, y] * u[x, a] * of_level[y]
+                    rows[i, x] -= part
+                    columns[i, y] -= part
+                    n[i] -= part
     size, p, q, about = margins(total, n, rows, columns, s2, kurtosis)
     noise_factors(table, s2, size, p, q, about)
     return d, size, p, q, about
@@ -414,30 +472,37 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
     most = (r - 1) * (c - 1)
     u, v = np.zeros((r, r)), np.zeros((c, c))
     cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
-    w = np.zeros(most)
+    w, scaled = np.zeros(most), np.zeros(most)
+    of_u, of_v = np.zeros((3, r, r)), np.zeros((3, c, c))
+    nu, nv = 0, 0
     value = 0.0
     mean = 0.0
     variance = 0.0
     shared = 0.0
     for i in range(k):
+        if fresh(p, i):
+            nu = basis(p, i, u)
+        if fresh(q, i):
+            nv = basis(q, i, v)
         if size[i] <= 0.0:
             continue
-        nu, nv = basis(p, i, u), basis(q, i, v)
-        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
+        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, of_u, of_v, True, cov, fourth, slope)
         contrast(d, i, u, v, nu, nv, out)
         signal = size[i] ** 2 + about[i, SIZE_VARIANCE]
         for e in range(nu * nv):
             w[e] = signal**2 / (cov[e, e] * np.sqrt(size[i])) if cov[e, e] > 0.0 else 0.0
+            scaled[e] = w[e] / cov[e, e] if w[e] > 0.0 else 0.0
         for e in range(nu * nv):
             if w[e] == 0.0:
                 continue
             value += w[e] * out[e] ** 2 / cov[e, e]
             mean += w[e]
             shared += w[e] * slope[e] * np.sqrt(about[i, MEAN_SIZE_VARIANCE]) / size[i]
-            variance += w[e] ** 2 * fourth[e] / cov[e, e] ** 2
-            for e2 in range(nu * nv):
-                if w[e2] > 0.0:
-                    variance += 2.0 * w[e] * w[e2] * cov[e, e2] ** 2 / (cov[e, e] * cov[e2, e2])
+            variance += scaled[e] ** 2 * fourth[e] + 2.0 * w[e] ** 2
+            others = 0.0
+            for e2 in range(e):
+                others += scaled[e2] * cov[e, e2] ** 2
+            variance += 4.0 * scaled[e] * others
     return value, mean, variance + shared**2
 
 
@@ -474,19 +539,20 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
     cov, fourth, slope, out = np.zeros((count, count)), np.zeros(count), np.zeros(count), np.zeros(count)
     total, signal, fourths, h = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
     total_cov = np.zeros((count, count))
+    of_u, of_v = np.zeros((3, r, r)), np.zeros((3, c, c))
     terms = np.zeros((k, r, c))
     for i in range(k):
         if size[i] <= 0.0 or count == 0:
             continue
         centred(p, i, u0, nu, u)
         centred(q, i, v0, nv, v)
-        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, cov, fourth, slope)
+        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, of_u, of_v, True, cov, fourth, slope)
         contrast(d, i, u0, v0, nu, nv, out)
         square = size[i] ** 2 + about[i, SIZE_VARIANCE]
         for a in range(nu):
             for b in range(nv):
                 e = a * nv + b
-                unit = square * second_moments(p, i, u, a, a)[0] * second_moments(q, i, v, b, b)[0]
+                unit = square * of_u[WEIGHTED, a, a] * of_v[WEIGHTED, b, b]
                 h[e] = unit / cov[e, e] if cov[e, e] > 0.0 else 0.0
                 total[e] += h[e] * out[e]
                 signal[e] += h[e] * unit

@@ -259,6 +259,37 @@ def test_the_budget_and_its_statement() -> None:
     assert regression.method == "regression"
 
 
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize(
+    ("outcome", "asked"),
+    [
+        ("y", {"adjust": []}),
+        ("y", {"adjust": ["z"]}),
+        ("grade", {"adjust": ["z"]}),
+        ("weight", {"adjust": ["z"]}),
+        ("y", {"adjust": ["z"], "method": "regression"}),
+        ("y", {"graph": dc.Graph(["x", "y", "z", "grade"], [("x", "y")], [("x", "z"), ("x", "grade")])}),
+    ],
+    ids=["two cells", "strata", "levels", "number", "regression", "several sets"],
+)
+def test_a_delta_is_charged_where_the_noise_is_gaussian_and_nowhere_else(
+    outcome: str, asked: dict[str, Any], neighbours: Any
+) -> None:
+    """The charge knows which noise will be taken, at either side of where it changes."""
+    kinds = set()
+    for delta in (1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.02, 0.1):
+        found = dc.effect(
+            DATA, "x", outcome, **asked, epsilon=0.5, delta=delta, neighbours=neighbours, anyway=True
+        )
+        drawn = {event["kind"] for event in found.privacy.events}
+        assert found.privacy.asked is not None
+        assert found.privacy.asked["delta"] == (delta if "gaussian" in drawn else 0.0)
+        assert found.privacy.epsilon is not None
+        assert found.privacy.epsilon <= 0.5
+        kinds |= drawn
+    assert kinds == {"gaussian", "laplace"}  # else one side was not tried
+
+
 def test_auto_takes_a_regression_where_a_table_would_hold_noise_only() -> None:
     columns: dict[str, Any] = {f"z{i}": dc.Categorical([0, 1, 2]) for i in range(7)}
     schema = dc.Schema(**columns, x=BIT, y=BIT)

@@ -14,11 +14,11 @@ from dpcausal.effects.effect import allowed_by, doubt_notes
 from dpcausal.effects.forecast import (
     MOST_STRATA,
     Uninformative,
-    regression_noise,
     typical_noise,
     typical_strata,
 )
-from dpcausal.effects.regression import TYPICAL
+from dpcausal.effects.question import effect_question
+from dpcausal.effects.regression import planned_regression
 from dpcausal.effects.result import OpenPairs
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.planning.measurement import noise_variance
@@ -111,8 +111,12 @@ def test_the_noise_is_that_of_the_answer(delta: float, noise: type, size: str) -
     data = rows(2_000)
     asked: dict[str, Any] = {"epsilon": 1.0, "delta": delta, "method": "regression", "anyway": True}
     found = dc.effect(data, "x", "y", adjust=["z", "dose"], **asked)
-    reach = math.sqrt(0.5 + TYPICAL["levels"] + TYPICAL["number"])
-    first, second = regression_noise(21, reach / 2, reach, allowed_by(1.0, delta), Neighbours.REPLACE_ONE)
+    columns = ("z", "dose")
+    question = effect_question(
+        SCHEMA, "x", "y", columns, estimand="auto", compare=None, event=None, values=True
+    )
+    planned = planned_regression(SCHEMA, question, allowed_by(1.0, delta), Neighbours.REPLACE_ONE)
+    first, second = planned.moments, planned.sums
     assert found.privacy.released[0].sd == pytest.approx(math.sqrt(noise_variance(first) / 2))
     assert isinstance(first, noise)
     assert found.privacy.events[1][size] == pytest.approx(second.event("sums").to_dict()[size])

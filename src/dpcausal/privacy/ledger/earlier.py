@@ -1,6 +1,7 @@
 """What earlier entries of a data set say about a charge that is about to be made.
 
-It may ask what was asked before, or be about another number of rows. Only notes of entries go in, which are public: the
+It may ask what was asked before, ask of the same columns what an earlier release answers at no cost, or be about
+another number of rows. Only notes of entries go in, which are public: the
 command, columns, levels and events, and the number of rows where that is public. Nothing is refused: a question may be
 asked twice, and is then charged twice.
 """
@@ -21,6 +22,10 @@ MOST_ENTRIES = (
 
 class AskedBefore(BeforeCharge):
     """The same question was charged to this data set before."""
+
+
+class SearchAgain(BeforeCharge):
+    """An earlier release of this data set can be searched for the answer, at no cost."""
 
 
 class OtherRows(BeforeCharge):
@@ -56,11 +61,34 @@ class EarlierQuestion(NamedTuple):
         What each was charged.
     graph : bool
         Whether they learned a graph; else a test or an effect.
+    again : bool
+        Whether what they released can be searched again at no cost.
     """
 
     entries: tuple[int, ...]
     epsilons: tuple[float, ...]
     graph: bool
+    again: bool
+
+
+class EarlierRelease(NamedTuple):
+    """Entries whose release can be searched at no cost for what is asked now.
+
+    They asked the same, but for whether common causes may be hidden.
+
+    Attributes
+    ----------
+    entries : tuple of int
+        Their numbers in the ledger, oldest first.
+    epsilons : tuple of float
+        What each was charged.
+    latent : bool
+        Whether common causes may be hidden in what is asked now.
+    """
+
+    entries: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    latent: bool
 
 
 def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
@@ -77,12 +105,15 @@ def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
 
 
 def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """Return what a note says was asked, whatever the method and the budget; None where it does not say it.
+    """Return what a note says was asked and how, whatever the budget; None where it does not say it.
+
+    Whether common causes may be hidden is left to ``asks_latent``: releases of methods that know the difference answer
+    either.
 
     >>> what_is_asked({"command": "test", "method": "kendall", "question": "a and b"})
-    ('test', 'a and b', None, frozenset(), frozenset())
-    >>> what_is_asked({"command": "discover", "columns": ["a"], "target": "a"})
-    ('discover', frozenset({'a'}), 'a', frozenset(), frozenset())
+    ('test', 'kendall', 'a and b', None, frozenset(), frozenset())
+    >>> what_is_asked({"command": "discover", "method": "measured", "columns": ["a"], "target": "a"})
+    ('discover', 'measured', frozenset({'a'}), 'a', frozenset(), frozenset())
     >>> what_is_asked({"command": "gwas", "method": "svt"})
     """
     try:
@@ -92,28 +123,49 @@ def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
             frozenset(note.get("compare") or ()),
             frozenset(map(tuple, note.get("effects") or ())),
         )
-        return (note.get("command"), about, event, levels, effects) if about else None
+        how = (note.get("command"), note.get("method"))
+        return (*how, about, event, levels, effects) if about else None
     except TypeError:  # written by something else
         return None
 
 
-def asked_before(entries: Iterable[Entry], note: Mapping[str, Any]) -> EarlierQuestion | None:
-    """Return the entries that asked the same, of the same file where both name one; None where there are none."""
-    asked, file = what_is_asked(note), note.get("file")
+def asks_latent(note: Mapping[str, Any]) -> bool:
+    """Return whether a note says that common causes may be hidden."""
+    return note.get("latent") is True
+
+
+def can_be_searched_again(note: Mapping[str, Any]) -> bool:
+    """Return whether what the method of a note releases can be searched again at no cost.
+
+    It can where the method takes ``latent``, and then the note says it: the further questions that hidden causes raise
+    are free there.
+    """
+    return isinstance(note.get("latent"), bool)
+
+
+def asked_before(
+    entries: Iterable[Entry], note: Mapping[str, Any]
+) -> EarlierQuestion | EarlierRelease | None:
+    """Return the entries that asked the same, else those whose release answers it; None where there are none.
+
+    Of the same file, where both name one.
+    """
+    asked, file, latent = what_is_asked(note), note.get("file"), asks_latent(note)
     if asked is None:
         return None
-    same = [
-        entry
+    alike = [
+        (entry, asks_latent(earlier) == latent)
         for entry, earlier in noted(entries)
         if what_is_asked(earlier) == asked and (file is None or earlier.get("file", file) == file)
     ]
-    if not same:
+    same, again = [entry for entry, equal in alike if equal], can_be_searched_again(note)
+    found = same or [entry for entry, _ in alike if again]
+    if not found:
         return None
-    return EarlierQuestion(
-        tuple(entry.seq for entry in same),
-        tuple(float(entry.epsilon) for entry in same),
-        note.get("command") == "discover",
-    )
+    which = tuple(entry.seq for entry in found), tuple(float(entry.epsilon) for entry in found)
+    if not same:
+        return EarlierRelease(*which, latent)
+    return EarlierQuestion(*which, note.get("command") == "discover", again)
 
 
 def other_rows(entries: Iterable[Entry], note: Mapping[str, Any]) -> EarlierRows | None:
