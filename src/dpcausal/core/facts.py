@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, ClassVar, Self, cast, dataclass_transform, get_args, get_type_hints
 
 from dpcausal.core.errors import InputError
@@ -48,19 +49,25 @@ class Fact:
             cls.kinds = {}
             if not kind and not named_by:
                 return
-        cls.kind = kind or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
         cls.named_by = named_by
-        kinds = get_args(get_type_hints(cls)[named_by]) if named_by else [cls.kind]
+        if named_by:
+            kinds = get_args(get_type_hints(cls)[named_by])
+            cls.kind = property(attrgetter(named_by))  # type: ignore[assignment]
+        else:
+            kinds = (kind or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower(),)
+            cls.kind = kinds[0]
         for family in cls.__mro__:
             if issubclass(family, Fact) and Fact in family.__bases__:
                 family.kinds |= dict.fromkeys(kinds, cls)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: the kind and the values, without those that have their default."""
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        kind = values.pop(self.named_by, self.kind)
-        defaults = {item.name: item.default for item in fields(self)}
-        return {"kind": kind} | {name: _plain(one) for name, one in values.items() if one != defaults[name]}
+        values = {
+            item.name: _plain(value)
+            for item in fields(self)
+            if (value := getattr(self, item.name)) != item.default and item.name != self.named_by
+        }
+        return {"kind": self.kind} | values
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

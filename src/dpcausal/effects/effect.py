@@ -681,14 +681,8 @@ def missing_rules(schema: Schema, question: EffectQuestion, *, table: bool) -> l
     elif question.missing or (column.may_be_missing and not column.missing_codes):
         value = column.other if isinstance(column, Numeric) else str(column.other)
         no_event = bool(question.missing) and question.event is not None
-        found.append(
-            facts.MissingCounts(
-                outcome,
-                None if no_event else value,
-                regression=bool(question.missing),
-                number=isinstance(column, Numeric),
-            )
-        )
+        counts, number = None if no_event else value, isinstance(column, Numeric)
+        found.append(facts.MissingCounts(outcome, counts, bool(question.missing), number))
     held = tuple(name for name in question.adjust if schema[name].missing_codes)
     if held:
         found.append(facts.MissingHeld(held))

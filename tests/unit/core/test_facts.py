@@ -77,6 +77,7 @@ def test_equal_are_facts_of_one_class_with_the_same_values() -> None:
 )
 def test_facts_are_plain_data_and_come_back(fact: Fact, data: dict[str, Any]) -> None:
     assert fact.to_dict() == data
+    assert fact.kind == data["kind"]
     assert Forecast.from_dict(data) == fact
 
 

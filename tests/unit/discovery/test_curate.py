@@ -50,8 +50,8 @@ def test_later_orders_use_what_is_left(task: Any) -> None:
     with testing.seeded(4):
         found = run(given)
     assert isinstance(found.notes[0], CostsOfTests)
-    assert found.notes[0]["unit"] == "rho"
-    assert 1 in dict(found.notes[0]["costs"])
+    assert found.notes[0].unit == "rho"
+    assert 1 in dict(found.notes[0].costs)
     assert note_words(found.notes[0]).startswith("Cost of a test (rho), by number of columns given: ")
     assert sum(e.rho for e in given.budget.events) <= given.budget.total.rho * (1 + 1e-11)
 

@@ -421,7 +421,7 @@ def test_a_weak_hint_is_never_said_to_hold_in_every_graph(result: DiscoveryResul
 
 
 def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryResult) -> None:
-    cells = {"gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0}
+    cells = {"enough": 3.0, "gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0}
     assert note_words(JointTableMeasured(**cells)).endswith("; an average cell holds 392 rows")
     names = [f"m{i}" for i in range(6)]
     schema = dc.Schema(dict.fromkeys(names, dc.Categorical(["x", "y", "z"], ordered=True)))
@@ -594,7 +594,14 @@ def test_pairs_say_that_an_edge_may_come_from_a_column_held_fixed_coarsely(resul
 
 
 def test_the_size_of_the_noise_is_told_where_it_matters(result: DiscoveryResult) -> None:
-    cells = {"gaussian": False, "cells": 8, "sd": 29.31, "mean_cell": 1190.0, "least_cell": 200.0}
+    cells = {
+        "enough": 3.0,
+        "gaussian": False,
+        "cells": 8,
+        "sd": 29.31,
+        "mean_cell": 1190.0,
+        "least_cell": 200.0,
+    }
     loud = replace(result, notes=(JointTableMeasured(**cells),))
     assert (
         "Noise: counts in tables of two columns are off by about 29 rows (standard deviation); such a count is 1,190 "
