@@ -172,7 +172,7 @@ def test_signals_while_kernels_run(place: Path) -> None:
     )
     program = (
         "import sys\n"
-        "from dpcausal.discovery import measured\n"
+        "from dpcausal.discovery.measured import method as measured\n"
         "real = measured.found_again\n"
         "def told(*args):\n"
         "    print('repeating', flush=True)\n"

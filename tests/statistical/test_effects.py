@@ -186,12 +186,12 @@ def test_an_effect_with_a_column_held_fixed_by_its_groups_holds_its_level() -> N
         rng = np.random.default_rng([seed, 5])
         cells = np.zeros((2, 2, 2))
         np.add.at(cells, (data.codes["x"], data.codes["y"], np.array(of_z)[data.codes["z"]]), 1.0)
-        tables = Components((2, 2, 2))
-        tables.add((), np.asarray(2_000.0), 0.0)
+        tables = Components((2, 2, 2)).with_measured([((), np.asarray(2_000.0))], 0.0)
         for number in (1, 2, 3):
             for one in combinations(range(3), number):
                 margin = cells.sum(axis=tuple(set(range(3)) - set(one)))
-                tables.add(one, margin + rng.normal(0, sd, margin.shape), sd**2)
+                noisy = margin + rng.normal(0, sd, margin.shape)
+                tables = tables.with_measured([(one, noisy)], sd**2)
         released = ReleasedTables(data.schema, tables, frozenset({"z"}), 2_000.0, {"z": of_z})
         answer = replace(result, tables=released).effect("x", "y")
         assert any(isinstance(note, ByGroups) for note in answer.notes)

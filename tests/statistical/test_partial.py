@@ -21,12 +21,12 @@ def released(table: Floats, deviation: float, rng: np.random.Generator) -> Compo
     """Components of all subsets of at most ndim - 1 columns of a table, with Gaussian noise."""
     found = Components(table.shape)
     axes = range(table.ndim)
-    found.add((), np.array(table.sum()), 0.0)
+    found = found.with_measured([((), np.array(table.sum()))], 0.0)
     for mask in range(1, 2**table.ndim):
         columns = tuple(axis for axis in axes if mask >> axis & 1)
         margin = table.sum(axis=tuple(axis for axis in axes if axis not in columns))
         noisy = interaction(margin) + rng.normal(0.0, deviation, margin.shape)
-        found.add(columns, noisy, deviation**2)
+        found = found.with_measured([(columns, noisy)], deviation**2)
     return found
 
 

@@ -26,7 +26,6 @@ never holds rows or counts.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -38,6 +37,7 @@ from typing import Any, cast
 import numpy as np
 
 from dpcausal.core.arguments import checked_count, checked_level
+from dpcausal.core.content_id import content_id
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
@@ -192,7 +192,7 @@ class Release:
             )
         no_delta, expected = None, None
         if isinstance(self.values, Measurements):
-            gain = noise_without_delta(replace(self.values.plan.public, delta=self.delta))
+            gain = noise_without_delta(self.values.plan.public)
             no_delta = WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
             expected = reach(self.values.plan, level) if self.rows else None
         statement = again_statement(self)
@@ -359,9 +359,8 @@ class Release:
 
 
 def _id(content: Mapping[str, Any]) -> str:
-    """The first digits of the hash of ``content``, which is the same before and after it was written."""
-    text = json.dumps({name: content[name] for name in CONTENT}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    """The id of what was released."""
+    return content_id({name: content[name] for name in CONTENT})
 
 
 def _knowledge(

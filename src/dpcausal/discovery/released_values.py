@@ -6,6 +6,7 @@ back gives the same answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -70,7 +71,8 @@ def tables_to_dict(measured: Measurements) -> dict[str, Any]:
 def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumbers) -> Measurements:
     """Return the measurements that ``tables_to_dict`` wrote.
 
-    ``before`` are the public numbers of a file of an earlier version, which has no plan: it is made from them again.
+    ``before`` are the public numbers of a file of an earlier version, which has no plan: it is made from them again,
+    as far as the file does not tell what was measured.
     """
     plan = _plan(data, before)
     if data["form"] == "joint":
@@ -115,8 +117,18 @@ def _plan(data: Mapping[str, Any], before: PublicNumbers) -> MeasurementPlan:
     if "plan" in data:
         return MeasurementPlan.from_dict(data["plan"])
     made = plan_measurement(replace(before, rows=float(data["rows"])))
+    tree = any(len(one) > 2 for one in data.get("rounds", ()))
+    shares = made.shares
+    if tree != made.tree:
+        rest = math.fsum((shares.choice, shares.pairs, *shares.again))
+        choice = rest * made.settings.share_choice if tree else 0.0
+        shares = replace(shares, choice=choice, pairs=rest - choice, again=())
     return replace(
-        made, joint=data["form"] == "joint", gaussian=bool(data["gaussian"]), larger=bool(data["larger"])
+        made,
+        joint=data["form"] == "joint",
+        gaussian=bool(data["gaussian"]),
+        larger=bool(data["larger"]),
+        shares=shares,
     )
 
 

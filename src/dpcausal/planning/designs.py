@@ -517,10 +517,15 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     """
     usable = sorted(column for column in plan.public.columns if column.size > 1)
 
+    def with_columns(number: int) -> MeasurementPlan:
+        if number == len(plan.public.columns) and plan.public.target is None:
+            return plan
+        start = (len(usable) - number) // 2
+        middling = tuple(usable[start : start + number])
+        return plan_measurement(replace(plan.public, columns=middling, target=None), plan.settings)
+
     def enough(columns: int) -> bool:
-        start = (len(usable) - columns) // 2
-        middling = tuple(usable[start : start + columns])
-        smaller = plan_measurement(replace(plan.public, columns=middling, target=None), plan.settings)
+        smaller = with_columns(columns)
         found = reach(smaller, level)
         if found is None or found.aim is None or found.pair is None:
             return False

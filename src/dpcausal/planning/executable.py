@@ -1,9 +1,10 @@
 """A plan as a file: what ``discover(plan=...)`` measures exactly, whoever made it and wherever the rows are.
 
-**The file** is one JSON object, which may hold forecasts besides: ``format``; ``schema``, the declared columns as a
-schema file; ``level``; and ``measurement``, the ``MeasurementPlan``.
+**The file** is one JSON object, which may hold forecasts besides: ``format``; ``id``, a hash of the rest;
+``schema``, the declared columns as a schema file; ``level``; and ``measurement``, the ``MeasurementPlan``.
 
-**Guarantee.** It holds public numbers alone, and is executed only on rows that were read with the same schema.
+**Guarantee.** It holds public numbers alone, and is executed only on rows that were read with the same schema. A file
+that was damaged or edited is refused: what is measured is what was planned.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from typing import Any
 
 from dpcausal._version import __version__
 from dpcausal.core.arguments import checked_level
+from dpcausal.core.content_id import content_id
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 
 FORMAT = 1
+CONTENT = ("schema", "level", "measurement")  # what the id is made of
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,16 @@ class ExecutablePlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return {
-            "format": FORMAT,
-            "software": f"dpcausal {__version__}",
+        content = {
             "schema": self.schema.to_toml(),
             "level": self.level,
             "measurement": self.measurement.to_dict(),
+        }
+        return {
+            "format": FORMAT,
+            "software": f"dpcausal {__version__}",
+            "id": content_id(content),
+            **content,
         }
 
     @classmethod
@@ -72,11 +79,14 @@ class ExecutablePlan:
         if isinstance(data.get("format"), int) and data["format"] > FORMAT:
             raise InputError(f"{name!r} is a plan of format {data['format']}: written by a newer version")
         try:
+            if data["id"] != content_id({name: data[name] for name in CONTENT}):
+                raise ValueError("its id is not that of its contents")
             schema = Schema.from_toml_string(data["schema"])
             found = cls(schema, MeasurementPlan.from_dict(data["measurement"]), checked_level(data["level"]))
             found.check_fits(schema)
         except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InputError(f"{name!r} is damaged: {error}") from None
+            told = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise InputError(f"{name!r} is damaged: {told}") from None
         return found
 
     def check_fits(self, schema: Schema) -> None:

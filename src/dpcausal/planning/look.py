@@ -30,7 +30,12 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.planning.designs import Aim, power_at
-from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
+from dpcausal.planning.measurement_plan import (
+    MeasurementPlan,
+    PublicNumbers,
+    noise_at_first_look,
+    plan_measurement,
+)
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.moments import moment_sensitivity
 
@@ -202,14 +207,15 @@ def noise_without_delta(public: PublicNumbers) -> float:
 
     >>> def times(sizes):
     ...     return noise_without_delta(PublicNumbers.of_sizes(sizes, 1_000, 1.0, 0.0, Neighbours.REPLACE_ONE))
-    >>> times((2,) * 4), times((4,) * 9) > 4, times((4,) * 12) > 4  # with a delta, a tree of the last
+    >>> times((2,) * 4), times((4,) * 9) > 4, times((4,) * 12) > 4
     (1.0, True, True)
     """
     if public.delta or sum(size > 1 for size in public.sizes) < 2:
         return 1.0
     try:
-        pure = plan_measurement(public).noise_in_pair
-        small = plan_measurement(replace(public, delta=SMALL_DELTA)).noise_in_pair
+        pure, small = (
+            min(noise_at_first_look(replace(public, delta=delta)).values()) for delta in (0.0, SMALL_DELTA)
+        )
     except InputError:  # more noise than there can be: the run says so
         return 1.0
     if not (small > 0 and math.isfinite(small) and math.isfinite(pure)):

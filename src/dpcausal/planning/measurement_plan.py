@@ -300,11 +300,6 @@ class MeasurementPlan:
             return NOT_MEASURED * self._first_variances[2]
         return self._noise(self.public.pairs, self.shares.pairs)
 
-    @property
-    def noise_in_pair(self) -> float:
-        """Variance of the noise in a pair at the first look; where pairs are chosen, of a chosen one."""
-        return self._first_variances[2] if self.tree else self.first_look
-
     @cached_property
     def _first_variances(self) -> list[float]:
         """Variance of the number of rows, of columns and of pairs."""
@@ -433,7 +428,7 @@ class MeasurementPlan:
         Raises
         ------
         LookupError, TypeError, ValueError
-            If it is no such plan, or its shares pass the budget.
+            If it is no such plan, or its shares pass the budget or leave a step without any.
         """
         public = PublicNumbers(
             tuple(
@@ -462,7 +457,7 @@ class MeasurementPlan:
         settings = MeasuredSettings(
             **{name: value for name, value in data["settings"].items() if name in known}
         )
-        return cls(
+        found = cls(
             public,
             bool(data["joint"]),
             bool(data["gaussian"]),
@@ -471,6 +466,20 @@ class MeasurementPlan:
             shares,
             settings,
         )
+        if not found._pays_for_every_step():
+            raise ValueError("shares that leave something to measure without any")
+        return found
+
+    def _pays_for_every_step(self) -> bool:
+        """Return whether each step that the driver makes has a share, and no step is there that it can't make."""
+        target, shares = self.public.target, self.shares
+        if self.joint:
+            return target is None
+        steps = [shares.singles, shares.pairs, *shares.again]
+        steps += [shares.rows] if self.public.neighbours is Neighbours.ADD_REMOVE else []
+        steps += [shares.levels] if self.merged else []
+        rounds = target is None or len(shares.again) == 1
+        return min(steps) > 0.0 and rounds and (not self.tree or (self.gaussian and target is None))
 
 
 def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTINGS) -> MeasurementPlan:
@@ -483,7 +492,8 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     >>> few.larger, len(few.shares.again), many.larger, many.shares.again
     (False, 2, True, ())
     """
-    joint, gaussian = _joint_and_noise(public, settings)
+    noise = noise_at_first_look(public, settings)
+    joint, gaussian = min(noise, key=noise.__getitem__)
     rows, sizes = public.rows_or_one, public.sizes
     if joint:
         larger = noise_below_sampling(
@@ -515,8 +525,14 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2 / rounds,) * rounds))
 
 
-def _joint_and_noise(public: PublicNumbers, settings: MeasuredSettings) -> tuple[bool, bool]:
-    """Return whether a joint table, and whether Gaussian noise, leaves least noise in a pair at the first look."""
+def noise_at_first_look(
+    public: PublicNumbers, settings: MeasuredSettings = SETTINGS
+) -> dict[tuple[bool, bool], float]:
+    """Return the variance of the noise in a pair, by whether the table is joint and the noise Gaussian.
+
+    Every way that the budget allows is there; of components it is that of a look at all pairs, or at those with the
+    target. No number of rows is needed.
+    """
     cells, found = math.prod(public.sizes), {}
     first = (settings.share_first - settings.share_singles) if public.target is None else 0.5
     for gaussian in (False, True) if public.total.rho > 0 else (False,):
@@ -527,7 +543,7 @@ def _joint_and_noise(public: PublicNumbers, settings: MeasuredSettings) -> tuple
         found[False, gaussian] = noise_variance(parts)
         if public.target is None and cells <= MAX_JOINT_CELLS:
             found[True, gaussian] = pair_variance_of_joint(public, gaussian=gaussian)
-    return min(found, key=found.__getitem__)
+    return found
 
 
 def pair_variance_of_joint(public: PublicNumbers, *, gaussian: bool) -> float:

@@ -17,7 +17,12 @@ from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.discovery.search import WithoutDelta
 from dpcausal.planning.look import NOTABLE_GAIN, SMALL_DELTA, noise_without_delta
-from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
+from dpcausal.planning.measurement_plan import (
+    MeasurementPlan,
+    PublicNumbers,
+    noise_at_first_look,
+    plan_measurement,
+)
 from dpcausal.privacy.ledger import Ledger
 
 MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(12)})
@@ -35,10 +40,11 @@ def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
         return PublicNumbers.of_sizes(sizes, 3000, epsilon, delta, REPLACE)
 
     sizes = [4] * 9
-    noise = [plan_measurement(public(sizes, 1.0, delta)).noise_in_pair for delta in (0.0, SMALL_DELTA)]
+    noise = [min(noise_at_first_look(public(sizes, 1.0, delta)).values()) for delta in (0.0, SMALL_DELTA)]
+    assert plan_measurement(public(sizes)).first_look == noise[0]
     assert noise_without_delta(public(sizes)) == pytest.approx(math.sqrt(noise[0] / noise[1]))
     assert noise_without_delta(public(sizes)) > NOTABLE_GAIN
-    assert plan_measurement(public([4] * 12, 0.5, SMALL_DELTA)).tree  # noise of what is measured then
+    assert plan_measurement(public([4] * 12, 0.5, SMALL_DELTA)).tree
     assert noise_without_delta(public([4] * 12, 0.5)) > NOTABLE_GAIN
     assert noise_without_delta(public(sizes, 1.0, 1e-9)) == 1.0
     assert noise_without_delta(public([4, 1, 1])) == 1.0

@@ -214,7 +214,6 @@ def test_a_tree_is_measured_as_planned(neighbours: Neighbours) -> None:
     assert len(pairs) == 21
     assert {tables.variance(pair) for pair in pairs} == {tables.variance(pairs[0])}
     assert tables.variance(pairs[0]) == pytest.approx(plan.variance((2, 2)), rel=0.25)
-    assert plan.noise_in_pair == plan.variance((2, 2))
     assert tables.variance((0,)) == pytest.approx(plan.variance((2,)))
     assert plan.first_look > 1e6 * plan.variance((2, 2))
 

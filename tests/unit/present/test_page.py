@@ -25,6 +25,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MergedLevels, OpenReason, WithoutDelta, unanswered
 from dpcausal.planning.designs import Reach, reach
+from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.present.discovery import hint_pairs, missing_words, reach_words
 from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import file_texts
@@ -465,9 +466,8 @@ def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
     ):
         assert silent.reach is None
         assert "What this budget could show" not in render(silent)
-    assert (
-        reach((256, 256, 256), 2000, 1.0, 1e-6, Neighbours.REPLACE_ONE, 0.05) is None
-    )  # too many cells in passing
+    many = PublicNumbers.of_sizes((256,) * 3, 2000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+    assert reach(plan_measurement(many), 0.05) is None  # too many cells in passing
     assert reach_words(None) == ""
 
 

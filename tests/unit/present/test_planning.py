@@ -32,9 +32,6 @@ def test_every_number_stands_under_its_head() -> None:
         assert columns["w without noise"][1] == number(order.smallest_exact)
         assert columns["epsilon for w = 0.1"][1] == number(order.epsilon_enough)
         assert ("w in the largest table" in columns) == (schema is uneven)
-        assert ("w if its direction changes" in columns) == found.design.joint
-        if found.design.joint:
-            assert columns["w if its direction changes"] == ["", number(order.smallest_changing)]
 
 
 def test_json_and_words_say_the_same(tmp_path: Path) -> None:
@@ -129,8 +126,9 @@ def test_what_is_found_and_what_it_takes_do_not_contradict_each_other() -> None:
 
 def test_merged_levels_are_announced() -> None:
     many = {"site": dc.Categorical([f"s{i}" for i in range(9)]), "arm": dc.Categorical(list("abcdef"))}
-    schema = dc.Schema({**{f"c{i}": YES_NO for i in range(8)}, **many})
+    schema = dc.Schema({**{f"c{i}": YES_NO for i in range(7)}, **many})
     found = dc.plan(schema, 5000, 0.1, 1e-6)
+    assert not found.measurement.tree  # which would merge fewer
     for full in (False, True):
         text = found.summary(1000, full=full)
         assert (
@@ -149,8 +147,9 @@ def test_merged_levels_are_announced() -> None:
     )
     assert "will be merged" not in dc.plan(SMALL, 5000, 0.1, 1e-6).summary(1000)
     own = dc.Schema({**{f"c{i}": YES_NO for i in range(10)}, "seen": dc.Categorical(["a", "b", "unknown"])})
-    assert dc.plan(own, 5000, 0.1, 1e-6).design.merged
-    assert "will be merged" not in dc.plan(own, 5000, 0.1, 1e-6).summary(1000)  # a missing level stays apart
+    assert set(dc.plan(own, 5000, 0.1, 1e-6).measurement.levels) == {2}
+    assert not dc.plan(own, 5000, 0.1, 1e-6).measurement.merged  # a missing level stays apart
+    assert "will be merged" not in dc.plan(own, 5000, 0.1, 1e-6).summary(1000)
 
 
 def test_columns_with_one_level_are_named_and_not_counted() -> None:

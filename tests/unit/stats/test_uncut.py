@@ -39,13 +39,13 @@ def contrasts_of(columns: list[Floats], cuts: list[list[float]]) -> Contrasts:
     """Contrasts of exact tables of these numbers, cut."""
     rows, sizes = len(columns[0]), [len(one) + 1 for one in cuts]
     codes = [np.digitize(column, one) for column, one in zip(columns, cuts, strict=True)]
-    tables = Components(sizes)
-    tables.add((), np.array(float(rows)), 0.0)
+    exact: list[tuple[tuple[int, ...], NDArray[np.float64]]] = [((), np.array(float(rows)))]
     for j, code in enumerate(codes):
-        tables.add((j,), interaction(np.bincount(code, minlength=sizes[j]).astype(float)), 0.0)
+        exact.append(((j,), interaction(np.bincount(code, minlength=sizes[j]).astype(float))))
         for i in range(j):
             both = np.bincount(codes[i] * sizes[j] + code, minlength=sizes[i] * sizes[j])
-            tables.add((i, j), interaction(both.astype(float).reshape(sizes[i], sizes[j])), 0.0)
+            exact.append(((i, j), interaction(both.astype(float).reshape(sizes[i], sizes[j]))))
+    tables = Components(sizes).with_measured(exact, 0.0)
     return tables.contrasts(float(rows), [True] * len(sizes))
 
 

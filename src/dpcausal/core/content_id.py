@@ -1,0 +1,17 @@
+"""An identifier made of what a file says, so that a damaged or edited file is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def content_id(content: Mapping[str, Any]) -> str:
+    """Return the first 16 digits of the SHA-256 of plain data, the same before and after it was written as JSON.
+
+    >>> content_id({"a": 1, "b": [2.5]}) == content_id({"b": [2.5], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(dict(content), sort_keys=True).encode()).hexdigest()[:16]
