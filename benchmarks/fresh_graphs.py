@@ -1,59 +1,52 @@
-r"""Do the constants of `measured` hold on graphs that they were not chosen on?
+r"""What is each number of `measured` worth on graphs that it was not chosen on?
 
-    python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--delta 0]
-    python benchmarks/fresh_graphs.py --kinds gates few levels --ways "pairs alone"     # only this is set back
-    python benchmarks/fresh_graphs.py --kinds mixed dozen codes many --epsilons .3 1 3
-    python benchmarks/fresh_graphs.py --kinds wide numbers weak --epsilons .3 1 --ways "never bolder"
-    python benchmarks/fresh_graphs.py --kinds numbers thirds bends --rows 1000 3000 10000 20000 \
-        --ways "bins as they are"
+    python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--ways "no rounds" ...]
+    python benchmarks/fresh_graphs.py --out ablation.jsonl ...   # kept run by run: stop and resume
+    python benchmarks/fresh_graphs.py --summary ablation.jsonl   # a line for each setting: what is lost without it
 
-Each constant that was chosen by looking at data is set back, one at a time, and both searches run on the same rows with
-the same noise: without trends of ordered columns (``TREND``), without the rule for large sets (``EXPLAINED``), with
-"absent" said where a medium dependence would be found two times in three (``SHOWN`` 1), and with joint tables wherever
-a pair has at most twice the noise (``MAX_JOINT_RATIO``), with joint tables taken as they are released, impossible
-noise included (``stats/joint_contrasts.py``), without scoring whole graphs on them, nor taking them more often for
-that (``stats/joint_graphs.py``), without asking for less evidence where little can be seen
-(``planning/enough.py``), and with edges that the bins of a number explain (``discovery/coarse.py``). Graphs are drawn
-from seeds that no constant was set on. The table has the mean for the constants as they are and, for each set back, how
-much is lost by that, with the standard error of the difference, graph by graph.
+Each setting of ``planning/settings.py`` is left out or set to the plain value that it would have without tuning, one at
+a time, and both searches run on the same rows with the same noise. Graphs are drawn from seeds that no number was set
+on. Printed is the mean for the settings as they are and, for each change, how much is lost by it, with the standard
+error of the difference, graph by graph; the summary counts the cells in which more than two standard errors are lost.
 
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
 linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
 unordered columns of two to six levels; ``gates`` six to eight yes/no columns, many of them rare and some the "or" of
-two others. ``linear`` has five to twelve columns, most of them numbers without bins, and asks for ``method="auto"``:
-set back are its choices, ``moments`` for all or tables for all. ``many`` has thirty unordered columns of two to four
-levels, ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order,
-``dozen`` twelve unordered columns of two to four levels, ``codes`` twelve of a linear model with three levels without
-an order: set back is the choice of a tree (``tree_pays``); they run where they are asked for. So do ``thirds``, ten
-numbers of a linear model in three bins, and ``bends``, ten numbers in five bins that depend on each other by lines,
-squares, sines and steps: set back is what bins explain. Epsilon 1 and 3.
+two others; ``yesno`` sixteen yes/no columns of a linear model; ``many`` thirty unordered columns of two to four levels;
+``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order; ``dozen``
+twelve unordered columns of two to four levels; ``codes`` twelve of a linear model with three levels without an order;
+``thirds`` ten numbers of a linear model in three bins, ``eighths`` in eight; ``bends`` ten numbers in five bins that
+depend on each other by lines, squares, sines and steps; ``linear`` five to twelve columns, most of them numbers without
+bins, by ``method="auto"`` and, for comparison, by tables and by moments.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import itertools
+import json
 import math
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from unittest.mock import patch
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import confidence
 import dpcausal as dc
-from dpcausal.discovery import components, forward, joint_search, measured, measurer
-from dpcausal.discovery import discover as discover_module
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.networks.network import Network, Variable
-from dpcausal.planning import enough, measurement
-from dpcausal.stats import contrasts
+from dpcausal.planning.executable import ExecutablePlan
+from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
+from dpcausal.planning.settings import SETTINGS, MeasuredSettings
 from effects import random_network
 
-ROWS, EPSILONS = (1_000, 3_000, 10_000), (1.0, 3.0)
+CELLS = ((1_000, 1.0), (5_000, 1.0), (5_000, 3.0), (30_000, 3.0))  # rows and epsilon
 SCORES = ("skeleton F1", "CPDAG F1", "false edges", "true edges called absent", "open pairs")
 Made = tuple[dc.Dataset, dc.Graph]
 Floats = NDArray[np.float64]
@@ -219,16 +212,41 @@ def codes(seed: int, rows: int) -> Made:
     )
 
 
-def thirds(seed: int, rows: int) -> Made:
-    """Ten numbers of a linear model, in three bins."""
-    rng, d = np.random.default_rng([seed, rows, 33]), 10
+def standard_linear(rng: np.random.Generator, rows: int, d: int) -> tuple[Floats, Floats]:
+    """Columns of a linear model with standard deviation 1, and the effects between them."""
     effects = np.triu(rng.random((d, d)) < 2.5 / (d - 1), 1)
     effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.3, 0.9, effects.shape)
     values = np.zeros((rows, d))
     for j in range(d):
         values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
         values[:, j] /= values[:, j].std()
+    return values, effects
+
+
+def thirds(seed: int, rows: int) -> Made:
+    """Ten numbers of a linear model, in three bins."""
+    values, effects = standard_linear(np.random.default_rng([seed, rows, 33]), rows, 10)
     return in_bins(values, [-0.5, 0.5], effects)
+
+
+def eighths(seed: int, rows: int) -> Made:
+    """Ten numbers of a linear model, in eight bins."""
+    values, effects = standard_linear(np.random.default_rng([seed, rows, 38]), rows, 10)
+    return in_bins(values, [-1.2, -0.7, -0.3, 0.0, 0.3, 0.7, 1.2], effects)
+
+
+def yesno(seed: int, rows: int) -> Made:
+    """Sixteen yes/no columns of a linear model, cut at different places."""
+    rng = np.random.default_rng([seed, rows, 39])
+    values, effects = standard_linear(rng, rows, 16)
+    names = [f"v{j:02}" for j in range(16)]
+    data = dc.read(
+        {name: (values[:, j] > rng.uniform(-0.5, 1.5)).astype(int).tolist() for j, name in enumerate(names)},
+        dc.Schema(dict.fromkeys(names, dc.Categorical([0, 1]))),
+    )
+    return data, dag(
+        data, {frozenset((names[i], names[j])) for i, j in zip(*np.nonzero(effects), strict=True)}
+    )
 
 
 def bends(seed: int, rows: int) -> Made:
@@ -284,151 +302,154 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "dozen": dozen,
     "codes": codes,
     "thirds": thirds,
+    "eighths": eighths,
     "bends": bends,
+    "yesno": yesno,
 }
-OF_TREES = ("many", "mixed", "dozen", "codes")
-OF_BINS = ("thirds", "bends")
-
-
-@contextmanager
-def as_is() -> Iterator[None]:
-    """Constants as they are."""
-    yield
-
-
-@contextmanager
-def no_trends() -> Iterator[None]:
-    """Trends weigh nothing."""
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(contrasts, "_LOG_WHOLE", math.log(2.0)))
-        stack.enter_context(patch.object(contrasts, "_LOG_TREND", -700.0))
-        yield
-
-
-@contextmanager
-def large_sets_separate() -> Iterator[None]:
-    """Any informative test given three columns separates."""
-    with patch.object(measurer, "EXPLAINED", -math.inf):
-        yield
-
-
-@contextmanager
-def absent_sooner() -> Iterator[None]:
-    """Absent where a medium dependence would be found two times in three."""
-    with patch.object(forward, "SHOWN", 1.0):
-        yield
-
-
-@contextmanager
-def joint_sooner() -> Iterator[None]:
-    """One joint table wherever a pair has at most twice the noise that a first look at components has."""
-    with ExitStack() as stack:
-        for name in ("MAX_JOINT_RATIO", "MAX_JOINT_RATIO_PURE", "MAX_SCORED_RATIO"):
-            stack.enter_context(patch.object(measurement, name, 2.0))
-        yield
-
-
-@contextmanager
-def joint_as_released() -> Iterator[None]:
-    """Joint tables keep the noise that no counts could have."""
-    with patch.object(components, "can_be_cleared", lambda sizes: False):
-        yield
-
-
-@contextmanager
-def pairs_alone() -> Iterator[None]:
-    """No whole graph is scored on a joint table."""
-    with ExitStack() as stack:
-        for module in (joint_search, measurement):
-            stack.enter_context(patch.object(module, "steps_for", lambda sizes: 0))
-        yield
-
-
-@contextmanager
-def no_tree() -> Iterator[None]:
-    """Every pair is measured, however many there are."""
-    with patch.object(measurer, "tree_pays", lambda *given, **more: False):
-        yield
-
-
-@contextmanager
-def never_bolder() -> Iterator[None]:
-    """An edge must be likelier than none, however little can be seen."""
-    with patch.object(enough, "HALF_AS_LIKELY", 0.0):
-        yield
-
-
-@contextmanager
-def bins_as_they_are() -> Iterator[None]:
-    """What bins explain stays an edge."""
-    with patch.object(measured, "explained_by_bins", lambda *given: {}):
-        yield
-
-
-@contextmanager
-def moments_always() -> Iterator[None]:
-    """``auto`` takes moments wherever most columns hold numbers."""
-    with patch.object(discover_module, "moments_pay", lambda *given: True):
-        yield
-
-
-@contextmanager
-def tables_always() -> Iterator[None]:
-    """``auto`` takes tables."""
-    with patch.object(discover_module, "moments_pay", lambda *given: False):
-        yield
-
-
-CHOICES = {"moments always": moments_always, "tables always": tables_always}
-SET_BACK = {
-    "no trends": no_trends,
-    "large sets separate": large_sets_separate,
-    "absent sooner": absent_sooner,
-    "joint sooner": joint_sooner,
-    "joint as released": joint_as_released,
-    "pairs alone": pairs_alone,
-    "never bolder": never_bolder,
-    "bins as they are": bins_as_they_are,
+ORDERED = ("numbers", "weak", "mixed", "thirds", "eighths", "bends")
+ONE_TABLE = ("levels", "few", "gates")  # small enough for one joint table
+TREES = ("many", "mixed", "dozen", "codes", "wide", "yesno")
+# what each way changes, and the kinds where it can change something (empty: all)
+WAYS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
+    "no rounds": ({"rounds_again": 0}, ()),
+    "one round": ({"rounds_again": 1}, ()),
+    "twice the pairs again": ({"again_per_column": 5.0}, ()),
+    "never merge": ({"levels_unordered": 1e6, "levels_ordered": 1e6, "levels_in_tree": 1e6}, ()),
+    "merge as unordered": ({"levels_ordered": SETTINGS.levels_unordered}, ORDERED),
+    "levels in a tree as elsewhere": ({"levels_in_tree": SETTINGS.levels_unordered}, TREES),
+    "never larger tables": ({"larger_ratio": 0.0}, ()),
+    "larger tables of any noise": ({"larger_noise": 1e6}, ()),
+    "half for each order": ({"share_next": 0.5}, ()),
+    "no tree": ({"tree_columns": 10**6}, TREES),
+    "a tree of few levels too": ({"tree_levels": 0.0}, TREES),
+    "a tree from 20 columns": ({"tree_columns": 20}, TREES),
+    "half for the choice": ({"share_choice": 0.5}, TREES),
+    "a tenth for singles": ({"share_singles": 0.1}, ()),
+    "a quarter for singles": ({"share_singles": 0.25}, ()),
+    "level alone": ({"neighbours": 1e6}, ()),
 }
 
 
-def ways_of(kind: str) -> dict[str, Callable[[], AbstractContextManager[None]]]:
-    """What is set back on graphs of this kind: what can change something there."""
-    if kind == "linear":
-        return {"as it is": as_is, **CHOICES}
-    if kind in OF_TREES:
-        return {"as it is": as_is, "no tree": no_tree}
-    if kind in OF_BINS:
-        return {"as it is": as_is, "bins as they are": bins_as_they_are}
-    ways = {"as it is": as_is, **SET_BACK}
-    if kind in ("levels", "wide", "few", "gates"):
-        del ways["no trends"], ways["bins as they are"]  # no column has an order
-    if kind in ("wide", "weak", "numbers"):
-        del ways["joint as released"], ways["pairs alone"]  # more cells than one has
-    if kind in ("few", "gates"):
-        del ways["never bolder"]  # too few columns for odds to count
-    if kind in ("wide", "weak"):
-        del ways["joint sooner"]  # more cells than a joint table may have
-    return ways
+def executed(data: dc.Dataset, epsilon: float, delta: float, settings: MeasuredSettings) -> ExecutablePlan:
+    """The plan with these settings."""
+    public = PublicNumbers.of_schema(data.schema, data.n, epsilon, delta, Neighbours.REPLACE_ONE)
+    return ExecutablePlan(data.schema, plan_measurement(public, settings), 0.05)
 
 
 def scores(
-    data: dc.Dataset, truth: dc.Graph, epsilon: float, delta: float, method: str, seed: int
+    data: dc.Dataset,
+    truth: dc.Graph,
+    epsilon: float,
+    delta: float,
+    seed: int,
+    settings: MeasuredSettings | str,
 ) -> list[float]:
-    """One run."""
+    """One run, by ``measured`` with these settings or by the method named."""
+    more = {"confidence": 0, "anyway": True}
+    if isinstance(settings, str):
+        more |= {"epsilon": epsilon, "delta": delta, "method": settings}
+    else:
+        more |= {"plan": executed(data, epsilon, delta, settings)}
     with dc.testing.seeded(seed), warnings.catch_warnings():
         warnings.simplefilter("ignore", NoDelta)
-        found = dc.discover(data, epsilon=epsilon, delta=delta, method=method, confidence=0, anyway=True)
+        found = dc.discover(data, **more)
     skeleton, true = found.graph.skeleton, truth.skeleton
     opened = {frozenset(pair) for pair in found.open}
-    absent = true - skeleton - opened
     return [
         skeleton_scores(truth, found.graph).f1,
         cpdag_scores(truth, found.graph).f1,
         float(len(skeleton - true)),
-        float(len(absent)),
+        float(len(true - skeleton - opened)),
         float(len(opened)),
     ]
+
+
+def ways_of(kind: str, asked: list[str] | None) -> dict[str, MeasuredSettings | str]:
+    """What is run on graphs of this kind."""
+    if kind == "linear":
+        return {"as it is": "auto", "tables always": "measured", "moments always": "moments"}
+    found: dict[str, MeasuredSettings | str] = {"as it is": SETTINGS}
+    for way, (changes, kinds) in WAYS.items():
+        if (not kinds or kind in kinds) and (not asked or way in asked):
+            found[way] = replace(SETTINGS, **changes)
+    return found
+
+
+Key = tuple[str, int, float, str]
+
+
+def run(asked: argparse.Namespace) -> dict[Key, dict[int, list[float]]]:
+    """All runs, those kept in ``--out`` first."""
+    found: dict[Key, dict[int, list[float]]] = collections.defaultdict(dict)
+    kept = Path(asked.out) if asked.out else None
+    if kept is not None and kept.exists():
+        for line in kept.read_text().splitlines():
+            *key, seed, values = json.loads(line)
+            found[key[0], key[1], key[2], key[3]][seed] = values
+    cells = [(rows, epsilon) for rows in asked.rows for epsilon in asked.epsilons] if asked.rows else CELLS
+    for seed, (rows, epsilon), kind in itertools.product(
+        range(asked.first, asked.first + asked.graphs), cells, asked.kinds
+    ):
+        ways = ways_of(kind, asked.ways)
+        missing = [way for way in ways if seed not in found[kind, rows, epsilon, way]]
+        if not missing:
+            continue
+        data, truth = KINDS[kind](seed, rows)
+        for way in missing:
+            values = scores(data, truth, epsilon, asked.delta, seed, ways[way])
+            found[kind, rows, epsilon, way][seed] = values
+            if kept is not None:
+                with kept.open("a") as file:
+                    file.write(json.dumps([kind, rows, epsilon, way, seed, values]) + "\n")
+    return found
+
+
+def differences(found: dict[Key, dict[int, list[float]]], key: Key) -> Floats:
+    """Of a way to the settings as they are, graph by graph."""
+    kind, rows, epsilon, _ = key
+    whole = found[kind, rows, epsilon, "as it is"]
+    return np.array(
+        [np.subtract(values, whole[seed]) for seed, values in found[key].items() if seed in whole]
+    )
+
+
+def spread(values: Floats) -> Floats:
+    """Standard errors of the means."""
+    return (
+        values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else np.zeros(values.shape[1])
+    )
+
+
+def table(found: dict[Key, dict[int, list[float]]]) -> None:
+    """Print a line for every cell and way."""
+    print(f"| kind | rows | epsilon | setting | graphs | {' | '.join(SCORES)} |")
+    print("|---|---|---|---|---|" + "---|" * len(SCORES))
+    for key, runs in found.items():
+        plain = key[3] == "as it is"
+        values = np.array(list(runs.values())) if plain else differences(found, key)
+        cells = " | ".join(
+            f"{one:{'' if plain else '+'}.3f} ({by:.3f})"
+            for one, by in zip(values.mean(axis=0), spread(values), strict=True)
+        )
+        print(f"| {key[0]} | {key[1]:,} | {key[2]:g} | {key[3]} | {len(values)} | {cells} |")
+
+
+def summary(found: dict[Key, dict[int, list[float]]]) -> None:
+    """Print a line for every way: what is lost on average, and in how many cells more than two standard errors."""
+    ways = dict.fromkeys(key[3] for key in found if key[3] != "as it is")
+    print(
+        "| setting | cells | graphs | changed | lose in F1 | lose in CPDAG F1 | " + " | ".join(SCORES) + " |"
+    )
+    print("|---|---|---|---|---|---|" + "---|" * len(SCORES))
+    for way in ways:
+        cells = [differences(found, key) for key in found if key[3] == way]
+        means = np.array([values.mean(axis=0) for values in cells])
+        lost = [(values.mean(axis=0) < -2 * spread(values)) & (values.mean(axis=0) < 0) for values in cells]
+        of_cells = np.array(lost).sum(axis=0)
+        changed = sum(bool((values != 0).any()) for values in cells)
+        graphs = sum(map(len, cells)) / len(cells)
+        row = " | ".join(f"{one:+.4f}" for one in means.mean(axis=0))
+        print(f"| {way} | {len(cells)} | {graphs:.0f} | {changed} | {of_cells[0]} | {of_cells[1]} | {row} |")
 
 
 def main() -> None:
@@ -437,40 +458,21 @@ def main() -> None:
     )
     parser.add_argument("--graphs", type=int, default=24)
     parser.add_argument("--first", type=int, default=5_000_000, help="seed of the first graph")
-    parser.add_argument(
-        "--kinds",
-        nargs="+",
-        choices=[*KINDS],
-        default=[kind for kind in KINDS if kind not in (*OF_TREES, *OF_BINS)],
-    )
-    parser.add_argument("--rows", nargs="+", type=int, default=[*ROWS])
-    parser.add_argument("--epsilons", nargs="+", type=float, default=[*EPSILONS])
-    parser.add_argument("--ways", nargs="+", choices=[*SET_BACK], help="set back these alone")
+    parser.add_argument("--kinds", nargs="+", choices=[*KINDS], default=[*KINDS])
+    parser.add_argument("--rows", nargs="+", type=int)
+    parser.add_argument("--epsilons", nargs="+", type=float, default=[1.0, 3.0])
+    parser.add_argument("--ways", nargs="+", choices=[*WAYS, "none"], help="change these alone")
     parser.add_argument("--delta", type=float, default=1e-6)
-    asked = parser.parse_args()
-    print(
-        f"| kind | rows | epsilon | setting | {' | '.join(SCORES)} |\n|---|---|---|---|{'---|' * len(SCORES)}"
+    parser.add_argument("--out", help="file of runs, one a line; what it holds is not run again")
+    parser.add_argument(
+        "--summary", metavar="FILE", help="print a line for each setting, from a file of runs"
     )
-    for kind, rows, epsilon in itertools.product(asked.kinds, asked.rows, asked.epsilons):
-        ways, method = ways_of(kind), "auto" if kind == "linear" else "measured"
-        if asked.ways:
-            ways = {way: setting for way, setting in ways.items() if way in ("as it is", *asked.ways)}
-        found: dict[str, list[list[float]]] = {way: [] for way in ways}
-        for seed in range(asked.first, asked.first + asked.graphs):
-            data, truth = KINDS[kind](seed, rows)
-            for way, setting in ways.items():
-                with setting():
-                    found[way].append(scores(data, truth, epsilon, asked.delta, method, seed))
-        for way, made in found.items():
-            values = np.array(made) - (0.0 if way == "as it is" else np.array(found["as it is"]))
-            error = (
-                values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else values[0] * 0.0
-            )
-            sign = "" if way == "as it is" else "+"
-            cells = " | ".join(
-                f"{one:{sign}.3f} ({by:.3f})" for one, by in zip(values.mean(axis=0), error, strict=True)
-            )
-            print(f"| {kind} | {rows:,} | {epsilon:g} | {way} | {cells} |", flush=True)
+    asked = parser.parse_args()
+    if asked.summary:
+        asked.out, asked.graphs = asked.summary, 0
+        summary(run(asked))
+    else:
+        table(run(asked))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from dpcausal.planning.designs import Aim, power_at
 from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
-    noise_at_first_look,
+    expected_noise,
     plan_measurement,
 )
 from dpcausal.privacy.accounting.composition import Filter
@@ -214,7 +214,7 @@ def noise_without_delta(public: PublicNumbers) -> float:
         return 1.0
     try:
         pure, small = (
-            min(noise_at_first_look(replace(public, delta=delta)).values()) for delta in (0.0, SMALL_DELTA)
+            min(expected_noise(replace(public, delta=delta)).values()) for delta in (0.0, SMALL_DELTA)
         )
     except InputError:  # more noise than there can be: the run says so
         return 1.0

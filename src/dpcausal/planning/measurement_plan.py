@@ -6,8 +6,7 @@ not public: what leaves least noise (joint or components, Laplace or Gaussian) d
 measures it first, and ``for_rows`` plans the rest with what was released.
 
 **Joint or components.** A joint table of m cells has the same noise in every cell, and a pair sums m/(r c) of them. It
-answers every question, and is taken where a pair has less noise so than at a first look at components: single columns,
-then pairs.
+answers every question, and is taken where a pair has less noise so than by components: single columns, then pairs.
 
 **Noise.** Laplace for a pure budget; with a delta, whichever of Laplace and Gaussian leaves less noise in a pair.
 
@@ -52,6 +51,7 @@ from dpcausal.planning.settings import SETTINGS, MeasuredSettings
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.selection import epsilon_per_round
 from dpcausal.stats.components import Columns, component_absolute, component_sensitivity
+from dpcausal.stats.joint_graphs import steps_for
 from dpcausal.stats.pair_distance import MEAN_ABSOLUTE, distance_sensitivity
 
 MAX_JOINT_CELLS = 1 << 18
@@ -492,7 +492,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     >>> few.larger, len(few.shares.again), many.larger, many.shares.again
     (False, 2, True, ())
     """
-    noise = noise_at_first_look(public, settings)
+    noise = expected_noise(public, settings)
     joint, gaussian = min(noise, key=noise.__getitem__)
     rows, sizes = public.rows_or_one, public.sizes
     if joint:
@@ -519,31 +519,53 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     first = min(settings.share_first - settings.share_singles, rest)
     if noise_below_sampling(plan._noise(public.pairs, first), plan.sizes, rows, settings):
         return replace(plan, larger=True, shares=replace(left, pairs=first))
-    if plan.again_count >= len(public.pairs):
-        return replace(plan, shares=replace(left, pairs=rest))
-    rounds = settings.rounds_again
-    return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2 / rounds,) * rounds))
+    pairs, again = shares_of_pairs(public, rest, settings)
+    return replace(plan, shares=replace(left, pairs=pairs, again=again))
 
 
-def noise_at_first_look(
+def expected_noise(
     public: PublicNumbers, settings: MeasuredSettings = SETTINGS
 ) -> dict[tuple[bool, bool], float]:
     """Return the variance of the noise in a pair, by whether the table is joint and the noise Gaussian.
 
-    Every way that the budget allows is there; of components it is that of a look at all pairs, or at those with the
-    target. No number of rows is needed.
+    Every way that the budget allows is there. Of components it is that of a promising pair after all rounds; where
+    whole graphs can be scored on the joint table, which is worth more, that of the first look at all pairs. No number
+    of rows is needed.
     """
     cells, found = math.prod(public.sizes), {}
-    first = (settings.share_first - settings.share_singles) if public.target is None else 0.5
     for gaussian in (False, True) if public.total.rho > 0 else (False,):
-        total = public.total.rho if gaussian else public.total.epsilon
-        parts = components_mechanism(
-            public.pairs, public.sizes, first * total, public.neighbours, gaussian=gaussian
-        )
-        found[False, gaussian] = noise_variance(parts)
+        found[False, gaussian] = _noise_of_components(public, settings, gaussian=gaussian)
         if public.target is None and cells <= MAX_JOINT_CELLS:
             found[True, gaussian] = pair_variance_of_joint(public, gaussian=gaussian)
     return found
+
+
+def _noise_of_components(public: PublicNumbers, settings: MeasuredSettings, *, gaussian: bool) -> float:
+    total = public.total.rho if gaussian else public.total.epsilon
+
+    def noise(pairs: Sequence[Columns], share: float) -> float:
+        return noise_variance(
+            components_mechanism(pairs, public.sizes, share * total, public.neighbours, gaussian=gaussian)
+        )
+
+    every, rest = public.pairs, 1.0 - settings.share_singles
+    if public.target is not None:
+        return noise(every, 0.5)
+    if steps_for(public.sizes):
+        return noise(every, settings.share_first - settings.share_singles)
+    first, again = shares_of_pairs(public, rest, settings)
+    some = spread_pairs(len(public.columns), again_count(len(public.columns), settings))
+    return 1.0 / (1.0 / noise(every, first) + math.fsum(1.0 / noise(some, share) for share in again))
+
+
+def shares_of_pairs(
+    public: PublicNumbers, rest: float, settings: MeasuredSettings = SETTINGS
+) -> tuple[float, tuple[float, ...]]:
+    """Return the shares of the first look at pairs and of each further round on promising ones."""
+    rounds = settings.rounds_again
+    if not rounds or again_count(len(public.columns), settings) >= len(public.pairs):
+        return rest, ()
+    return rest / 2, (rest / 2 / rounds,) * rounds
 
 
 def pair_variance_of_joint(public: PublicNumbers, *, gaussian: bool) -> float:

@@ -62,7 +62,7 @@ class MeasuredSettings:
     rounds_again: int = 2
     again_per_column: float = 2.5
     levels_unordered: float = 0.45
-    levels_ordered: float = 0.35
+    levels_ordered: float = 0.25
     levels_in_tree: float = 0.95
     larger_ratio: float = 1.0
     larger_noise: float = 2.0

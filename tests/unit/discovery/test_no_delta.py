@@ -20,7 +20,7 @@ from dpcausal.planning.look import NOTABLE_GAIN, SMALL_DELTA, noise_without_delt
 from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
-    noise_at_first_look,
+    expected_noise,
     plan_measurement,
 )
 from dpcausal.privacy.ledger import Ledger
@@ -40,7 +40,7 @@ def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
         return PublicNumbers.of_sizes(sizes, 3000, epsilon, delta, REPLACE)
 
     sizes = [4] * 9
-    noise = [min(noise_at_first_look(public(sizes, 1.0, delta)).values()) for delta in (0.0, SMALL_DELTA)]
+    noise = [min(expected_noise(public(sizes, 1.0, delta)).values()) for delta in (0.0, SMALL_DELTA)]
     assert plan_measurement(public(sizes)).first_look == noise[0]
     assert noise_without_delta(public(sizes)) == pytest.approx(math.sqrt(noise[0] / noise[1]))
     assert noise_without_delta(public(sizes)) > NOTABLE_GAIN
