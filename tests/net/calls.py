@@ -145,6 +145,7 @@ Raw = dict[
 ]  # columns by name; for genotypes "genotypes" (people x SNPs, 0..2 copies of allele 1) and "case"
 MISSING = -1  # a genotype that was not called
 SNPS = 40
+PLANNED_ROWS = 500  # for which plans are made, whatever rows there are
 
 
 def _levels(which: str, n: int, rng: np.random.Generator) -> Raw:
@@ -618,6 +619,24 @@ def _discoveries() -> Iterator[Case]:
             else (PURE, APPROXIMATE),
             epsilon=4.0,
         )
+    planned: list[tuple[str, str | None]] = [
+        ("levels", None),
+        ("levels", "b"),
+        ("level counts", None),
+        ("many levels", None),
+        ("many columns", None),
+    ]
+    for kind, target in planned:
+        yield Case(
+            id=f"discover measured {kind} plan" + ("" if target is None else f" target={target}"),
+            call="discover",
+            name="measured",
+            kind=kind,
+            run=_planned_call(kind, target),
+            options={"plan": "dc.plan"},
+            deltas=(PURE, APPROXIMATE),
+            epsilon=4.0,
+        )
     yield Case(
         id="discover tests levels test=g median=laplace, no delta",
         call="discover",
@@ -644,6 +663,20 @@ def _discover_call(name: str, options: Mapping[str, Any]) -> Callable[..., Any]:
             data, method=name, epsilon=terms.epsilon, delta=terms.delta, neighbours=terms.neighbours, progress=True,
             **options,
         )  # fmt: skip
+
+    return run
+
+
+def _planned_call(kind: str, target: str | None) -> Callable[..., Any]:
+    """Execute a plan that was made before there were rows: for a number of them that is nobody's."""
+    schema = KINDS[kind][1]
+    assert schema is not None
+
+    def run(data: Any, terms: Terms) -> Any:
+        made = dc.plan(
+            schema, PLANNED_ROWS, terms.epsilon, terms.delta, neighbours=terms.neighbours, max_order=0, target=target
+        )  # fmt: skip
+        return dc.discover(data, plan=made, progress=True, anyway=True)
 
     return run
 

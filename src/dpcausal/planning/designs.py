@@ -436,6 +436,7 @@ class Reach:
 
         Of levels as declared, whatever groups they are merged to. Of ``given``, which are held fixed, two count.
 
+        >>> from dpcausal.planning.measurement_plan import PublicNumbers
         >>> public = PublicNumbers.of_sizes((2, 2, 6, 6), 2_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
         >>> found = reach(plan_measurement(public), 0.05)
         >>> found.between(0, 1) < found.between(2, 3)
@@ -508,6 +509,7 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     middling size with equally common levels. Such columns are taken. **Cost** that of ``reach`` times the logarithm of
     the number of columns.
 
+    >>> from dpcausal.planning.measurement_plan import PublicNumbers
     >>> def planned(columns):
     ...     public = PublicNumbers.of_sizes((4,) * columns, 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     ...     return plan_measurement(public)

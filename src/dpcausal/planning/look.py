@@ -53,7 +53,7 @@ def powers_measured(plan: MeasurementPlan, level: float) -> Powers:
 
     >>> public = PublicNumbers.of_sizes((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     >>> [round(part, 2) for part in powers_measured(plan_measurement(public), 0.05)]
-    [0.33, 1.0, 1.0]
+    [0.29, 1.0, 1.0]
     """
     sizes, target = plan.public.sizes, plan.public.target
     usable = [j for j, size in enumerate(sizes) if size > 1]

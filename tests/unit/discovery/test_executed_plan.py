@@ -242,6 +242,28 @@ def test_a_plan_charges_what_it_says(ledger: Ledger) -> None:
     assert (account.releases, account.spent_epsilon, account.spent_delta) == (1, 1.0, DELTA)
 
 
+def test_protected_rows_do_not_decide_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under add-remove no plan is made with the rows that there are, but with those that were released."""
+    seen: list[float | None] = []
+    real = measurement_plan.plan_measurement
+
+    def watched(public: PublicNumbers, *settings: Any) -> MeasurementPlan:
+        seen.append(public.rows)
+        return real(public, *settings)
+
+    data, plan = planned("merged, in rounds", "add-remove")
+    for name, module in list(sys.modules.items()):
+        if name.startswith("dpcausal.") and getattr(module, "plan_measurement", None) is real:
+            monkeypatch.setattr(module, "plan_measurement", watched)
+    found = run(data, epsilon=1.0, delta=DELTA, method="measured", neighbours="add-remove")
+    assert found.release is not None
+    assert seen == [None, found.release.values.rows]
+    assert found.release.values.rows != data.n
+    seen.clear()
+    run(data, plan=plan)
+    assert seen == []
+
+
 UNPAID: dict[str, tuple[str, dict[str, Any]]] = {
     "more than there is": ("merged, in rounds", {"pairs": 5.0}),
     "negative": ("merged, in rounds", {"pairs": -0.1}),

@@ -81,9 +81,8 @@ class Measurements:
 
     @property
     def components(self) -> Components:
-        """The tables, where components were measured."""
-        assert isinstance(self.tables, Components)
-        return self.tables
+        """The components that were measured; none of a joint table."""
+        return self.tables if isinstance(self.tables, Components) else Components(self.tables.sizes)
 
     @property
     def trends(self) -> list[bool]:
