@@ -169,7 +169,7 @@ def test_options_of_the_method_are_parameters(data: dc.Dataset) -> None:
     assert repr(estimator) == "MeasuredPC(epsilon=5.0, delta=1e-06, confidence=2)"
     assert estimator.fit(data).result_.repeats == 2
     assert estimator.set_params(confidence=0).fit(data).result_.repeats is None
-    assert dc.PC(test="chi2").fit(data).result_.notes[0]["tests"] == ("chi2",)
+    assert dc.PC(test="chi2").fit(data).result_.notes[0].tests == ("chi2",)
     assert dc.PC(test="chi2").get_params()["stable"] is True
     for kind in (dc.MeasuredPC(epsilon=1.0), dc.PC()):
         for call in (type(kind), kind.set_params):

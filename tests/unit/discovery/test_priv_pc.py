@@ -84,7 +84,7 @@ def test_subsample_runs_and_stays_within_the_total(task: Any, delta: float) -> N
     assert found.skeleton.edges
     with testing.seeded(1):
         half = run(task("cancer", 50.0, delta, rows=20_000), subsample=10_000)
-    assert half.notes[0]["rows"] == 10_000
+    assert half.notes[0].rows == 10_000
     assert "on 10,000 rows" in note_words(half.notes[0])
 
 
@@ -94,7 +94,7 @@ def test_the_best_subsample_is_used(task: Any, delta: float) -> None:
     n, epsilon = 20_000, 6.0
     given = task("cancer", epsilon, delta, rows=n)
     with testing.seeded(1):
-        size = run(given, subsample="optimal").notes[0]["rows"]
+        size = run(given, subsample="optimal").notes[0].rows
     plain = rounds(given.budget.total, 10, SHARE, given.neighbours, n, None).mechanism.epsilon_sieve
     ratios = [n / m for m in range(n // 20, n + 1)]
     noise = [math.sqrt(ratio) / math.log1p(ratio * math.expm1(plain)) for ratio in ratios]

@@ -57,7 +57,7 @@ def test_one_charge_for_one_session(task: Any) -> None:
         found = run(given)
     (event,) = given.budget.events
     assert (event.epsilon, event.kind) == (5.0, "pure")
-    assert (found.notes[0]["most"], found.notes[0]["renewed"]) == (10, False)
+    assert (found.notes[0].most, found.notes[0].renewed) == (10, False)
     assert "one noisy threshold for up to 10 deletions of edges" in note_words(found.notes[0])
 
 

@@ -94,7 +94,7 @@ def test_the_columns_compared_are_named_and_can_be_chosen() -> None:
     assert f"{' x '.join(sorted(told['places']))}" in str(found)
     chosen = dc.plan(schema, 20_000, 1.0, 1e-6, max_order=1, pair=("a", "age"))
     assert [set(chosen.named(order.places[:2])) for order in chosen.orders] == [{"a", "age"}] * 2
-    assert (chosen.orders[0].x, chosen.orders[0].y) == (10, 2)
+    assert (chosen.orders[0].x, chosen.orders[0].y) == (chosen.measurement.sizes[5], 2)
     assert chosen.orders[0].smallest > found.orders[0].smallest
     fewer = dc.plan(schema, 5_000, 1.0, 1e-6, max_order=1, pair=("a", "age"))
     assert 2 < fewer.orders[0].x == fewer.measurement.sizes[5] < 10  # ten bins, merged

@@ -63,9 +63,8 @@ def test_pure_budget_on_a_larger_schema() -> None:
     with dc.testing.seeded(2):
         found = discover(data, epsilon=3.0, level=0.01)
     assert found.privacy.delta == 0.0
-    assert [(event["kind"], event["label"]) for event in found.privacy.events] == [("laplace", "joint table")]
-    # components left more noise in pairs, but larger tables with them found all 17 edges: the joint table has 5 more
-    assert skeleton_scores(found.graph, network.dag).f1 >= 0.85
+    assert {event["kind"] for event in found.privacy.events} == {"laplace"}
+    assert skeleton_scores(found.graph, network.dag).f1 >= 0.9
 
 
 def task(counts: MemoryCounts, epsilon: float, delta: float) -> Task:
