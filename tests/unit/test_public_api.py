@@ -201,8 +201,8 @@ def test_parameters_of_an_estimator_are_those_of_discover_and_of_its_method(kind
     for name in shared.keys() & parameters.keys() - {"epsilon", "options"}:
         default = shared[name].default
         assert parameters[name].default == (None if default == () else default), name
-    # anyway, effect and reserve go in ``options``
-    asked = set(shared) - {"data", "method", "progress", "options", "anyway", "effect", "reserve"}
+    # anyway, effect, reserve and plan go in ``options``
+    asked = set(shared) - {"data", "method", "progress", "options", "anyway", "effect", "reserve", "plan"}
     if not issubclass(kind, PrivateEstimator):
         asked -= {"epsilon", "delta", "neighbours", "ledger", "dataset"}
     assert set(parameters) == asked | set(own) | {"schema", "options"}
