@@ -318,6 +318,8 @@ WAYS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
     "merge as unordered": ({"levels_ordered": SETTINGS.levels_unordered}, ORDERED),
     "levels in a tree as elsewhere": ({"levels_in_tree": SETTINGS.levels_unordered}, TREES),
     "never larger tables": ({"larger_ratio": 0.0}, ()),
+    "larger tables only below sampling": ({"larger_small": 0.0}, ()),
+    "larger tables of many levels too": ({"larger_levels": 1e6}, ORDERED),
     "larger tables of any noise": ({"larger_noise": 1e6}, ()),
     "half for each order": ({"share_next": 0.5}, ()),
     "no tree": ({"tree_columns": 10**6}, TREES),

@@ -196,7 +196,9 @@ def test_parameters_of_an_estimator_are_those_of_discover_and_of_its_method(kind
     parameters = inspect.signature(kind).parameters
     own = METHODS[kind.method].options
     shared = inspect.signature(discover).parameters
-    asked = {name: one.default for name, one in shared.items() if name not in ("data", "method", "options")}
+    asked = {
+        name: one.default for name, one in shared.items() if name not in ("data", "method", "options", "plan")
+    }
     if kind is dc.PC:  # it has no budget
         without = {"epsilon", "delta", "neighbours", "ledger", "dataset", "anyway", "effect", "reserve"}
         asked = {name: default for name, default in asked.items() if name not in without} | {"options": None}

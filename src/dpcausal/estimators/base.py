@@ -28,7 +28,7 @@ Parameter = inspect.Parameter
 OF_DISCOVER = {
     name: one
     for name, one in inspect.signature(discover).parameters.items()
-    if one.kind is Parameter.KEYWORD_ONLY and name != "method"
+    if one.kind is Parameter.KEYWORD_ONLY and name not in ("method", "plan")  # a plan has terms of its own
 }
 OF_PRIVACY = {"epsilon", "delta", "neighbours", "ledger", "dataset", "anyway", "effect", "reserve"}
 SCHEMA = Parameter(
