@@ -103,7 +103,7 @@ def test_every_graph_of_measured_has_members_and_others_say_where_not(method: st
         with dc.testing.seeded(seed):
             result = dc.discover(data, epsilon=3.0, delta=1e-6, method=method, **options)
         found += bool(result.conflicts)
-        assert any(note.is_a(NoteKind.CONFLICTS) for note in result.notes) == bool(result.conflicts)
+        assert any(isinstance(note, Conflicts) for note in result.notes) == bool(result.conflicts)
         assert len(result.to_dict()["conflicts"]) == len(result.conflicts)
         if method == "measured" or not result.conflicts:
             extend(result.graph, result.open)
