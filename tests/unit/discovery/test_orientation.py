@@ -11,7 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result_of_search import _arrows, _conflict_note, _on_hints
-from dpcausal.discovery.search import SearchOutcome, SharedMissing, Skeleton, start
+from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, start
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent, cpdag
