@@ -2,12 +2,13 @@ r"""What is each number of `measured` worth on graphs that it was not chosen on?
 
     python benchmarks/fresh_graphs.py [--graphs 24] [--first 5000000] [--kinds levels wide ...] [--ways "no rounds" ...]
     python benchmarks/fresh_graphs.py --out ablation.jsonl ...   # kept run by run: stop and resume
-    python benchmarks/fresh_graphs.py --summary ablation.jsonl   # a line for each setting: what is lost without it
+    python benchmarks/fresh_graphs.py --summary ablation.jsonl   # what is kept there
 
 Each setting of ``planning/settings.py`` is left out or set to the plain value that it would have without tuning, one at
 a time, and both searches run on the same rows with the same noise. Graphs are drawn from seeds that no number was set
-on. Printed is the mean for the settings as they are and, for each change, how much is lost by it, with the standard
-error of the difference, graph by graph; the summary counts the cells in which more than two standard errors are lost.
+on. Printed is first a line for each change: what it loses on average over cells, and in how many of them more than two
+standard errors. Then, cell by cell, the mean for the settings as they are and, for each change, what is lost by it,
+with the standard error of the difference, graph by graph.
 
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
 linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
@@ -466,15 +467,14 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=[*WAYS, "none"], help="change these alone")
     parser.add_argument("--delta", type=float, default=1e-6)
     parser.add_argument("--out", help="file of runs, one a line; what it holds is not run again")
-    parser.add_argument(
-        "--summary", metavar="FILE", help="print a line for each setting, from a file of runs"
-    )
+    parser.add_argument("--summary", metavar="FILE", help="run nothing: print what this file of runs says")
     asked = parser.parse_args()
     if asked.summary:
         asked.out, asked.graphs = asked.summary, 0
-        summary(run(asked))
-    else:
-        table(run(asked))
+    found = run(asked)
+    summary(found)
+    print()
+    table(found)
 
 
 if __name__ == "__main__":
