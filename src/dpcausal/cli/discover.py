@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.present.origin import Origin
+    from dpcausal.present.files import Origin
 
 HELP = """Learn a causal graph under differential privacy.
 
@@ -209,7 +209,7 @@ def write(
 def tell_no_delta(schema: Schema, epsilon: float, delta: float, neighbours: str) -> None:
     """Say what a budget without delta costs, at once: the run that follows charges."""
     from dpcausal.planning.measurement import NOTABLE_GAIN, noise_without_delta
-    from dpcausal.present.no_delta import no_delta_words
+    from dpcausal.present.statement import no_delta_words
 
     sizes = [column.size for column in schema.values()]
     relation = Neighbours.parse(neighbours, labels=False)
@@ -475,7 +475,7 @@ def run_discover(
     if as_json:
         typer.echo(text)
     else:
-        from dpcausal.present.brief_graph import written_words  # loaded by the text above
+        from dpcausal.present.graph_words import written_words  # loaded by the text above
 
         say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
     if where.fault:

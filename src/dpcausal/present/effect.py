@@ -8,14 +8,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import asks, for_everyone, spelled
 from dpcausal.core.statement import MissingAs
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
-from dpcausal.present.brief import short_cost_lines
-from dpcausal.present.percent import percent
-from dpcausal.present.spelling import asks, for_everyone, spelled
-from dpcausal.present.statement import happened
+from dpcausal.present.statement import happened, percent, short_cost_lines
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult

@@ -1,6 +1,8 @@
 """One self-contained HTML page for a discovery: opens without a network, prints, and follows a dark theme.
 
 The functions above ``render`` make its sentences: what could not be decided and why, how to cite and to repeat.
+
+A notebook shows the drawing with the same words, as a piece of HTML without scripts (``notebook_html``).
 """
 
 from __future__ import annotations
@@ -8,6 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
+from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,58 +24,68 @@ from dpcausal.discovery.result import PairState, in_order
 from dpcausal.discovery.search import MergedLevels, Unanswered, WholeGraphs
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
-from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
-from dpcausal.present.brief_graph import target_of
-from dpcausal.present.discovery import (
-    MERGING,
-    NONE_TO_HOLD,
-    OPEN_MEANS,
+from dpcausal.present import tables
+from dpcausal.present.effect import edge_lines as effect_lines
+from dpcausal.present.figures import (
+    BOXES,
+    data_name,
+    drawn_notes,
+    figure_svg,
+    key_ends,
+    keys,
+    left_out,
+    lone_words,
+    pictured,
+    svg,
+    without,
+)
+from dpcausal.present.files import STATEMENT, Origin, graph_json, number
+from dpcausal.present.graph_words import (
     PUBLISHED,
-    absent_rows,
     again_words,
-    as_sentence,
     column_count,
     counts_words,
     declared_words,
     free_words,
-    given_words,
+    headline,
     helps_words,
-    hint_pairs,
     joined_words,
     merged_groups,
     merged_line,
-    merged_pair_words,
-    method_words,
     missing_words,
-    note_words,
     nothing_held_means,
-    open_reason,
-    pairs_words,
+    open_words,
     reach_words,
-    share_words,
+    target_of,
     tiers_words,
     undecided_words,
     why_open_words,
 )
-from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.effect import edge_lines as effect_lines
-from dpcausal.present.figure import (
-    data_name,
-    drawn_notes,
-    figure_svg,
-    left_out,
-    lone_words,
-    pictured,
-    without,
-)
-from dpcausal.present.files import STATEMENT, graph_json
-from dpcausal.present.legend import BOXES, key_ends, keys
-from dpcausal.present.origin import Origin, number
+from dpcausal.present.notes import MERGING, as_sentence, method_words, note_words
 from dpcausal.present.paper import conclusion, counted, evidence, methods_paragraph, promise_in_four
-from dpcausal.present.spending import chart, rows, steps, unit_words
-from dpcausal.present.statement import FIELDS, HEADINGS, limit_words, steps_words
-from dpcausal.present.svg import svg
+from dpcausal.present.statement import (
+    FIELDS,
+    HEADINGS,
+    chart,
+    chart_words,
+    event_rows,
+    limit_words,
+    steps,
+    steps_words,
+)
+from dpcausal.present.tables import (
+    NONE_TO_HOLD,
+    OPEN_MEANS,
+    EdgeNotes,
+    absent_rows,
+    given_words,
+    hint_pairs,
+    merged_pair_words,
+    open_reason,
+    pairs_words,
+    share_words,
+)
 
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Pair
@@ -237,7 +251,7 @@ def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]
             "from": a,
             "to": b,
             "arrow": arrow,
-            "sign": hidden.sign(shown.marks(a, b)),
+            "sign": tables.sign(shown.marks(a, b)),
             "again": _again(marks, a, b),
             "remark": marks.remark(a, b, arrow),
             "evidence": [*evidence(result, marks, a, b, arrow), *effect_lines(result, a, b)],
@@ -380,7 +394,7 @@ def _way(graph: Graph, name: str, target: str) -> str:
     """Return which way a link with the target points, in words."""
     if isinstance(graph, PAG):
         a, ends, b = next(edge for edge in graph.marked_edges() if {edge[0], edge[2]} == {name, target})
-        return f"{a} {hidden.sign(ends)} {b}"
+        return f"{a} {tables.sign(ends)} {b}"
     if (name, target) in graph.directed:
         return f"{name} → {target}"
     return f"{target} → {name}" if (target, name) in graph.directed else "direction not decided"
@@ -445,7 +459,7 @@ def render(
     )
     statement = result.privacy.to_dict()
     found = steps(result.privacy)
-    charged = rows(statement["events"])
+    charged = event_rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
     name = data_name(result, "" if origin is None else origin.data)
@@ -507,7 +521,7 @@ def render(
         questions=questions(result),
         chart=chart(found),
         unit=found[0].unit if found else "",
-        unit_words=unit_words(found),
+        chart_words=chart_words(found),
         events=charged,
         steps=steps_words(len(charged)),
         citation=citation(result),
@@ -538,3 +552,43 @@ def write(
     except OSError as error:
         raise InputError(f"can't write {target}: {error.strerror}") from None
     return target
+
+
+# the notebook's own colours, dark or light
+NOTEBOOK_STYLE = """\
+#{name} {{ max-width: calc(var(--natural) * 1); width: 100%; height: auto; }}
+#{name} .edge path {{ fill: none; stroke: currentColor; stroke-width: 1.8; }}
+#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
+#{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
+#{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
+#{name} .edge.sure .line {{ stroke-width: 3.6; }}
+#{name} .edge.weaker .line {{ stroke-width: 1.8; }}
+#{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
+#{name} .head {{ fill: currentColor; }}
+#{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}
+#{name} .weak {{ opacity: .6; }}
+#{name} .node.undecided rect {{ stroke-dasharray: 4 3; }}
+#{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
+#{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
+#{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
+
+
+def notebook_html(result: DiscoveryResult) -> str:
+    """The piece; edges and boxes tell themselves in words when pointed at."""
+    name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
+    drawing = svg(result.shown, EdgeNotes.of(result), name)
+    lead = f"{headline(result)}."
+    remarks = [f"{words} result.plot(open=True) draws them." for words in [open_words(result)] if words]
+    remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
+    about = (
+        helps_words(result),
+        missing_words(result),
+        tiers_words(result),
+        free_words(result),
+        merged_line(result),
+    )
+    remarks += [told for told in about if told]
+    return (
+        f"<div><style>{NOTEBOOK_STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
+        f"{result.privacy._repr_html_()}</div>"
+    )

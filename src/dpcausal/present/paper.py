@@ -13,24 +13,27 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import MissingAs, UncheckedDraft
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.knowledge import declared
-from dpcausal.present import hidden
-from dpcausal.present.brief_graph import target_of
-from dpcausal.present.discovery import (
-    HINTS_MEAN,
-    NONE_TO_HOLD,
+from dpcausal.present import tables
+from dpcausal.present.graph_words import (
     W_MEANS,
-    absent_pairs,
     column_count,
-    given_words,
-    hint_pairs,
     merged_line,
-    method_description,
     missed_words,
     nothing_held_means,
-    share_words,
+    target_of,
 )
-from dpcausal.present.edges import EdgeNotes, shared_missing
+from dpcausal.present.notes import method_description
 from dpcausal.present.statement import missing_as_words, odds, unit_words
+from dpcausal.present.tables import (
+    HINTS_MEAN,
+    NONE_TO_HOLD,
+    EdgeNotes,
+    absent_pairs,
+    given_words,
+    hint_pairs,
+    share_words,
+    shared_missing,
+)
 
 if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
@@ -105,7 +108,7 @@ def _conclusion(result: DiscoveryResult) -> list[str]:
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
     of = "; of the links, " if hints else ": "
     if graph.kind == "pag":
-        kinds = hidden.counted_kinds(graph, weak)
+        kinds = tables.counted_kinds(graph, weak)
         found += f"{of}{', '.join(kinds)}" if kinds else ""
         return [f"{found}.", *not_found_words(result, "pair", absent, left)]
     parts = [

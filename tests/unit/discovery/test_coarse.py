@@ -12,8 +12,9 @@ from dpcausal.discovery import coarse
 from dpcausal.discovery.coarse import coarse_columns, explained_by_bins, held_coarsely
 from dpcausal.discovery.forward import Rules
 from dpcausal.discovery.search import CoarseEdges
-from dpcausal.present.discovery import BINS_LEAVE, note_words, open_reason, why_open_words
-from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.graph_words import why_open_words
+from dpcausal.present.notes import note_words
+from dpcausal.present.tables import BINS_LEAVE, EdgeNotes, open_reason
 
 FEW = Rules(1.0, 0.5)
 STRENGTH = np.array([[0.0, 9.0, 8.0], [9.0, 0.0, 1.0], [8.0, 1.0, 0.0]])

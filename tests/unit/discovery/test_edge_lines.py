@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.spelling import for_command_line
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
@@ -30,34 +31,34 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.networks import clinic
-from dpcausal.present.discovery import (
+from dpcausal.present.files import pairs_csv
+from dpcausal.present.graph_words import (
     GIVEN_MEANS,
-    HIDES_MEDIUM,
-    LIKE_COLUMNS,
     PLAIN,
-    SHORT_REASONS,
-    absent_rows,
     again_words,
     joined_absent,
     joined_words,
     legend,
     merged_line,
-    merged_unordered,
-    method_words,
     missing_words,
     noise_line,
-    note_words,
     nothing_held_words,
-    open_reason,
     open_words,
     tiers_words,
     why_open_words,
 )
-from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.files import pairs_csv
+from dpcausal.present.notes import method_words, note_words
 from dpcausal.present.page import evidence_means, evidence_rows, open_pairs, open_questions, render
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
-from dpcausal.present.spelling import for_command_line
+from dpcausal.present.tables import (
+    HIDES_MEDIUM,
+    LIKE_COLUMNS,
+    SHORT_REASONS,
+    EdgeNotes,
+    absent_rows,
+    merged_unordered,
+    open_reason,
+)
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (

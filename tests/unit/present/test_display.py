@@ -16,7 +16,7 @@ from dpcausal.core.display import display
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.present import brief, brief_graph, citest, discovery, full_graph, gwas, planning, statement
+from dpcausal.present import citest, graph_words, gwas, planning, statement
 
 
 def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
@@ -24,14 +24,14 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     yes_no = dc.Categorical(["no", "yes"])
     plan = dc.plan(dc.Schema(a=yes_no, b=yes_no), rows=1000, epsilon=1.0)
     found = screen(Simulation(people=200, snps=5, causal=1, seed=2).counts(), 1.0)
-    assert result.summary() == str(result) == brief_graph.discovery_text(result)
-    assert result.summary(full=True) == full_graph.full_text(result)
+    assert result.summary() == str(result) == graph_words.discovery_text(result)
+    assert result.summary(full=True) == graph_words.full_text(result)
     assert result.privacy.summary() == statement.summary(result.privacy)
-    assert answer.summary() == str(answer) == brief.answer_text(answer)
+    assert answer.summary() == str(answer) == citest.answer_text(answer)
     assert answer.summary(full=True) == citest.full_text(answer)
     assert plan.summary(100) == planning.plan_text(plan, 100)
     assert found.summary() == gwas.summary(found)
-    assert result.to_dict()["missing_edges"] == discovery.missing_words(result)
+    assert result.to_dict()["missing_edges"] == graph_words.missing_words(result)
     for shown in (result, result.privacy, answer, plan):
         assert shown._repr_html_() == display().html(shown)
 

@@ -28,7 +28,7 @@ from dpcausal.data.draft import BrokenRows, DraftNote, LeftOut, OpenQuotes
 from dpcausal.discovery.search import MethodReason, Note, OpenReason, unanswered
 from dpcausal.effects.result import EffectNote
 from dpcausal.present import schema
-from dpcausal.present.discovery import OPEN_REASONS
+from dpcausal.present.notes import OPEN_REASONS
 
 ROW = {"kind": "row"}
 TABLE = {"kind": "table"}
