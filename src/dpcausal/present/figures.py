@@ -31,9 +31,9 @@ from dpcausal.discovery.result import in_order
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.present import tables
-from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses, target_of
+from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses
 from dpcausal.present.layout import Layout, layout
-from dpcausal.present.tables import HINT, OPEN_MEANS, SURE, EdgeNotes, grade, open_sentence, undecided_columns
+from dpcausal.present.tables import HINT, OPEN_MEANS, SURE, EdgeNotes, grade, open_sentence
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -420,7 +420,7 @@ def _figure_rules(name: str) -> str:
 
 def pictured(result: DiscoveryResult) -> DiscoveryResult:
     """Return the result as it is drawn: with a target, it and what is linked to it, or may be, alone in the graph."""
-    target = target_of(result)
+    target = result.target
     if target is None:
         return result
     near = {name for pair in (*result.graph.skeleton, *result.open) if target in pair for name in pair}
@@ -445,7 +445,7 @@ def data_name(result: DiscoveryResult, file: str = "") -> str:
 
 def figure_title(result: DiscoveryResult, name: str) -> str:
     """Return what the figure shows, of which data and how many rows, as far as that is known and public."""
-    target = target_of(result)
+    target = result.target
     of = [name] if name else []
     of += [f"n = {result.rows:,}"] if result.rows is not None else []
     about = "Causal graph" if target is None else f"What is linked to {target}"
@@ -463,7 +463,7 @@ def left_out(
     They are none where they are few, unless they are not ``wanted``, or where open pairs are drawn.
     """
     alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
-    alone = [name for name in alone if name != target_of(result)]
+    alone = [name for name in alone if name != result.target]
     if not wanted and open:
         joined = {name for pair in result.open for name in pair}
         return [name for name in alone if name not in joined]
@@ -486,7 +486,7 @@ def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
 
 def drawn_notes(whole: DiscoveryResult, drawn: DiscoveryResult) -> EdgeNotes:
     """Return the notes on what is drawn; that nothing could be decided about a column is known from the whole."""
-    silent = [name for name in undecided_columns(whole) if name in drawn.graph.nodes]
+    silent = [name for name in whole.undecided_columns if name in drawn.graph.nodes]
     return replace(EdgeNotes.of(drawn), undecided=silent)
 
 

@@ -75,15 +75,11 @@ from dpcausal.present.tables import (
     CONFLICT,
     DECLARED,
     HINTS_MEAN,
-    ONE_LEVEL_ONLY,
     EdgeNotes,
-    absent_rows,
-    hint_pairs,
-    merged_pair_words,
-    one_level_columns,
+    PairRow,
     only_tested_words,
-    open_reason,
     open_sentence,
+    pair_rows,
     pairs_words,
 )
 
@@ -99,7 +95,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
         "found": _lists(without_hints(result)),
-        "hints": sorted_pairs(hint_pairs(result)),
+        "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
@@ -144,7 +140,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
 
 def without_hints(result: DiscoveryResult) -> Graph:
     """Return the graph as it is shown, without weak hints: what files for other programs hold."""
-    hints, shown = hint_pairs(result), result.shown
+    hints, shown = result.hints, result.shown
     edges = [edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints]
     if shown.kind == PAG.kind:
         return PAG(shown.nodes, edges)
@@ -178,7 +174,7 @@ def remark(result: DiscoveryResult) -> str | None:
 
 def hints_remark(result: DiscoveryResult) -> str:
     """Return which edges are left out, for they are weak hints; empty where none is."""
-    hints = hint_pairs(result)
+    hints = result.hints
     return f"left out: weak hints ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
 
 
@@ -210,47 +206,24 @@ def pairs_csv(result: DiscoveryResult) -> str:
     asked); a number that no pair has gets no column. ``note``, the last column, has the remark on an edge, as the
     terminal shows it, why a pair is open, and that levels without an order were merged in a pair without an edge.
     """
-    notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
-    least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow([*PAIR_COLUMNS, *_evidence_columns(result), NOTE_COLUMN])
-    edges = {frozenset((a, b)): (a, marks, b) for a, marks, b in shown.marked_edges()}
-    for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
-        pair = frozenset((a, b))
-        if pair not in edges:
-            state = str(result.state(a, b))
-            rows.writerow(
-                [
-                    a,
-                    b,
-                    state,
-                    "",
-                    "",
-                    "",
-                    _held(result, pair),
-                    "",
-                    least.get(pair, ""),
-                    *_said(result, pair),
-                    _why(result, pair),
-                ]
-            )
-            continue
-        first, marks, second = edges[pair]
-        part = notes.confidence.get(pair)
+    columns = _evidence_columns(result)
+    rows.writerow([*PAIR_COLUMNS, *columns, NOTE_COLUMN])
+    for row in pair_rows(result):
         rows.writerow(
             [
-                first,
-                second,
-                "hint" if pair in hints else "found",
-                marks,
-                _direction(result, notes, first, second, marks),
-                "" if part is None else f"{part:.2f}",
-                _held(result, pair),
-                result.given_up_to.get(pair, ""),
-                "",
-                *_said(result, pair),
-                notes.short(first, second, marks == "->"),
+                row.a,
+                row.b,
+                row.state,
+                row.marks,
+                row.direction,
+                "" if row.found_again is None else f"{row.found_again:.2f}",
+                _names(row.held_fixed),
+                "" if row.given_up_to is None else row.given_up_to,
+                row.least_w,
+                *_numbers(row, columns),
+                row.note,
             ]
         )
     return text.getvalue()
@@ -259,30 +232,19 @@ def pairs_csv(result: DiscoveryResult) -> str:
 NOTHING = "nothing"
 
 
-def _held(result: DiscoveryResult, pair: Pair) -> str:
-    """The columns held fixed in the question that decided on a pair; empty where none did, or it is not known."""
-    if pair in result.open or pair in result.known.kept:
-        return ""
-    if pair in result.graph.skeleton:
-        if pair in result.nothing_held | result.none_to_hold:
-            return NOTHING
-        given = result.evidence[pair].given if pair in result.evidence else None
-    else:
-        given = result.separating.get(pair)
+def _names(given: tuple[str, ...] | None) -> str:
+    """Columns held fixed, with semicolons; empty where that is not known."""
     return "" if given is None else "; ".join(given) or NOTHING
 
 
-def _why(result: DiscoveryResult, pair: Pair) -> str:
-    """Why a pair without an edge has none, where more is known than what was held fixed."""
-    if pair in result.known.left_out:
-        return "you declared so"
-    if pair & {*one_level_columns(result)}:
-        return ONE_LEVEL_ONLY
-    merged = merged_pair_words(result, pair)
-    if pair not in result.open:
-        return merged
-    reason, given = open_reason(result, pair)
-    return "; ".join(filter(None, (f"{reason} given {', '.join(given)}" if given else reason, merged)))
+def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
+    """The cells of ``_evidence_columns``."""
+    one = row.evidence
+    if one is None:
+        return [""] * len(columns)
+    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
+    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, _names(one.given)], strict=True))
+    return [cells[name] for name in columns]
 
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:
@@ -294,27 +256,6 @@ def _evidence_columns(result: DiscoveryResult) -> list[str]:
         bool(told),
     )
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
-
-
-def _said(result: DiscoveryResult, pair: Pair) -> list[str]:
-    """The cells of ``_evidence_columns``."""
-    one, columns = result.evidence.get(pair), _evidence_columns(result)
-    if one is None:
-        return [""] * len(columns)
-    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
-    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, "; ".join(one.given) or NOTHING], strict=True))
-    return [cells[name] for name in columns]
-
-
-def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:
-    """Where a direction comes from, in a word."""
-    if frozenset((a, b)) in result.contradicted:
-        return "contradicted"
-    if frozenset((a, b)) in result.on_hints:
-        return "hints"
-    if (a, b) in notes.known.arrows and marks == "->":
-        return "declared"
-    return "undecided" if marks in ("-", "o-o") else "data"
 
 
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:

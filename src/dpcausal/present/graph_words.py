@@ -21,7 +21,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.discovery.search import AboutTarget, Classical, ClassicalMoments
+from dpcausal.discovery.search import Classical, ClassicalMoments
 from dpcausal.planning.designs import Reach
 from dpcausal.present import tables
 from dpcausal.present.notes import (
@@ -41,18 +41,11 @@ from dpcausal.present.tables import (
     OPEN_MEANS,
     SHOWN_BARE_MEANS,
     EdgeNotes,
-    absent_pairs,
     absent_rows,
-    asked_given,
-    hint_pairs,
+    edge_rows,
     known_groups,
-    left_out_pairs,
     merged_unordered,
-    one_level_columns,
     open_reason,
-    planned_reach,
-    share_words,
-    undecided_columns,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +98,7 @@ HINT_ARROWS = "An arrow on a weak hint is no finding: neither the edge nor its d
 
 def nothing_held_means(result: DiscoveryResult, pairs: Collection[Pair]) -> str:
     """Return what it means that these links were shown with nothing held fixed, as a clause."""
-    return SHOWN_BARE_MEANS if asked_given(result).keys() & pairs else NOTHING_HELD_MEANS
+    return SHOWN_BARE_MEANS if result.asked_given.keys() & pairs else NOTHING_HELD_MEANS
 
 
 def nothing_held_words(result: DiscoveryResult) -> str:
@@ -122,7 +115,7 @@ def legend(result: DiscoveryResult) -> list[str]:
     more += [ON_HINTS_MEANS] if result.on_hints - result.contradicted else []
     more += [GIVEN_MEANS] if result.given_up_to.keys() - result.nothing_held else []
     more += [nothing_held_words(result)] if result.nothing_held else []
-    more += [HINT_ARROWS] if hint_pairs(result) & {frozenset(arrow) for arrow in graph.directed} else []
+    more += [HINT_ARROWS] if result.hints & {frozenset(arrow) for arrow in graph.directed} else []
     if graph.kind == "pag":
         return [*filter(None, [tables.mark_legend(graph)]), *more]
     told = graph.directed & result.known.required_arrows(result.graph.skeleton)
@@ -136,7 +129,7 @@ def legend(result: DiscoveryResult) -> list[str]:
 
 def column_count(result: DiscoveryResult) -> int:
     """How many columns could have an edge."""
-    return len(result.graph.nodes) - len(one_level_columns(result))
+    return len(result.graph.nodes) - len(result.one_level)
 
 
 def counts_words(result: DiscoveryResult) -> str:
@@ -144,9 +137,9 @@ def counts_words(result: DiscoveryResult) -> str:
 
     Pairs that you declared to have no edge are counted apart, and columns with one level not at all.
     """
-    hints = len(hint_pairs(result))
+    hints = len(result.hints)
     found, left = len(result.graph.skeleton) - hints, len(result.open)
-    absent = len(absent_pairs(result))
+    absent = len(result.not_shown)
     edges = f"{found or 'No'} edge{'' if found == 1 else 's'}"
     if hints:
         edges += f"{' and' if found else ', but'} {hints} weak hint{'' if hints == 1 else 's'}"
@@ -154,52 +147,31 @@ def counts_words(result: DiscoveryResult) -> str:
         f"{number} pair{'' if number == 1 else 's'} {state}"
         for number, state in ((absent, "absent"), (left, "open"))
     ]
-    if declared_out := len(left_out_pairs(result)):
+    if declared_out := len(result.declared_absent):
         pairs.append(f"{declared_out} left out, as declared")
     return f"{edges} found among {column_count(result)} columns, {', '.join(pairs)}"
 
 
 def absent_words(result: DiscoveryResult) -> str:
     """Every absent pair, what was held fixed, and which w would be found; empty where none is absent."""
-    rows = [(f"{a} - {b}", [why] if why else [], least) for a, b, why, least in absent_rows(result)]
+    rows = absent_rows(result)
     if not rows:
         return ""
-    told = ", ".join(
-        f"{pair}{f' ({why})' if (why := '; '.join([*said, *([f'w = {least}'] if least else [])])) else ''}"
-        for pair, said, least in rows
-    )
+    told = []
+    for row in rows:
+        why = "; ".join(filter(None, (row.held, f"w = {row.least_w}" if row.least_w else "")))
+        told.append(f"{row.a} - {row.b}{f' ({why})' if why else ''}")
     power = "" if result.reach is None else f"{result.reach.power:.0%}"
-    means = f"; w: found in {power} of cases at best" if any(least for *_, least in rows) else ""
-    return f"Absent pairs (no link shown{means}): {told}."
+    means = f"; w: found in {power} of cases at best" if any(row.least_w for row in rows) else ""
+    return f"Absent pairs (no link shown{means}): {', '.join(told)}."
 
 
 JOINED_SHOWN = 4  # absent pairs with a path between that a note names
 
 
-def joined_absent(result: DiscoveryResult) -> list[tuple[str, str, str]]:
-    """Return (a, b, c) where a and b are absent with nothing held fixed, though the graph has a - c - b, no collider.
-
-    Edges whose direction is contradicted are passed over: c may be a collider there.
-    """
-    graph, found = result.shown, []
-    doubted = result.contradicted | result.on_hints
-    near = {
-        name: {next(iter(pair - {name})) for pair in graph.skeleton if name in pair} for name in graph.nodes
-    }
-    for a, b in in_order(absent_pairs(result), graph.nodes):
-        if result.separating.get(frozenset((a, b))) != ():
-            continue
-        for c in graph.nodes:
-            heads = [graph.marks(end, c).endswith(">") for end in (a, b) if end in near[c]]
-            if len(heads) == 2 and not all(heads) and not {frozenset((a, c)), frozenset((b, c))} & doubted:
-                found.append((a, b, c))
-                break
-    return found
-
-
 def joined_words(result: DiscoveryResult) -> str:
     """Return how a pair can be absent although the graph draws a path between the two; empty where none is so."""
-    found = joined_absent(result)
+    found = result.joined_absent
     if not found:
         return ""
     told = ", ".join(f"{a} - {b} (through {c})" for a, b, c in found[:JOINED_SHOWN])
@@ -215,7 +187,7 @@ def why_open_words(result: DiscoveryResult) -> str:
     """Return why pairs are open, by the number of pairs; empty where no pair is, or the result does not know."""
     counted: dict[str, int] = {}
     for pair in result.open:
-        reason, _ = open_reason(result, pair)
+        reason = open_reason(result.why_open(pair))
         counted[reason] = counted.get(reason, 0) + 1
     counted.pop("", None)
     if len(counted) < 2:
@@ -256,7 +228,7 @@ def again_words(result: DiscoveryResult) -> str:
 
 def missing_words(result: DiscoveryResult) -> str:
     """What an absent pair means; empty where none is absent, other than by declaration."""
-    if not absent_pairs(result):
+    if not result.not_shown:
         return ""
     if result.privacy.epsilon is None:
         return "Absent means that no link was shown with this many rows, not that there is none: weak ones are missed."
@@ -285,7 +257,7 @@ def missed_words(result: DiscoveryResult) -> str:
     """Return how strong a link between absent pairs is found, and how often, as a clause; by plan, if there is one."""
     if result.reach is None:
         return "weak ones are missed"
-    return reach_clause(result.reach, absent_reach(result))
+    return reach_clause(result.reach, [least.bare for least in result.least_links.values()])
 
 
 def reach_clause(reach: Reach, pairs: Collection[float | None]) -> str:
@@ -318,16 +290,6 @@ often; between 1 pair not even a strong one is'
         f"one of w = {low} (a {w_words(max(known))} link{more}){which} is found in {cases} at best, a weaker one less "
         f"often{silent}"
     )
-
-
-def absent_reach(result: DiscoveryResult) -> list[float | None]:
-    """The smallest w that the plan finds between the columns of each absent pair, nothing held fixed; may be empty."""
-    reach = planned_reach(result)
-    if reach is None:
-        return []
-    place = {name: j for j, name in enumerate(result.graph.nodes)}
-    pairs = in_order(absent_pairs(result), result.graph.nodes)
-    return [reach.between(place[a], place[b]) for a, b in pairs]
 
 
 NOTABLE = 1.3  # from this factor on a second number is worth its room
@@ -497,7 +459,7 @@ def headline(result: DiscoveryResult) -> str:
 
 def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
     """Columns without an edge: those about which something was decided, and those about which nothing was."""
-    silent, single = {*undecided_columns(result)}, {*one_level_columns(result)}
+    silent, single = {*result.undecided_columns}, {*result.one_level}
     found = []
     for told, names in (
         ("no edge found", [name for name in alone if name not in silent | single]),
@@ -515,17 +477,12 @@ def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> 
 GOES_TOGETHER = "Goes together with {target}, nothing held fixed (a third column may explain it)"
 
 
-def target_of(result: DiscoveryResult) -> str | None:
-    """Return the one column that was asked about, where there was one."""
-    return next((note.target for note in result.notes if isinstance(note, AboutTarget)), None)
-
-
 def answer_line(result: DiscoveryResult) -> str:
     """Return what was found, in one sentence: about the target, where there was one."""
-    target = target_of(result)
+    target = result.target
     if target is None:
         return f"{undecided_words(result) or counts_words(result)} (method {result.method})."
-    hints = hint_pairs(result)
+    hints = result.hints
     loose = result.nothing_held - hints
     sure, together, weak = (
         [
@@ -537,7 +494,7 @@ def answer_line(result: DiscoveryResult) -> str:
         ]
         for pairs in (result.graph.skeleton - hints - loose, loose, hints)
     )
-    absent, left = len(absent_pairs(result)), len(result.open)
+    absent, left = len(result.not_shown), len(result.open)
     found = f"Directly linked to {target}: {', '.join(sure)}" if sure else f"No link with {target} was found"
     if together:
         alike = f"{GOES_TOGETHER.format(target=target)}: {', '.join(together)}"
@@ -547,7 +504,7 @@ def answer_line(result: DiscoveryResult) -> str:
     none = f"; no link shown: {columns}" if absent else ""
     if absent and not (sure or together or weak):
         found, none = f"No link with {target} was found in {columns}", ""
-    if declared_out := len(left_out_pairs(result)):
+    if declared_out := len(result.declared_absent):
         none += f"; left out, as declared: {declared_out}"
     return f"{found}{told}{none}; open: {left or 'none'} (method {result.method})."
 
@@ -557,10 +514,10 @@ ABSENT_SHOWN = 6  # absent pairs named in a line
 
 def absent_line(result: DiscoveryResult) -> str:
     """Return the absent pairs, that they may have a link, and how strong a one is found; empty where none is absent."""
-    pairs = in_order(absent_pairs(result), result.graph.nodes)
+    pairs = in_order(result.not_shown, result.graph.nodes)
     if not pairs:
         return ""
-    target = target_of(result)
+    target = result.target
     named = [
         " - ".join(pair) if target is None else next(name for name in pair if name != target)
         for pair in pairs
@@ -619,19 +576,11 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
 
 def edge_table(result: DiscoveryResult) -> list[str]:
     """Return the table of edges: edge, how often it was found again, and a note, each where there is one."""
-    marks, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
-    rows = [
-        (
-            f"{a} {shown.marks(a, b)} {b}",
-            share_words(part) if (part := marks.confidence.get(frozenset((a, b)))) is not None else "",
-            marks.short(a, b, arrow),
-        )
-        for a, b, arrow in sorted(shown.edges(), key=lambda edge: frozenset(edge[:2]) in hints)
-    ]
+    rows = [(row.edge, row.again, row.note) for row in edge_rows(result)]
     lines = aligned(("edge", "found again", "note"), rows) if rows else []
     joined = {name for pair in result.graph.skeleton for name in pair}
     alone = [name for name in result.graph.nodes if name not in joined]
-    if alone and target_of(result) is None:
+    if alone and result.target is None:
         lines += [f"  ({words})" for words in lone_clauses(result, alone, ALONE_SHOWN)]
     return lines
 
@@ -686,29 +635,24 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
 
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
-    sure, marks = result.found_confidence, EdgeNotes.of(result)
-    rows = [
-        (f"{a} {result.shown.marks(a, b)} {b}", frozenset((a, b)), marks.short(a, b, arrow))
-        for a, b, arrow in result.shown.edges()
-    ]
-    wide = max((len(edge) for edge, *_ in rows), default=0)
-    share = max((len(share_words(part)) for part in sure.values()), default=0)
+    rows = edge_rows(result)
+    wide, share = (
+        max((len(cell) for cell in cells), default=0)
+        for cells in ([row.edge for row in rows], [row.again for row in rows])
+    )
     lines = []
-    for edge, pair, remark in rows:
-        part = (
-            f"  {share_words(sure[pair]):<{share}}" if pair in sure else "" if not sure else " " * (share + 2)
-        )
-        lines.append(f"  {edge:<{wide}}{part}{'  ' * bool(remark)}{remark}".rstrip())
-    joined = {name for _, pair, _ in rows for name in pair}
+    for row in rows:
+        again = f"  {row.again:<{share}}" if share else ""
+        lines.append(f"  {row.edge:<{wide}}{again}{'  ' * bool(row.note)}{row.note}".rstrip())
+    joined = {name for row in rows for name in (row.a, row.b)}
     alone = [name for name in result.graph.nodes if name not in joined]
-    silent, single = {*undecided_columns(result)}, {*one_level_columns(result)}
+    silent, single = {*result.undecided_columns}, {*result.one_level}
     if len(alone) > ALONE_SHOWN:
         lines += [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
     else:
         why = dict.fromkeys(silent, "nothing could be decided") | dict.fromkeys(single, ONE_LEVEL_ONLY)
         lines += [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
-    shown = any(pair in sure for _, pair, _ in rows)
-    return [*lines, *legend(result), *([again_words(result)] if shown else [])]
+    return [*lines, *legend(result), *([again_words(result)] if share else [])]
 
 
 def full_text(result: DiscoveryResult) -> str:

@@ -8,19 +8,18 @@ has never seen such a graph.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery import search as facts
+from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.result import HINT as WEAK_HINT
-from dpcausal.discovery.result import DiscoveryResult, in_order
+from dpcausal.discovery.result import DiscoveryResult, LeastLink, OpenBecause, OpenWhy, in_order
 from dpcausal.discovery.search import OpenReason, SharedMissing
 from dpcausal.effects.question import group_names
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import Reach
 
 if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph
@@ -168,115 +167,7 @@ SHOWN_BARE_MEANS = f"the link was {SHOWN_BARE}, so a third column may explain it
 ON_HINTS = "direction rests on weak hints"
 
 
-def asked_given(result: DiscoveryResult) -> dict[Pair, tuple[str, ...]]:
-    """Edges of ``nothing_held`` that were asked about with columns held fixed, which decided nothing; these columns."""
-    bare = result.nothing_held
-    given = {pair: one.given for pair, one in result.evidence.items() if pair in bare}
-    return {pair: columns for pair, columns in given.items() if columns}
-
-
-def hint_pairs(result: DiscoveryResult) -> frozenset[Pair]:
-    """Edges that are found again in less than half of the repeats: weak hints, not to be counted with the others."""
-    return frozenset(pair for pair, part in result.found_confidence.items() if part < HINT)
-
-
 ONE_LEVEL_ONLY = "left out, one level only"
-
-
-def one_level_columns(result: DiscoveryResult) -> list[str]:
-    """Columns with one level: they can't depend on anything, and are neither counted nor asked about."""
-    return [name for note in result.notes if isinstance(note, facts.OneLevel) for name in note.columns]
-
-
-def absent_pairs(result: DiscoveryResult) -> frozenset[Pair]:
-    """Pairs that the search calls absent: neither those declared to have no edge, nor those with a one-level column."""
-    single = {*one_level_columns(result)}
-    return frozenset(pair for pair in result.absent - result.known.left_out if not pair & single)
-
-
-def left_out_pairs(result: DiscoveryResult) -> frozenset[Pair]:
-    """Pairs that were declared to have no edge, so that none was looked for."""
-    single = {*one_level_columns(result)}
-    return frozenset(pair for pair in result.absent & result.known.left_out if not pair & single)
-
-
-def absent_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str]]:
-    """Return (column, column, what is held fixed, smallest w) of every absent pair, in the order of the columns.
-
-    Pairs with a column that has one level are left out.
-    The last is the w that the plan finds with the power of ``Reach`` between the two; empty where there is no plan.
-    """
-    place = {name: j for j, name in enumerate(result.graph.nodes)}
-    rows = []
-    for a, b in in_order(absent_pairs(result) | (result.absent & result.known.left_out), result.graph.nodes):
-        given = result.separating.get(frozenset((a, b)))
-        if frozenset((a, b)) in result.known.left_out:
-            rows.append((a, b, "you declared so", ""))
-            continue
-        why = "" if given is None else f"given {', '.join(given)}" if given else "nothing held fixed"
-        why = "; ".join(filter(None, (why, merged_pair_words(result, frozenset((a, b))))))
-        least = ""
-        if (reach := planned_reach(result)) is not None:
-            w = reach.between(place[a], place[b], [place[name] for name in given or () if name in place])
-            least = "none" if w is None else f"{w:.2g}"
-        rows.append((a, b, why, least))
-    return rows
-
-
-HIDES_MEDIUM = "noise, rare levels or few rows could hide a medium link"
-NOT_CHOSEN = "not among the pairs that were measured"
-LIKE_COLUMNS = "two columns are too much alike to tell to which a link belongs"
-BINS_LEAVE = "what the bins of a number leave could make the link"
-SHORT_REASONS: dict[OpenReason, str] = {
-    OpenReason.TOO_MANY_CELLS: "too many cells",
-    OpenReason.NOT_MEASURED: "not measured",
-    OpenReason.TOO_FEW_ROWS: "too few rows",
-    OpenReason.NOISE: "noise",
-    OpenReason.NOISE_AND_ROWS: "noise and too few rows",
-    OpenReason.WEAK_TEST: "a test that misses even strong links",
-}
-
-
-def edges_of(result: DiscoveryResult, what: str) -> dict[Pair, tuple[str, ...]]:
-    """Return the pairs that notes on coarse edges name, with the columns that they name beside each."""
-    notes = [note for note in result.notes if isinstance(note, facts.CoarseEdges) and note.what == what]
-    return {frozenset((a, b)): by for note in notes for a, b, by in note.edges}
-
-
-def open_reason(result: DiscoveryResult, pair: Pair) -> tuple[str, tuple[str, ...]]:
-    """Return why a pair stayed open, in a few words, and given which columns; empty where the result does not know.
-
-    Of ``measured`` it is known for each pair: the evidence that was released about it either makes an edge, which the
-    bins of a number may have made or which belongs to one of two columns that nobody can tell apart; or it comes from a
-    test that could have missed a medium link.
-    Of other methods the reasons of all questions without an answer are known, and all are named.
-    """
-    if result.method != "measured":
-        reasons = [
-            why for note in result.notes if isinstance(note, facts.Unanswered) for why, _ in note.reasons
-        ]
-        return " or ".join(SHORT_REASONS[why] for why in reasons), ()
-    explained = edges_of(result, "explained-by-bins")
-    if pair in explained:
-        return BINS_LEAVE, explained[pair]
-    said = result.evidence.get(pair)
-    tree = any(isinstance(note, facts.ChosenPairs) for note in result.notes)
-    if said is None:
-        return NOT_CHOSEN if tree else HIDES_MEDIUM, ()
-    tables = [note for note in result.notes if isinstance(note, facts.CountsMeasured)]
-    enough = min((note.enough for note in tables), default=math.inf)
-    by_tables = said.pvalue is not None and said.pvalue <= result.level
-    if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
-        return LIKE_COLUMNS, ()
-    return HIDES_MEDIUM, said.given
-
-
-def planned_reach(result: DiscoveryResult) -> Reach | None:
-    """The plan's reach where it speaks of every pair of these columns."""
-    reach = result.reach
-    return (
-        reach if reach is not None and reach.design and len(reach.places) == len(result.graph.nodes) else None
-    )
 
 
 def merged_unordered(result: DiscoveryResult) -> list[str]:
@@ -345,14 +236,6 @@ def coarse_words(columns: Sequence[str]) -> str:
 SHARED_MISSING = "both have a level for missing values: the link may be that they are missing together"
 
 
-def undecided_columns(result: DiscoveryResult) -> list[str]:
-    """Columns about which nothing was decided: no edge was found at them, and none of their pairs is absent."""
-    pairs = result.graph.skeleton | absent_pairs(result)
-    decided = {name for pair in pairs for name in pair}
-    asked = {name for pair in result.open for name in pair}
-    return [name for name in result.graph.nodes if name in asked and name not in decided]
-
-
 DECLARED = "direction as you declared"
 OPEN = "direction not decided by the data"
 CONFLICT = "test results contradict each other about the direction"
@@ -413,12 +296,12 @@ class EdgeNotes:
             result.repeats,
             marks,
             result.settled,
-            undecided_columns(result),
+            result.undecided_columns,
             result.on_hints - result.contradicted,
-            edges_of(result, "held-coarsely"),
+            result.coarse_edges("held-coarsely"),
             result.nothing_held,
             shared_missing(result),
-            asked_given(result),
+            result.asked_given,
         )
 
     def declares(self, a: str, b: str) -> bool:
@@ -563,3 +446,170 @@ def open_sentence(a: str, b: str) -> str:
     'a and b: open, could not be decided; there may be an edge or not'
     """
     return f"{a} and {b}: open, {OPEN_MEANS}"
+
+
+YOU_DECLARED = "you declared so"
+WHY_OPEN: dict[OpenReason | OpenBecause, str] = {
+    OpenBecause.HIDES_MEDIUM: "noise, rare levels or few rows could hide a medium link",
+    OpenBecause.NOT_CHOSEN: "not among the pairs that were measured",
+    OpenBecause.LIKE_COLUMNS: "two columns are too much alike to tell to which a link belongs",
+    OpenBecause.BINS_LEAVE: "what the bins of a number leave could make the link",
+    OpenReason.TOO_MANY_CELLS: "too many cells",
+    OpenReason.NOT_MEASURED: "not measured",
+    OpenReason.TOO_FEW_ROWS: "too few rows",
+    OpenReason.NOISE: "noise",
+    OpenReason.NOISE_AND_ROWS: "noise and too few rows",
+    OpenReason.WEAK_TEST: "a test that misses even strong links",
+}
+
+
+def open_reason(why: OpenWhy) -> str:
+    """Return why a pair stayed open, in a few words; empty where the result does not know.
+
+    >>> open_reason(OpenWhy((OpenReason.NOISE, OpenReason.TOO_FEW_ROWS)))
+    'noise or too few rows'
+    """
+    return " or ".join(WHY_OPEN[reason] for reason in why.reasons)
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """What is known of one pair of columns; of an edge, read from ``a`` to ``b``.
+
+    ``state``: found, hint, absent or open. ``marks`` and ``direction`` (declared, data, contradicted, undecided, or
+    hints: it rests on weak hints and is not shown) are those of an edge. ``found_again``: the share of repeats.
+    ``held_fixed``: the columns held fixed in the question that decided: of an absent pair, what separates it; of an
+    edge, what came nearest to that; None where no question decided, or the method released none. ``given_up_to``: of
+    an edge, up to how many columns every set could be tested, where not all could. ``least``: of an absent pair, the
+    smallest dependences that the plan finds. ``short``: of an edge, what must not be missed about it.
+    """
+
+    a: str
+    b: str
+    state: str
+    marks: str = ""
+    arrow: bool = False
+    direction: str = ""
+    found_again: float | None = None
+    held_fixed: tuple[str, ...] | None = None
+    given_up_to: int | None = None
+    least: LeastLink | None = None
+    evidence: Evidence | None = None
+    why_open: OpenWhy | None = None
+    declared: bool = False  # that there is no edge
+    one_level: bool = False
+    short: str = ""
+    merged: str = ""  # that levels without an order were merged, of a pair without an edge
+
+    @property
+    def edge(self) -> str:
+        """The edge as it is printed: ``a -> b``."""
+        return f"{self.a} {self.marks} {self.b}"
+
+    @property
+    def again(self) -> str:
+        """How often an edge is found again, as a range; empty where that is not known."""
+        return "" if self.found_again is None else share_words(self.found_again)
+
+    @property
+    def least_w(self) -> str:
+        """The smallest w that the plan finds with what separated the pair held fixed; empty where there is no plan."""
+        if self.least is None:
+            return ""
+        return "none" if self.least.given is None else f"{self.least.given:.2g}"
+
+    @property
+    def held(self) -> str:
+        """What was held fixed when a pair was called absent, or that this was declared, with merged levels."""
+        if self.declared:
+            return YOU_DECLARED
+        names = self.held_fixed
+        why = "" if names is None else f"given {', '.join(names)}" if names else "nothing held fixed"
+        return "; ".join(filter(None, (why, self.merged)))
+
+    @property
+    def note(self) -> str:
+        """The remark on an edge, why a pair is open, or why another pair without an edge has none."""
+        if self.marks:
+            return self.short
+        if self.declared or self.one_level:
+            return YOU_DECLARED if self.declared else ONE_LEVEL_ONLY
+        reason = "" if self.why_open is None else open_reason(self.why_open)
+        if self.why_open is not None and self.why_open.given:
+            reason += f" given {', '.join(self.why_open.given)}"
+        return "; ".join(filter(None, (reason, self.merged)))
+
+
+def edge_rows(result: DiscoveryResult) -> list[PairRow]:
+    """Return a row for every edge that is shown, as the graph lists them, weak hints last."""
+    notes = EdgeNotes.of(result)
+    rows = [_edge_row(result, notes, *edge) for edge in result.shown.marked_edges()]
+    return sorted(rows, key=lambda row: row.state == "hint")
+
+
+def pair_rows(result: DiscoveryResult) -> list[PairRow]:
+    """Return a row for every pair of columns that was asked about, in the order of the columns."""
+    edges = {frozenset((row.a, row.b)): row for row in edge_rows(result)}
+    single, left_out = {*result.one_level}, result.known.left_out
+    rows = []
+    for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
+        pair = frozenset((a, b))
+        if pair in edges:
+            rows.append(edges[pair])
+            continue
+        is_open = pair in result.open
+        rows.append(
+            PairRow(
+                a,
+                b,
+                str(result.state(a, b)),
+                held_fixed=None if is_open else result.separating.get(pair),
+                least=result.least_links.get(pair),
+                evidence=result.evidence.get(pair),
+                why_open=result.why_open(pair) if is_open else None,
+                declared=pair in left_out,
+                one_level=bool(pair & single),
+                merged=merged_pair_words(result, pair),
+            )
+        )
+    return rows
+
+
+def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: str) -> PairRow:
+    pair, arrow = frozenset((a, b)), marks == "->"
+    held: tuple[str, ...] | None = None
+    if pair in result.known.kept:
+        pass  # nothing was asked
+    elif pair in result.nothing_held | result.none_to_hold:
+        held = ()
+    elif pair in result.evidence:
+        held = result.evidence[pair].given
+    return PairRow(
+        a,
+        b,
+        "hint" if pair in result.hints else "found",
+        marks=marks,
+        arrow=arrow,
+        direction=_direction(result, notes, a, b, marks),
+        found_again=notes.confidence.get(pair),
+        held_fixed=held,
+        given_up_to=result.given_up_to.get(pair),
+        evidence=result.evidence.get(pair),
+        short=notes.short(a, b, arrow),
+    )
+
+
+def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:
+    """Where a direction comes from, in a word."""
+    if frozenset((a, b)) in result.contradicted:
+        return "contradicted"
+    if frozenset((a, b)) in result.on_hints:
+        return "hints"
+    if (a, b) in notes.known.arrows and marks == "->":
+        return "declared"
+    return "undecided" if marks in ("-", "o-o") else "data"
+
+
+def absent_rows(result: DiscoveryResult) -> list[PairRow]:
+    """Return a row for every absent pair; those with a column of one level are left out, unless they were declared."""
+    return [row for row in pair_rows(result) if row.state == "absent" and (row.declared or not row.one_level)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -34,6 +36,48 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     assert result.to_dict()["missing_edges"] == graph_words.missing_words(result)
     for shown in (result, result.privacy, answer, plan):
         assert shown._repr_html_() == display().html(shown)
+
+
+def test_what_was_shown_once_is_shown_again_without_computing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Effects and what a plan finds are values of the result, which words only read."""
+    result = dc.discover(dc.networks.load("cancer").sample(20_000, seed=1), epsilon=2.0, delta=1e-6)
+    first = Path(result.report(tmp_path / "first.html")).read_text(), result.summary(full=True)
+    assert result.least_links.keys() == result.not_shown
+    assert all(result.edge_effect(a, b) is not None for a, b, _ in result.shown.edges())
+
+    def computed(*_: object, **__: object) -> None:
+        raise AssertionError("words were computed")
+
+    monkeypatch.setattr("dpcausal.discovery.result.effect_after", computed)
+    monkeypatch.setattr("dpcausal.planning.designs.Reach.between", computed)
+    again = Path(result.report(tmp_path / "again.html")).read_text(), result.summary(full=True)
+    assert again == first
+
+
+def test_words_of_results_import_nothing_that_computes() -> None:
+    """Words of plans still reckon a little; what is said of results and files is read off them alone."""
+    home, still = Path(graph_words.__file__).parent, {"planning.py", "plots.py"}
+    computing = re.compile(
+        r"dpcausal\.(effects\.(effect|answer)|planning\.(designs|look|measurement)) import (.*)"
+    )
+    found = {
+        (file.name, name)
+        for file in home.glob("*.py")
+        if file.name not in still
+        for *_, names in computing.findall(file.read_text())
+        for name in names.split(", ")
+    }
+    assert found == {("graph_words.py", "Reach")}  # a value
+
+
+def test_an_edge_without_an_answer_carries_why(result: DiscoveryResult) -> None:
+    a, b, _ = next(result.shown.edges())
+    assert isinstance(result.edge_effect(a, b), dc.EffectResult)
+    torn = replace(result, conflicts=result.conflicts | {frozenset((a, b))})
+    assert any(isinstance(torn.edge_effect(*ends), dc.InputError) for ends in ((a, b), (b, a)))
+    assert replace(result, tables=None).edge_effect(a, b) is None
 
 
 def test_reports_are_pages_and_pictures(result: DiscoveryResult, tmp_path: Path) -> None:

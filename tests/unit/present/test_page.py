@@ -31,7 +31,7 @@ from dpcausal.present.graph_words import missing_words, reach_words
 from dpcausal.present.page import open_questions, render, write
 from dpcausal.present.paper import conclusion, methods_paragraph, promise_in_four
 from dpcausal.present.statement import FIELDS, HEADINGS, limit_words
-from dpcausal.present.tables import EdgeNotes, hint_pairs
+from dpcausal.present.tables import EdgeNotes
 from dpcausal.privacy.events import GaussianEvent
 
 
@@ -625,7 +625,7 @@ def test_a_target_has_a_page_of_its_own() -> None:
             state = {"found": "linked", "absent": "no direct link shown"}.get(
                 found.state(name, "bronc"), "open"
             )
-            state = "weak hint" if frozenset((name, "bronc")) in hint_pairs(found) else state
+            state = "weak hint" if frozenset((name, "bronc")) in found.hints else state
             assert f"<td>{name}</td><td>{state}</td>" in table
     drawing = page[page.index('<svg id="graph"') : page.index("</svg>")]
     near = {name for pair in (*found.graph.skeleton, *found.open) if "bronc" in pair for name in pair} | {
