@@ -23,7 +23,7 @@ from dpcausal.networks.network import Network, Variable
 from effects import random_network
 
 COLUMNS, DEGREE, ROWS = 9, 2.5, (1_500, 4_000)
-CLASSES = (0.0, 0.5, 0.8, 0.95, 1.01)  # as the words say them (present/discovery.py)
+CLASSES = (0.0, 0.5, 0.8, 0.95, 1.01)  # as the words say them (present/tables.py)
 Edges = set[frozenset[str]]
 
 

@@ -59,12 +59,12 @@ def pairs_beside(release: Path) -> str:
 
 def changed_since(before: str, result: DiscoveryResult, name: str) -> list[str]:
     """Return the line on what changed, where the earlier pairs are known."""
-    from dpcausal.present.changes import changes_line, edges_of, is_pairs
     from dpcausal.present.files import pairs_csv
+    from dpcausal.present.graph_words import changes_line, edges_in, is_pairs
 
     if not is_pairs(before):
         return []
-    return [changes_line(edges_of(before), edges_of(pairs_csv(result)), name)]
+    return [changes_line(edges_in(before), edges_in(pairs_csv(result)), name)]
 
 
 def run_again(
@@ -115,8 +115,8 @@ def run_again(
 ) -> None:
     """Run it; files go to --out, where it is given, a summary or the JSON object to standard output."""
     from dpcausal.discovery.release import load_release
-    from dpcausal.present.brief_graph import NOTHING_WRITTEN, written_words
-    from dpcausal.present.origin import AgainOrigin
+    from dpcausal.present.files import AgainOrigin
+    from dpcausal.present.graph_words import NOTHING_WRITTEN, written_words
 
     if confidence is not None and confidence < 0:
         raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")

@@ -34,7 +34,7 @@ from dpcausal.cli import (
 from dpcausal.cli.options import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
-from dpcausal.present.spelling import for_command_line
+from dpcausal.core.spelling import for_command_line
 from dpcausal.privacy.budget import ENTERED
 
 # in the order of --help

@@ -39,7 +39,7 @@ from dpcausal.privacy.accounting.composition import check_total
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Edge
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.present.origin import Origin
+    from dpcausal.present.files import Origin
 
 HELP = """Learn a causal graph under differential privacy.
 
@@ -424,7 +424,7 @@ def run_discover(
     if as_json:
         typer.echo(text)
     else:
-        from dpcausal.present.brief_graph import written_words  # loaded by the text above
+        from dpcausal.present.graph_words import written_words  # loaded by the text above
 
         say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
     if where.fault:

@@ -40,7 +40,7 @@ from dpcausal.privacy.budget import charged_for
 
 if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
-    from dpcausal.present.origin import Origin
+    from dpcausal.present.files import Origin
 
 
 def say(text: str) -> None:
@@ -247,7 +247,7 @@ def origin_of(
     >>> found.shell()
     'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
     """
-    from dpcausal.present.origin import Origin, number
+    from dpcausal.present.files import Origin, number
 
     given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
     if "ledger" in given:

@@ -10,15 +10,19 @@ Everything here is a fact; ``dpcausal.present`` makes the words and pictures.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, Protocol
 
 from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
 from dpcausal.core.other_names import OtherNames, spellings
+from dpcausal.core.spelling import for_everyone
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
@@ -29,7 +33,17 @@ from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
-from dpcausal.discovery.search import MethodReason, Note
+from dpcausal.discovery.search import (
+    AboutTarget,
+    ChosenPairs,
+    CoarseEdges,
+    CountsMeasured,
+    MethodReason,
+    Note,
+    OneLevel,
+    OpenReason,
+    Unanswered,
+)
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
@@ -55,6 +69,34 @@ class Verdict(StrEnum):
     DECIDED = "decided"  # more than a tenth of the pairs are found or absent
     HARDLY_DECIDED = "hardly-decided"  # some edge was found, but at least nine tenths of the pairs are open
     NOTHING_DECIDED = "nothing-decided"  # no edge was found, and at least nine tenths of the pairs are open
+
+
+class OpenBecause(StrEnum):
+    """Why ``measured`` left a pair open, by what was released about it."""
+
+    HIDES_MEDIUM = "hides-medium"  # the test could have missed a medium link
+    NOT_CHOSEN = "not-chosen"  # the pair is not among those that were measured
+    LIKE_COLUMNS = "like-columns"  # two columns are too much alike to tell to which a link belongs
+    BINS_LEAVE = "bins-leave"  # what the bins of a number leave could make the link
+
+
+@dataclass(frozen=True)
+class OpenWhy:
+    """Why a pair stayed open: ``reasons`` (none where the result does not know), given which columns."""
+
+    reasons: tuple[OpenReason | OpenBecause, ...]
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LeastLink:
+    """The smallest w that the plan finds between two columns; None: not even the strongest.
+
+    ``bare``: with nothing held fixed; ``given``: with what separated the two.
+    """
+
+    bare: float | None
+    given: float | None
 
 
 class SearchableRelease(Protocol):
@@ -340,8 +382,141 @@ class DiscoveryResult(OtherNames):
     def doubts(self) -> Doubts:
         """What the graph says against itself, as ``graph.json`` does: contradicted, open, weak hints, order of time."""
         tiers = declared(self.known).get("tiers", ())
-        hints = frozenset(pair for pair, part in self.found_confidence.items() if part < HINT)
-        return Doubts(self.contradicted, self.open, tuple(map(frozenset, tiers)), hints)
+        return Doubts(self.contradicted, self.open, tuple(map(frozenset, tiers)), self.hints)
+
+    @property
+    def hints(self) -> frozenset[Pair]:
+        """Edges that are weak hints: found again in less than half of the repeats, so not counted with the others."""
+        return frozenset(pair for pair, part in self.found_confidence.items() if part < HINT)
+
+    @property
+    def target(self) -> str | None:
+        """The one column that was asked about, where there was one."""
+        return next((note.target for note in self.notes if isinstance(note, AboutTarget)), None)
+
+    @property
+    def one_level(self) -> tuple[str, ...]:
+        """Columns with one level: they can't depend on anything, and are neither counted nor asked about."""
+        return tuple(name for note in self.notes if isinstance(note, OneLevel) for name in note.columns)
+
+    @property
+    def not_shown(self) -> frozenset[Pair]:
+        """Pairs between which the search showed no link: ``absent`` without what was declared, or has one level."""
+        return self._of_several_levels(self.absent - self.known.left_out)
+
+    @property
+    def declared_absent(self) -> frozenset[Pair]:
+        """Pairs that were declared to have no edge, so that none was looked for."""
+        return self._of_several_levels(self.absent & self.known.left_out)
+
+    def _of_several_levels(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
+        single = {*self.one_level}
+        return frozenset(pair for pair in pairs if not pair & single)
+
+    @property
+    def undecided_columns(self) -> tuple[str, ...]:
+        """Columns about which nothing was decided: no edge was found at them, and none of their pairs is absent."""
+        decided = {name for pair in self.graph.skeleton | self.not_shown for name in pair}
+        asked = {name for pair in self.open for name in pair}
+        return tuple(name for name in self.graph.nodes if name in asked and name not in decided)
+
+    @property
+    def asked_given(self) -> dict[Pair, tuple[str, ...]]:
+        """Edges of ``nothing_held`` asked about with columns held fixed, which decided nothing; these columns."""
+        bare = self.nothing_held
+        given = {pair: one.given for pair, one in self.evidence.items() if pair in bare}
+        return {pair: columns for pair, columns in given.items() if columns}
+
+    @property
+    def joined_absent(self) -> list[tuple[str, str, str]]:
+        """Absent pairs (a, b), nothing held fixed, though the graph has a path a - c - b through no collider; with c.
+
+        Edges whose direction is contradicted are passed over: c may be a collider there.
+        """
+        graph, found = self.shown, []
+        doubted = self.contradicted | self.on_hints
+        near = {
+            name: {next(iter(pair - {name})) for pair in graph.skeleton if name in pair}
+            for name in graph.nodes
+        }
+        for a, b in in_order(self.not_shown, graph.nodes):
+            if self.separating.get(frozenset((a, b))) != ():
+                continue
+            for c in graph.nodes:
+                heads = [graph.marks(end, c).endswith(">") for end in (a, b) if end in near[c]]
+                if (
+                    len(heads) == 2
+                    and not all(heads)
+                    and not {frozenset((a, c)), frozenset((b, c))} & doubted
+                ):
+                    found.append((a, b, c))
+                    break
+        return found
+
+    @cached_property
+    def least_links(self) -> dict[Pair, LeastLink]:
+        """The smallest dependences that the plan finds, for each pair of ``not_shown``; empty where there is none."""
+        reach = self.reach
+        if reach is None or reach.plan is None or len(reach.plan.sizes) != len(self.graph.nodes):
+            return {}
+        place = {name: j for j, name in enumerate(self.graph.nodes)}
+        found = {}
+        for a, b in in_order(self.not_shown, self.graph.nodes):
+            held = [place[name] for name in self.separating.get(frozenset((a, b)), ()) if name in place]
+            ends = place[a], place[b]
+            found[frozenset((a, b))] = LeastLink(reach.between(*ends), reach.between(*ends, held))
+        return found
+
+    def why_open(self, pair: Pair) -> OpenWhy:
+        """Return why a pair stayed open.
+
+        Of ``measured`` it is known for each pair: the evidence that was released about it either makes an edge, which
+        the bins of a number may have made or which belongs to one of two columns that nobody can tell apart; or it
+        comes from a test that could have missed a medium link.
+        Of other methods the reasons of all questions without an answer are known, and all are named.
+        """
+        if self.method != "measured":
+            notes = [note for note in self.notes if isinstance(note, Unanswered)]
+            return OpenWhy(tuple(why for note in notes for why, _ in note.reasons))
+        explained = self.coarse_edges("explained-by-bins")
+        if pair in explained:
+            return OpenWhy((OpenBecause.BINS_LEAVE,), explained[pair])
+        said = self.evidence.get(pair)
+        if said is None:
+            tree = any(isinstance(note, ChosenPairs) for note in self.notes)
+            return OpenWhy((OpenBecause.NOT_CHOSEN if tree else OpenBecause.HIDES_MEDIUM,))
+        tables = [note for note in self.notes if isinstance(note, CountsMeasured)]
+        enough = min((note.enough for note in tables), default=math.inf)
+        by_tables = said.pvalue is not None and said.pvalue <= self.level
+        if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
+            return OpenWhy((OpenBecause.LIKE_COLUMNS,))
+        return OpenWhy((OpenBecause.HIDES_MEDIUM,), said.given)
+
+    def coarse_edges(self, what: str) -> dict[Pair, tuple[str, ...]]:
+        """Return the pairs that notes on coarse edges name, with the columns that they name beside each."""
+        notes = [note for note in self.notes if isinstance(note, CoarseEdges) and note.what == what]
+        return {frozenset((a, b)): by for note in notes for a, b, by in note.edges}
+
+    @cached_property
+    def _free_effects(self) -> dict[tuple[str, str], EffectResult | InputError]:
+        """The effect along each edge shown, from released tables for nothing, or why they can't answer."""
+        found: dict[tuple[str, str], EffectResult | InputError] = {}
+        for a, b, _ in self.shown.edges() if self.tables is not None else ():
+            try:
+                with for_everyone():
+                    found[a, b] = self.effect(a, b, free=True)
+            except InputError as error:
+                found[a, b] = error
+        return found
+
+    def edge_effect(self, a: str, b: str) -> EffectResult | InputError | None:
+        """Return the effect along an edge: as it was paid for, or else from released tables for nothing.
+
+        Where these can't answer, the error says why: a contradicted direction, columns that no table holds together,
+        levels without an order. None where there are no tables. Free effects are computed once.
+        """
+        paid = None if self.reserve is None else self.reserve.answered(a, b)
+        return paid or self._free_effects.get((a, b))
 
     @property
     def shown(self) -> Graph:

@@ -1,22 +1,45 @@
-"""One test of conditional independence in words."""
+"""One test of conditional independence in words: its answer, in brief and in full, and its forecast.
+
+The brief answer says what must never be missed: that a result is not private, that a promise is weak, that a schema is
+an unchecked draft. What else there is to know is in the full words (``summary(full=True)``, ``--full``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from dpcausal.citests import result as facts
-from dpcausal.citests.result import Chosen, CITestResult, HeldFixed, Reason, Trend
+from dpcausal.citests.result import (
+    BothMissing,
+    ByQuestion,
+    Chosen,
+    CITestResult,
+    EvenStrong,
+    FewRows,
+    HeldFixed,
+    ManyCells,
+    Missed,
+    MissingCountsAs,
+    MissingRule,
+    NumbersGiven,
+    Reason,
+    Trend,
+    Weaker,
+    WithNoise,
+)
+from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK
+from dpcausal.core.spelling import spelled
 from dpcausal.present import statement
-from dpcausal.present.missed import missed_words
-from dpcausal.present.missing import missing_rule_words
-from dpcausal.present.statement import by_bins_words, question_words
-from dpcausal.present.trend import way_words
-from dpcausal.present.why import few_rows_words
-from dpcausal.present.with_noise import with_noise_words
+from dpcausal.present.statement import by_bins_words, cost_lines, percent, question_words
+
+if TYPE_CHECKING:
+    from dpcausal.citests.forecast import CITestForecast
+
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
 MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
-
 BY_QUESTION = {
     "as-asked": "as asked",
     "ordered-levels": "chosen because the levels are ordered (or two), where it has the most power",
@@ -112,7 +135,237 @@ def full_text(result: CITestResult) -> str:
 
 def html(result: CITestResult) -> str:
     """Return the summary as a piece of HTML for notebooks."""
-    from dpcausal.present.brief import answer_text
 
     lines = "<br>".join(escape(line) for line in answer_text(result).splitlines())
     return f"<div>{lines}</div>"
+
+
+SHORT_REASONS = {
+    "as-asked": "",
+    "ordered-levels": "",  # what one expects
+    "one-numeric": "one number is given",
+    "several-columns": "x or y has several columns",
+    "numeric-given": "several numbers are given",
+    "no-order-numeric": "levels have no order and a number is given",
+}
+
+
+def few_rows_words(reason: FewRows) -> str:
+    """Return from which epsilon on rows are enough for ``kendall``, in brackets; empty where that is not known.
+
+    >>> few_rows_words(FewRows(columns=1, enough=0.19))
+    ' (from epsilon 0.19 on, kendall is used)'
+    """
+    return "" if reason.enough is None else f" (from epsilon {reason.enough:g} on, kendall is used)"
+
+
+def named(method: str, reason: Reason) -> str:
+    """Return the test with the reason why it was taken, where there is something to say.
+
+    >>> named("gcm", NumbersGiven("numeric-given", columns=2)), named("kendall", ByQuestion("as-asked"))
+    ('test gcm because several numbers are given', 'test kendall')
+    """
+    match reason:
+        case ByQuestion() | NumbersGiven():
+            why = SHORT_REASONS[reason.why]
+        case FewRows():
+            why = "the rows are too few at this epsilon to cut the given number into strata"
+            why += few_rows_words(reason)
+        case ManyCells():
+            why = "the given levels make too many cells for strata"
+        case _:
+            why = "levels have no order"
+    return f"test {method}{f' because {why}' if why else ''}"
+
+
+def way_words(trend: Trend) -> str:
+    """Return which way y goes with x, as a clause; numbers rise, levels come earlier or later.
+
+    >>> way_words(Trend("dose", "pain", (), rises=False, tau=None))
+    'pain falls as dose rises'
+    >>> way_words(Trend("sex", "creatinine", (), rises=True, tau=None, x_levels=("f", "m")))
+    'higher creatinine goes with sex = m'
+    >>> way_words(Trend("stage", "cured", (), False, None, ("I", "II", "III"), ("no", "yes")))
+    'cured = yes goes with earlier levels of stage (in the order declared)'
+    """
+    if not trend.by_levels:
+        return f"{trend.y} {'rises' if trend.rises else 'falls'} as {trend.x} rises"
+    y, x = (
+        _trend_part(trend.y, trend.y_levels, later=True),
+        _trend_part(trend.x, trend.x_levels, later=trend.rises),
+    )
+    many = max(len(trend.x_levels), len(trend.y_levels)) > 2
+    verb = "go" if len(trend.y_levels) > 2 else "goes"
+    return f"{y} {verb} with {x}{' (in the order declared)' if many else ''}"
+
+
+def _trend_part(name: str, levels: Sequence[str], *, later: bool) -> str:
+    """The upper or the lower part of a column: of numbers, of two levels, or of more."""
+    if not levels:
+        return f"{'higher' if later else 'lower'} {name}"
+    if len(levels) == 2:
+        return f"{name} = {levels[later]}"
+    return f"{'later' if later else 'earlier'} levels of {name}"
+
+
+W_SCALE = "(Cohen's w: .1 weak, .3 medium, .5 strong)"
+
+
+def missed_words(fact: Missed) -> str:
+    """Return which dependences a test that did not reject would have missed, as a sentence.
+
+    >>> missed_words(EvenStrong(strong=0.576, medium=0.313))  # doctest: +ELLIPSIS
+    "Power: a strong dependence (Cohen's w = 0.5) is found in 58% of cases at best, a medium one (0.3) in 31%, so ..."
+    """
+    return f"Power: {_missed_power(fact)}, so this does not show independence."
+
+
+def _missed_power(fact: Missed) -> str:
+    match fact:
+        case Weaker(by="weaker"):
+            return f"a dependence of w = {fact.w:g} is found in 80% of cases at best, a weaker one less often {W_SCALE}"
+        case Weaker():
+            return (
+                f"not known for this test. Even without noise a dependence of w = {fact.w:g} is found in 80% of cases "
+                f"only, a weaker one less often {W_SCALE}; with the noise of this budget far stronger ones may be "
+                "missed"
+            )
+        case EvenStrong():
+            return (
+                f"a strong dependence (Cohen's w = {STRONG:g}) is found in {percent(fact.strong)} of cases at best, a "
+                f"medium one ({MEDIUM:g}) in {percent(fact.medium)}"
+            )
+    raise TypeError(f"no words for {fact!r}")
+
+
+def missing_rule_words(fact: MissingRule) -> str:
+    """Return what becomes of missing values, as a sentence."""
+    match fact:
+        case BothMissing():
+            return (
+                f"{' and '.join(fact.columns)} both have a level for missing values: a dependence may be that they are "
+                "missing together."
+            )
+        case MissingCountsAs():
+            told = ", ".join(
+                f"missing {name} counts as {value if isinstance(value, str) else f'{value:g}'}"
+                for name, value in fact.columns
+            )
+            return (
+                f"By the schema, {told}: where many are missing, that can hide a dependence or make one up."
+            )
+    raise TypeError(f"no words for {fact!r}")
+
+
+def with_noise_words(fact: WithNoise) -> str:
+    """Return which test a private answer takes, beside one without privacy.
+
+    >>> with_noise_words(WithNoise("other-below", test="gcm", epsilon=0.16))
+    "With noise the same test is used from epsilon 0.16 on, and gcm below: to compare with that, method='gcm'."
+    """
+    name = fact.test
+    match fact.which:
+        case "same":
+            return "With noise the same test is used."
+        case "same-table":
+            return (
+                f"With noise the test is {name}: the same table with noise in every cell, and a statistic that knows "
+                "the noise."
+            )
+        case "other-below":
+            option = spelled(f"--method {name}", f"method={name!r}")
+            return (
+                f"With noise the same test is used from epsilon {fact.epsilon:.3g} on, and {name} below: to compare "
+                f"with that, {option}."
+            )
+
+
+def answer_text(result: CITestResult) -> str:
+    """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger."""
+    found = "no evidence against independence" if result.independent else "dependent"
+    by = f"level {result.level:g}, {named(result.method, result.reason)}"
+    chance = by if result.pvalue is None else f"p = {result.pvalue:.3g}, {by}"
+    trend = "" if result.direction is None else f"; {way_words(result.direction)}"
+    answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."
+    missed = "" if result.missed is None else missed_words(result.missed)
+    noise = ""
+    if result.with_noise is not None:
+        noise = with_noise_words(result.with_noise)
+    bins = by_bins_words(result.by_bins) if result.by_bins else ""
+    lines = [answer, bins]
+    if result.missing:
+        lines += map(missing_rule_words, result.missing)
+    return "\n".join(filter(None, [*lines, missed, *cost_lines(result.privacy), noise]))
+
+
+def forecast_words(found: CITestForecast) -> str:
+    """Return which test would be taken and why, how often it finds what, and what would help."""
+    sides = (found.question.x_columns, found.question.y_columns)
+    x, y = (side[0] if len(side) == 1 else side for side in sides)
+    asked = question_words(x, y, found.question.given)
+    lines = [
+        f"Forecast for {asked}: test {found.method}, {reason_words(found.reason)}. Nothing was charged or released.",
+        _chances(found),
+        _instead(found),
+        _forecast_helps(found),
+        f"From public numbers only: {found.rows:,} rows, epsilon {found.epsilon:g}, delta {found.delta:g}, level "
+        f"{found.level:g}. {_at_best(found)}",
+        *map(missing_rule_words, found.missing),
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _chances(found: CITestForecast) -> str:
+    weak, medium, strong = (found.weak, found.medium, found.strong)
+    plain = _in_words(*found.without_noise)
+    if weak is None or medium is None or strong is None:
+        return f"Power: not known for this test with noise. Without noise such a test finds {plain}."
+    return (
+        f"Power: it finds {_in_words(weak, medium, strong)}. Without noise: {_figures(found.without_noise)}."
+    )
+
+
+def _instead(found: CITestForecast) -> str:
+    """Why a test that is expected to find more was not taken, and how to take it."""
+    if found.instead is None:
+        return ""
+    name, medium = found.instead
+    way = spelled(f"--method {name}", f"method={name!r}")
+    return (
+        f"Why not {name}: it would find a medium one in {percent(medium)} of cases, but it holds numbers fixed by "
+        f"groups only, and what is left within a group can pass for dependence. {found.method} keeps its level "
+        f"whatever the distribution of the given columns. {way} takes {name}."
+    )
+
+
+def _in_words(weak: float, medium: float, strong: float) -> str:
+    return (
+        f"a weak dependence (Cohen's w = {WEAK:g}) in {percent(weak)} of cases at best, a medium one ({MEDIUM:g}) in "
+        f"{percent(medium)}, a strong one ({STRONG:g}) in {percent(strong)}"
+    )
+
+
+def _figures(chances: tuple[float, float, float]) -> str:
+    return ", ".join(percent(chance) for chance in chances)
+
+
+def _forecast_helps(found: CITestForecast) -> str:
+    """What finds a strong dependence in 80% of cases, where this does not, and whether this is refused."""
+    left = "" if found.left is None else f"The ledger has epsilon {found.left:.3g} left. "
+    if found.left is not None and found.left < found.epsilon:
+        return f"The ledger has epsilon {found.left:.3g} left, less than asked: it would refuse."
+    if found.strong is None or found.strong >= WANTED:
+        return left.strip()
+    unless = spelled("--anyway", "anyway=True")
+    refused = f"That is under {LEAST_POWER:.0%}: it would be refused, unless you say {unless}. "
+    takes = "more rows" if found.enough is None else f"epsilon {found.enough:g}, or more rows"
+    return f"{left}{refused if found.refused else ''}To find a strong one in {WANTED:.0%} of cases takes {takes}."
+
+
+def _at_best(found: CITestForecast) -> str:
+    """Return what the best case is."""
+    one = found.question
+    if found.method == "gcm" and max(one.widths) > 1:
+        of = "one pair of columns" if one.several else "one level"
+        return f"At best: {of} has all of the dependence, and the others are alike."
+    return "At best: levels are equally common, and the dependence is alike wherever the given columns are fixed."

@@ -12,24 +12,17 @@ from typing import Any
 
 from dpcausal.core.facts import Fact
 from dpcausal.present import (
-    brief,
-    brief_graph,
     citest,
-    citest_forecast,
-    discovery,
     effect,
-    full_graph,
+    graph_words,
     gwas,
     ledger,
-    missed,
-    missing,
-    notebook,
+    notes,
     page,
     planning,
     plots,
     schema,
     statement,
-    with_noise,
 )
 
 # family of facts -> the function that has its words
@@ -41,11 +34,11 @@ FACTS: dict[str, Callable[[Any], str]] = {
     "Reason": citest.reason_words,
     "HeldFixed": citest.held_fixed_words,
     "Chosen": citest.chosen_words,
-    "Missed": missed.missed_words,
-    "MissingRule": missing.missing_rule_words,
-    "WithNoise": with_noise.with_noise_words,
-    "MethodReason": discovery.reason_words,
-    "Note": discovery.note_words,
+    "Missed": citest.missed_words,
+    "MissingRule": citest.missing_rule_words,
+    "WithNoise": citest.with_noise_words,
+    "MethodReason": notes.reason_words,
+    "Note": notes.note_words,
     "EffectNote": effect.note_words,
 }
 
@@ -67,9 +60,9 @@ def summary(value: Any, **options: Any) -> str:
         case "PrivacyStatement":
             return str(statement.summary(value))
         case "CITestResult":
-            return str(citest.full_text(value) if full else brief.answer_text(value))
+            return str(citest.full_text(value) if full else citest.answer_text(value))
         case "CITestForecast":
-            return str(citest_forecast.forecast_words(value))
+            return str(citest.forecast_words(value))
         case "Trend":
             return str(citest.trend_words(value))
         case "EffectResult":
@@ -107,12 +100,12 @@ def summary(value: Any, **options: Any) -> str:
 
 def _discovery(value: Any, part: Any, *, full: bool, every: bool) -> str:
     if part == "missing_edges":
-        return str(discovery.missing_words(value))
+        return str(graph_words.missing_words(value))
     if part == "edges":
-        return "\n".join(full_graph.edge_lines(value))
+        return "\n".join(graph_words.edge_lines(value))
     if full:
-        return str(full_graph.full_text(value))
-    return str(brief_graph.discovery_text(value, every=every))
+        return str(graph_words.full_text(value))
+    return str(graph_words.discovery_text(value, every=every))
 
 
 # type -> the function that shows it in a notebook
@@ -120,7 +113,7 @@ NOTEBOOK: dict[str, Callable[[Any], str]] = {
     "PrivacyStatement": statement.html,
     "CITestResult": citest.html,
     "EffectResult": effect.html,
-    "DiscoveryResult": notebook.html,
+    "DiscoveryResult": page.notebook_html,
     "Plan": planning.html,
 }
 

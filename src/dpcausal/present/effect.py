@@ -8,17 +8,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import asks, for_everyone, spelled
 from dpcausal.core.statement import MissingAs
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
-from dpcausal.present.brief import short_cost_lines
-from dpcausal.present.percent import percent
-from dpcausal.present.spelling import asks, for_everyone, spelled
-from dpcausal.present.statement import happened
+from dpcausal.present.statement import happened, percent, short_cost_lines
 
 if TYPE_CHECKING:
-    from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.question import EffectQuestion
 
@@ -470,20 +467,12 @@ def html(result: EffectResult) -> str:
     return f"<div>{'<br>'.join(escape(line) for line in summary(result).splitlines())}</div>"
 
 
-def edge_lines(result: DiscoveryResult, a: str, b: str) -> list[str]:
-    """Return the effect of a on b, and what it rests on: as it was paid for, or from the tables for nothing.
-
-    Where released tables can't answer, the line says why: a contradicted direction, columns that no table holds
-    together, levels without an order.
-    """
-    paid = None if result.reserve is None else result.reserve.answered(a, b)
-    if paid is None and result.tables is None:
+def edge_effect_lines(a: str, b: str, found: EffectResult | InputError | None) -> list[str]:
+    """Return the effect of a on b that a discovery carries, and what it rests on, or why there is none."""
+    if found is None:
         return []
-    try:
-        with for_everyone():
-            found = paid or result.effect(a, b, free=True)
-    except InputError as error:
-        return [f"No effect of {a} on {b} is estimated: {error}."]
+    if isinstance(found, InputError):
+        return [f"No effect of {a} on {b} is estimated: {found}."]
     with for_everyone():
         return [answer_words(found), *listed_effects(found), *assumes_lines(found)]
 

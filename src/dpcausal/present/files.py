@@ -35,40 +35,53 @@ readers of graphs here leave out again.
 ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``); dagitty's has a remark that names the weak hints
 left out. ``pairs.csv`` has every pair of columns: its state (found, hint, absent, open), its marks, where its direction
 comes from, how often it is found again, what was held fixed, the smallest w that the plan finds, and a note.
-``registry.yaml`` is a draft for OpenDP's registry of deployments (``registry.py``). ``release.json`` holds the noisy
+``registry.yaml`` is a draft for OpenDP's registry of deployments. ``release.json`` holds the noisy
 values that were released, for another search (``discovery/release.py``); methods that release decisions only have none.
 A graph that is not private says so in all of them but the two tables.
+
+``registry.yaml`` holds what the statement says; what only the publisher knows (who, what for, where, when) is left
+empty, with a comment ``fill in``. The registry's fields are those of its schema of July 2026
+(``deployments-schema.yaml``): all that it requires are there, and no others. It knows no product type "graph":
+``Summary statistics`` comes nearest. It is written without a library: every text is a JSON string, which YAML reads.
+
+``Origin`` says where a report's data came from: the user's own files and call, for "how to reproduce". A report is made
+to be shown, so ``ledger_name`` takes out who logs in to a ledger with what password.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.redact import ledger_name
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
 from dpcausal.graphs.r_formats import to_arcs, to_dagitty
-from dpcausal.present.discovery import (
+from dpcausal.present.figures import figure_svg
+from dpcausal.present.graph_words import missing_words
+from dpcausal.present.notes import note_words
+from dpcausal.present.statement import caveat_lines
+from dpcausal.present.tables import (
+    CONFLICT,
+    DECLARED,
     HINTS_MEAN,
-    ONE_LEVEL_ONLY,
-    absent_rows,
-    hint_pairs,
-    merged_pair_words,
-    missing_words,
-    note_words,
-    one_level_columns,
+    EdgeNotes,
+    PairRow,
     only_tested_words,
-    open_reason,
+    open_sentence,
+    pair_rows,
     pairs_words,
 )
-from dpcausal.present.edges import CONFLICT, DECLARED, EdgeNotes, open_sentence
-from dpcausal.present.figure import figure_svg
-from dpcausal.present.registry import registry_yaml
-from dpcausal.present.statement import caveat_lines
 
 STATEMENT, RELEASE = "privacy.json", "release.json"
 
@@ -82,7 +95,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
         "found": _lists(without_hints(result)),
-        "hints": sorted_pairs(hint_pairs(result)),
+        "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
@@ -127,7 +140,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
 
 def without_hints(result: DiscoveryResult) -> Graph:
     """Return the graph as it is shown, without weak hints: what files for other programs hold."""
-    hints, shown = hint_pairs(result), result.shown
+    hints, shown = result.hints, result.shown
     edges = [edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints]
     if shown.kind == PAG.kind:
         return PAG(shown.nodes, edges)
@@ -161,7 +174,7 @@ def remark(result: DiscoveryResult) -> str | None:
 
 def hints_remark(result: DiscoveryResult) -> str:
     """Return which edges are left out, for they are weak hints; empty where none is."""
-    hints = hint_pairs(result)
+    hints = result.hints
     return f"left out: weak hints ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
 
 
@@ -193,47 +206,24 @@ def pairs_csv(result: DiscoveryResult) -> str:
     asked); a number that no pair has gets no column. ``note``, the last column, has the remark on an edge, as the
     terminal shows it, why a pair is open, and that levels without an order were merged in a pair without an edge.
     """
-    notes, shown, hints = EdgeNotes.of(result), result.shown, hint_pairs(result)
-    least = {frozenset((a, b)): w for a, b, _, w in absent_rows(result)}
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow([*PAIR_COLUMNS, *_evidence_columns(result), NOTE_COLUMN])
-    edges = {frozenset((a, b)): (a, marks, b) for a, marks, b in shown.marked_edges()}
-    for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
-        pair = frozenset((a, b))
-        if pair not in edges:
-            state = str(result.state(a, b))
-            rows.writerow(
-                [
-                    a,
-                    b,
-                    state,
-                    "",
-                    "",
-                    "",
-                    _held(result, pair),
-                    "",
-                    least.get(pair, ""),
-                    *_said(result, pair),
-                    _why(result, pair),
-                ]
-            )
-            continue
-        first, marks, second = edges[pair]
-        part = notes.confidence.get(pair)
+    columns = _evidence_columns(result)
+    rows.writerow([*PAIR_COLUMNS, *columns, NOTE_COLUMN])
+    for row in pair_rows(result):
         rows.writerow(
             [
-                first,
-                second,
-                "hint" if pair in hints else "found",
-                marks,
-                _direction(result, notes, first, second, marks),
-                "" if part is None else f"{part:.2f}",
-                _held(result, pair),
-                result.given_up_to.get(pair, ""),
-                "",
-                *_said(result, pair),
-                notes.short(first, second, marks == "->"),
+                row.a,
+                row.b,
+                row.state,
+                row.marks,
+                row.direction,
+                "" if row.found_again is None else f"{row.found_again:.2f}",
+                _names(row.held_fixed),
+                "" if row.given_up_to is None else row.given_up_to,
+                row.least_w,
+                *_numbers(row, columns),
+                row.note,
             ]
         )
     return text.getvalue()
@@ -242,30 +232,19 @@ def pairs_csv(result: DiscoveryResult) -> str:
 NOTHING = "nothing"
 
 
-def _held(result: DiscoveryResult, pair: Pair) -> str:
-    """The columns held fixed in the question that decided on a pair; empty where none did, or it is not known."""
-    if pair in result.open or pair in result.known.kept:
-        return ""
-    if pair in result.graph.skeleton:
-        if pair in result.nothing_held | result.none_to_hold:
-            return NOTHING
-        given = result.evidence[pair].given if pair in result.evidence else None
-    else:
-        given = result.separating.get(pair)
+def _names(given: tuple[str, ...] | None) -> str:
+    """Columns held fixed, with semicolons; empty where that is not known."""
     return "" if given is None else "; ".join(given) or NOTHING
 
 
-def _why(result: DiscoveryResult, pair: Pair) -> str:
-    """Why a pair without an edge has none, where more is known than what was held fixed."""
-    if pair in result.known.left_out:
-        return "you declared so"
-    if pair & {*one_level_columns(result)}:
-        return ONE_LEVEL_ONLY
-    merged = merged_pair_words(result, pair)
-    if pair not in result.open:
-        return merged
-    reason, given = open_reason(result, pair)
-    return "; ".join(filter(None, (f"{reason} given {', '.join(given)}" if given else reason, merged)))
+def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
+    """The cells of ``_evidence_columns``."""
+    one = row.evidence
+    if one is None:
+        return [""] * len(columns)
+    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
+    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, _names(one.given)], strict=True))
+    return [cells[name] for name in columns]
 
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:
@@ -277,27 +256,6 @@ def _evidence_columns(result: DiscoveryResult) -> list[str]:
         bool(told),
     )
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
-
-
-def _said(result: DiscoveryResult, pair: Pair) -> list[str]:
-    """The cells of ``_evidence_columns``."""
-    one, columns = result.evidence.get(pair), _evidence_columns(result)
-    if one is None:
-        return [""] * len(columns)
-    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
-    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, "; ".join(one.given) or NOTHING], strict=True))
-    return [cells[name] for name in columns]
-
-
-def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:
-    """Where a direction comes from, in a word."""
-    if frozenset((a, b)) in result.contradicted:
-        return "contradicted"
-    if frozenset((a, b)) in result.on_hints:
-        return "hints"
-    if (a, b) in notes.known.arrows and marks == "->":
-        return "declared"
-    return "undecided" if marks in ("-", "o-o") else "data"
 
 
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
@@ -348,3 +306,248 @@ def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
         | ({"confidence": float(confidence[pair])} if pair in confidence else {})
         for pair in result.graph.skeleton
     }
+
+
+VARIANTS = {"pure": "Pure DP", "approximate": "Approximate DP", "zCDP": "Zero-concentrated DP"}
+ADJACENT = {
+    Neighbours.REPLACE_ONE: "Two tables with the same number of rows that differ in one row are adjacent; the number "
+    "of rows is public.",
+    Neighbours.ADD_REMOVE: "Two tables are adjacent where one has one row more than the other; the number of rows is "
+    "protected.",
+    Neighbours.FIXED_LABELS: "Two tables with the same labels that differ otherwise in one row are adjacent; labels "
+    "are public.",
+}
+FILL_IN = "fill in"
+UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029]")  # line ends and controls in YAML, though not in JSON
+
+
+class Blank(str):
+    """A text that the publisher has to replace."""
+
+    __slots__ = ()
+
+
+def registry_yaml(result: DiscoveryResult) -> str:
+    """Return the record of a discovery, a draft, as YAML."""
+    statement = result.privacy
+    told = statement.to_dict()
+    head = ["# A draft for OpenDP's registry of differential privacy deployments, made from privacy.json."]
+    head += [f'# Lines with "{FILL_IN}" hold what this software can\'t know; look at the others, too.']
+    if not statement.private:
+        head.append(
+            f"# NOT PRIVATE: {' '.join((statement.why_not_private or '').split())} Do not register it."
+        )
+    return "\n".join([*head, *_yaml_lines(_record(result, told))]) + "\n"
+
+
+def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
+    statement, graph = result.privacy, result.graph
+    kind = "partial ancestral graph" if graph.kind == "pag" else "partly directed graph"
+    loss: dict[str, Any] = {
+        "privacy_unit": told["unit"],
+        "privacy_unit_details": ADJACENT[statement.neighbours],
+    }
+    if statement.epsilon is not None:
+        loss["privacy_parameters"] = _parameters(told)
+    variant = {"variant_name": VARIANTS.get(str(told["definition"]), "Custom")} if statement.private else {}
+    return {
+        "url_slug": Blank("fill-in"),
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": {
+                "name": Blank(""),
+                "data_curators": [Blank("")],
+                "intended_use": Blank(""),
+                "data_product_type": "Summary statistics",
+                "data_product_region": Blank(""),
+                "description": f"A causal graph ({kind}) over {len(graph.nodes)} columns: {', '.join(graph.nodes)}.",
+                "publication_date": Blank("1900-01-01"),
+                "data_product_sector": Blank(""),
+            },
+            "dp_variant": {
+                **variant,
+                "data_domain": "Tables with the declared columns and levels; a value outside is mapped or clamped.",
+                "unprotected_quantities": _yaml_list(told["public"]),
+            },
+            "privacy_loss": loss,
+            "deployment_model": {
+                "model_name": "Central",
+                "actors": Blank(""),
+                "release_type": Blank("One release"),
+                "data_source_type": Blank("Static"),
+                "access_type": "Non-interactive",
+            },
+            "accounting": {
+                "post_processing": "The graph, its directions and its words are computed from the noisy values alone.",
+                "composition": str(told["composition"]),
+            },
+            "implementation": {
+                # whether levels and bounds were declared or read from the rows is for the publisher to say
+                "preprocessing_and_hyperparameter_tuning": Blank(""),
+                "mechanisms": _mechanisms(told),
+                "justification": Blank(""),
+            },
+            "administrative": {"sources": Blank(""), "notes": Blank(""), "registry_authors": [Blank("")]},
+        },
+    }
+
+
+def _parameters(told: Mapping[str, Any]) -> dict[str, float]:
+    """Epsilon, with delta where there is one, and rho where the promise is made in it."""
+    found = {"epsilon": float(told["epsilon"])}
+    if told["delta"]:
+        found["delta"] = float(told["delta"])
+    if "rho" in told["parameters"]:
+        found["rho"] = float(told["parameters"]["rho"])
+    return found
+
+
+def _mechanisms(told: Mapping[str, Any]) -> str:
+    counted: dict[str, int] = {}
+    for event in told["events"]:
+        counted[event["kind"]] = counted.get(event["kind"], 0) + 1
+    used = [f"{kind} ({many} time{'' if many == 1 else 's'})" for kind, many in counted.items()]
+    software = ", ".join(f"{name} {version}" for name, version in told["software"].items())
+    return _yaml_list(
+        [
+            f"Mechanisms: {', '.join(used) or 'none'}.",
+            f"Noise: {told['noise']}.",
+            *told["limits"],
+            f"Software: {software}.",
+        ]
+    )
+
+
+def _yaml_list(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _yaml_lines(value: Mapping[str, Any], depth: int = 0) -> list[str]:
+    """Mappings as YAML, two blanks a level.
+
+    >>> _yaml_lines({"a": {"b": 1.0, "c": [Blank("")]}})
+    ['a:', '  b: 1.0', '  c:', '    - ""  # fill in']
+    """
+    found, blank = [], "  " * depth
+    for key, inner in value.items():
+        if isinstance(inner, Mapping):
+            found += [f"{blank}{key}:", *_yaml_lines(inner, depth + 1)]
+        elif isinstance(inner, list):
+            found += [f"{blank}{key}:", *(f"{blank}  - {_yaml_text(one)}" for one in inner)]
+        else:
+            found.append(f"{blank}{key}: {_yaml_text(inner)}")
+    return found
+
+
+def _yaml_text(value: Any) -> str:
+    text = UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return text + (f"  # {FILL_IN}" if isinstance(value, Blank) else "")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The files as they may be shown, the words of the command, and its arguments by their names in Python.
+
+    ``reading`` has the arguments of ``dc.read``, and ``columns`` where only some of them were used.
+    """
+
+    data: str
+    schema: str
+    command: Sequence[str]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    table: str = ""  # on an engine; ``data`` is its address then
+    connected: bool = False  # counted where it is, by ``dc.connect``
+
+    def shell(self) -> str:
+        """The command.
+
+        >>> Origin("my p.csv", "s.toml", ["dpcausal", "discover", "my p.csv"]).shell()
+        "dpcausal discover 'my p.csv'"
+        """
+        return shlex.join(ledger_name(word) if "://" in word else word for word in self.command)
+
+    def python(self, method: str) -> str:
+        """The same call in Python, with the method that was really used.
+
+        >>> found = Origin("p.csv", "s.toml", [], {"epsilon": 1.0}, {"columns": ["a", "b"], "encoding": "latin-1"})
+        >>> print("\\n".join(found.python("measured").splitlines()[2:4]))
+        schema = dc.Schema.from_toml('s.toml').select(['a', 'b'])
+        data = dc.read('p.csv', schema, encoding='latin-1')
+        >>> print(Origin("clinic.duckdb", "s.toml", []).python("measured").splitlines()[2])
+        data = dc.connect('clinic.duckdb', dc.Schema.from_toml('s.toml'))
+        >>> print(Origin("p.csv", "s.toml", [], reading={"encoding": "latin-1"}, connected=True).python("measured"))
+        import dpcausal as dc
+        <BLANKLINE>
+        data = dc.connect('p.csv', dc.Schema.from_toml('s.toml').with_format(encoding='latin-1'))
+        result = dc.discover(data, method='measured')
+        result.report("report.html")
+        """
+        named = {**self.arguments, "method": method}
+        if isinstance(ledger := named.get("ledger"), str):
+            named["ledger"] = ledger_name(ledger)
+        given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
+        schema = f"dc.Schema.from_toml({self.schema!r})"
+        reading = [f"{name}={value!r}" for name, value in self.reading.items() if name != "columns"]
+        first = ""
+        if "columns" in self.reading:
+            first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
+        if self.connected or self.table or self.data.lower().endswith((".duckdb", ".ddb")):
+            format_ = f".with_format({', '.join(reading)})" if reading else ""
+            table = f", {self.table!r}" if self.table else ""
+            opened = f"dc.connect({self.data!r}, {schema}{format_}{table})"
+        else:
+            opened = f"dc.read({', '.join([repr(self.data), schema, *reading])})"
+        return (
+            "import dpcausal as dc\n\n"
+            f"{first}data = {opened}\n"
+            f"result = dc.discover(data, {given})\n"
+            + "".join(f"print(result.effect({a!r}, {b!r}))\n" for a, b in self.arguments.get("effect", ()))
+            + 'result.report("report.html")'
+        )
+
+
+@dataclass(frozen=True)
+class AgainOrigin(Origin):
+    """Of a graph that was computed from a release: its file stands where data and schema do."""
+
+    release: str = ""
+
+    def python(self, method: str) -> str:
+        """The same call in Python; the release knows the method.
+
+        >>> print(AgainOrigin("", "", [], {"tiers": [["a"], ["b"]]}, release="out").python("measured"))
+        import dpcausal as dc
+        <BLANKLINE>
+        result = dc.load_release('out').discover(tiers=[['a'], ['b']])
+        result.report("report.html")
+        """
+        given = ", ".join(f"{name}={literal(value)}" for name, value in self.arguments.items())
+        return (
+            "import dpcausal as dc\n\n"
+            f"result = dc.load_release({self.release!r}).discover({given})\n"
+            'result.report("report.html")'
+        )
+
+
+def literal(value: Any) -> str:
+    """As Python writes it, sets in order and numbers short.
+
+    >>> literal([("a", "b"), frozenset({"d", "c"})]), literal(1e-6)
+    ("[('a', 'b'), frozenset({'c', 'd'})]", '1e-06')
+    """
+    if isinstance(value, frozenset):
+        return "frozenset({" + ", ".join(map(repr, sorted(value))) + "})"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return number(value) if isinstance(value, float) else repr(value)
+
+
+def number(value: float) -> str:
+    """As short as it can be and still the same number.
+
+    >>> number(1.0), number(1e-6), number(0.1234567)
+    ('1', '1e-06', '0.1234567')
+    """
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Unit, WholeUnit
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
-from dpcausal.present.brief import ledger_line
-from dpcausal.present.spelling import spelled
+from dpcausal.present.statement import ledger_line
 
 CHANGES: dict[Unit, str] = {  # what the promise is about, by the unit that is protected
     WholeUnit("person"): "changing one person's genotypes",

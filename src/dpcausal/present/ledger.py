@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import WEAK_EPSILON
-from dpcausal.present.brief import CHANGES
-from dpcausal.present.spelling import spelled
-from dpcausal.present.statement import happened, odds
+from dpcausal.present.statement import CHANGES, happened, odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
 from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRelease, EarlierRows

@@ -1,6 +1,8 @@
 """One self-contained HTML page for a discovery: opens without a network, prints, and follows a dark theme.
 
 The functions above ``render`` make its sentences: what could not be decided and why, how to cite and to repeat.
+
+A notebook shows the drawing with the same words, as a piece of HTML without scripts (``notebook_html``).
 """
 
 from __future__ import annotations
@@ -8,6 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
+from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,62 +20,70 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDraft
-from dpcausal.discovery.result import PairState, in_order
+from dpcausal.discovery.result import PairState
 from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
-from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
-from dpcausal.present import hidden
 from dpcausal.present import statement as statement_words
-from dpcausal.present.brief_graph import target_of
-from dpcausal.present.discovery import (
-    MERGING,
-    NONE_TO_HOLD,
-    OPEN_MEANS,
+from dpcausal.present import tables
+from dpcausal.present.effect import edge_effect_lines
+from dpcausal.present.figures import (
+    BOXES,
+    data_name,
+    drawn_notes,
+    figure_svg,
+    key_ends,
+    keys,
+    left_out,
+    lone_words,
+    pictured,
+    svg,
+    without,
+)
+from dpcausal.present.files import STATEMENT, Origin, graph_json, number
+from dpcausal.present.graph_words import (
     PUBLISHED,
-    absent_rows,
     again_words,
-    as_sentence,
     column_count,
     counts_words,
     declared_words,
     free_words,
-    given_words,
+    headline,
     helps_words,
-    hint_pairs,
     joined_words,
     merged_groups,
     merged_line,
-    merged_pair_words,
-    method_words,
     missing_words,
-    note_words,
     nothing_held_means,
-    open_reason,
-    pairs_words,
+    open_words,
     reach_words,
-    share_words,
     tiers_words,
     undecided_words,
     why_open_words,
 )
-from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.effect import edge_lines as effect_lines
-from dpcausal.present.figure import (
-    data_name,
-    drawn_notes,
-    figure_svg,
-    left_out,
-    lone_words,
-    pictured,
-    without,
-)
-from dpcausal.present.files import STATEMENT, graph_json
-from dpcausal.present.legend import BOXES, key_ends, keys
-from dpcausal.present.origin import Origin, number
+from dpcausal.present.notes import MERGING, as_sentence, method_words, note_words
 from dpcausal.present.paper import conclusion, counted, evidence, methods_paragraph, promise_in_four
-from dpcausal.present.spending import chart, rows, steps, unit_words
-from dpcausal.present.statement import FIELDS, HEADINGS, limit_words, steps_words
-from dpcausal.present.svg import svg
+from dpcausal.present.statement import (
+    FIELDS,
+    HEADINGS,
+    chart,
+    chart_words,
+    event_rows,
+    limit_words,
+    steps,
+    steps_words,
+)
+from dpcausal.present.tables import (
+    NONE_TO_HOLD,
+    OPEN_MEANS,
+    EdgeNotes,
+    PairRow,
+    absent_rows,
+    edge_rows,
+    given_words,
+    open_reason,
+    pair_rows,
+    pairs_words,
+)
 
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Pair
@@ -85,12 +97,6 @@ def open_questions(result: DiscoveryResult) -> list[str]:
         about.append("The search ended before every question was asked: the budget was spent.")
     notes = [note for note in result.notes if not isinstance(note, MergedLevels)]
     return [*filter(None, about), *(as_sentence(note_words(note)) for note in notes)]
-
-
-def _again(marks: EdgeNotes, a: str, b: str) -> str:
-    """How often an edge is found again, as a range; empty where that is not known."""
-    part = marks.confidence.get(frozenset((a, b)))
-    return "" if part is None else share_words(part)
 
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
@@ -143,16 +149,16 @@ def _why_not_asked(result: DiscoveryResult) -> str:
 
 def open_pairs(result: DiscoveryResult) -> list[str]:
     """Every open pair, in the order of the columns; why it is open where that is not what most are open for."""
-    pairs = in_order(result.open, result.graph.nodes)
-    reasons = [open_reason(result, frozenset(pair))[0] for pair in pairs]
+    rows = [row for row in pair_rows(result) if row.state == PairState.OPEN]
+    reasons = ["" if row.why_open is None else open_reason(row.why_open) for row in rows]
     usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
     remarks = [
-        "; ".join(filter(None, ("" if why == usual else why, merged_pair_words(result, frozenset(pair)))))
-        for pair, why in zip(pairs, reasons, strict=True)
+        "; ".join(filter(None, ("" if why == usual else why, row.merged)))
+        for row, why in zip(rows, reasons, strict=True)
     ]
     return [
-        " ? ".join(pair) + (f" ({words})" if words else "")
-        for pair, words in zip(pairs, remarks, strict=True)
+        f"{row.a} ? {row.b}" + (f" ({words})" if words else "")
+        for row, words in zip(rows, remarks, strict=True)
     ]
 
 
@@ -229,20 +235,22 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
     )
 
 
-def edge_rows(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
-    """Every edge for the table below the drawing, weak hints last."""
-    shown, hints = result.shown, hint_pairs(result)
+def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
+    """Every edge for the table below the drawing."""
     return [
         {
-            "from": a,
-            "to": b,
-            "arrow": arrow,
-            "sign": hidden.sign(shown.marks(a, b)),
-            "again": _again(marks, a, b),
-            "remark": marks.remark(a, b, arrow),
-            "evidence": [*evidence(result, marks, a, b, arrow), *effect_lines(result, a, b)],
+            "from": row.a,
+            "to": row.b,
+            "arrow": row.arrow,
+            "sign": tables.sign(row.marks),
+            "again": row.again,
+            "remark": marks.remark(row.a, row.b, row.arrow),
+            "evidence": [
+                *evidence(result, marks, row.a, row.b, row.arrow),
+                *edge_effect_lines(row.a, row.b, result.edge_effect(row.a, row.b)),
+            ],
         }
-        for a, b, arrow in sorted(shown.edges(), key=lambda edge: frozenset(edge[:2]) in hints)
+        for row in edge_rows(result)
     ]
 
 
@@ -258,15 +266,13 @@ def factor_words(log10: float) -> str:
 
 def evidence_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str, str]]:
     """Return (pair, state, p-value, Bayes factor, what was held fixed) of pairs whose evidence was released."""
-    rows, hints = [], hint_pairs(result)
-    for a, b in in_order(
-        [pair for pair in result.evidence if pair <= {*result.graph.nodes}], result.graph.nodes
-    ):
-        one = result.evidence[frozenset((a, b))]
+    rows = []
+    for row in pair_rows(result):
+        if (one := row.evidence) is None:
+            continue
         p = "" if one.pvalue is None else f"{one.pvalue:.2g}" if one.pvalue else "< 1e-300"
         factor = "" if one.log10_bayes is None else factor_words(one.log10_bayes)
-        state = "hint" if frozenset((a, b)) in hints else str(result.state(a, b))
-        rows.append((f"{a}, {b}", state, p, factor, ", ".join(one.given) or "nothing"))
+        rows.append((f"{row.a}, {row.b}", row.state, p, factor, ", ".join(one.given) or "nothing"))
     return rows
 
 
@@ -325,7 +331,7 @@ def heading(result: DiscoveryResult, name: str) -> str:
 
     The data set is named in it where its name is known.
     """
-    target = target_of(result)
+    target = result.target
     about = "Causal graph" if target is None else f"What is linked to {target}"
     return f"{about}: {name}" if name else about
 
@@ -344,46 +350,33 @@ def header(result: DiscoveryResult, name: str) -> list[tuple[str, str]]:
     return [(what, value) for what, value in cells if value]
 
 
-def _linked(result: DiscoveryResult, marks: EdgeNotes, target: str | None) -> list[dict[str, Any]]:
+STATES = {"found": "linked", "hint": "weak hint", "open": "open", "absent": "no direct link shown"}
+RANKS = {"found": 0, "hint": 0, "open": 1, "absent": 2}  # of the states, in a table about a target
+
+
+def _linked(result: DiscoveryResult) -> list[dict[str, str]]:
     """Return a row for every column that was asked about with the target: found first, then open, then absent."""
-    if target is None:
-        return []
-    rows, hints = [], hint_pairs(result)
-    for name in result.graph.nodes:
-        if name == target:
-            continue
-        state = result.state(name, target)
-        way = "" if state is not PairState.FOUND else _way(result.shown, name, target)
-        if frozenset((name, target)) in marks.conflicts and result.graph.kind != PAG.kind:
-            way = "direction contradicted"
-        given = result.separating.get(frozenset((name, target)))
-        if state is PairState.ABSENT and given:
-            way = f"no dependence found given {', '.join(given)}"
-        if state is not PairState.FOUND:
-            way = "; ".join(filter(None, (way, merged_pair_words(result, frozenset((name, target))))))
-        rows.append(
-            {
-                "name": name,
-                "state": "weak hint" if frozenset((name, target)) in hints else STATES[state],
-                "way": way,
-                "again": _again(marks, name, target),
-                "rank": [PairState.FOUND, PairState.OPEN, PairState.ABSENT].index(state),
-            }
-        )
-    return sorted(rows, key=lambda row: int(row["rank"]))
+    rows = [row for row in pair_rows(result) if result.target in (row.a, row.b)]
+    return [
+        {
+            "name": row.b if row.a == result.target else row.a,
+            "state": STATES[row.state],
+            "way": _way(row, marked=result.graph.kind == PAG.kind),
+            "again": row.again,
+        }
+        for row in sorted(rows, key=lambda row: RANKS[row.state])
+    ]
 
 
-STATES = {PairState.FOUND: "linked", PairState.OPEN: "open", PairState.ABSENT: "no direct link shown"}
-
-
-def _way(graph: Graph, name: str, target: str) -> str:
-    """Return which way a link with the target points, in words."""
-    if isinstance(graph, PAG):
-        a, ends, b = next(edge for edge in graph.marked_edges() if {edge[0], edge[2]} == {name, target})
-        return f"{a} {hidden.sign(ends)} {b}"
-    if (name, target) in graph.directed:
-        return f"{name} → {target}"
-    return f"{target} → {name}" if (target, name) in graph.directed else "direction not decided"
+def _way(row: PairRow, *, marked: bool) -> str:
+    """Return which way a link points, or given what none was found; ``marked``: where causes may be hidden."""
+    if row.marks and not marked and row.direction == "contradicted":
+        return "direction contradicted"
+    if row.marks:
+        drawn = marked or row.arrow
+        return f"{row.a} {tables.sign(row.marks)} {row.b}" if drawn else "direction not decided"
+    given = f"no dependence found given {', '.join(row.held_fixed)}" if row.held_fixed else ""
+    return "; ".join(filter(None, (given, row.merged)))
 
 
 def plain_words(value: Any) -> str:
@@ -445,11 +438,11 @@ def render(
     )
     statement = result.privacy.to_dict()
     found = steps(result.privacy)
-    charged = rows(statement["events"])
+    charged = event_rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
     name = data_name(result, "" if origin is None else origin.data)
-    target = target_of(result)
+    target = result.target
     shown, absent = pictured(result), absent_rows(result)
     alone = left_out(shown, open=open)
     drawn = without(shown, alone)
@@ -485,14 +478,14 @@ def render(
         absent=absent,
         absent_means=missing_words(result),
         joined=joined_words(result),
-        has_least=any(least for *_, least in absent),
+        has_least=any(row.least_w for row in absent),
         power="" if result.reach is None else f"{result.reach.power:.0%}",
-        linked=_linked(result, marks, target),
+        linked=_linked(result),
         declared=declared_words(result.known),
         above=above_the_graph(result),
         groups="" if _all_named(result) else merged_groups(result),
         arrow_means=arrow_sentence(result, marks),
-        edges=edge_rows(result, marks),
+        edges=edge_table(result, marks),
         labels=[(name, result.labels[name]) for name in result.graph.nodes if name in result.labels],
         evidence=evidence_rows(result),
         evidence_means=evidence_means(result),
@@ -507,7 +500,7 @@ def render(
         questions=questions(result),
         chart=chart(found),
         unit=found[0].unit if found else "",
-        unit_words=unit_words(found),
+        chart_words=chart_words(found),
         events=charged,
         steps=steps_words(len(charged)),
         citation=citation(result),
@@ -538,3 +531,43 @@ def write(
     except OSError as error:
         raise InputError(f"can't write {target}: {error.strerror}") from None
     return target
+
+
+# the notebook's own colours, dark or light
+NOTEBOOK_STYLE = """\
+#{name} {{ max-width: calc(var(--natural) * 1); width: 100%; height: auto; }}
+#{name} .edge path {{ fill: none; stroke: currentColor; stroke-width: 1.8; }}
+#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
+#{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
+#{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
+#{name} .edge.sure .line {{ stroke-width: 3.6; }}
+#{name} .edge.weaker .line {{ stroke-width: 1.8; }}
+#{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
+#{name} .head {{ fill: currentColor; }}
+#{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}
+#{name} .weak {{ opacity: .6; }}
+#{name} .node.undecided rect {{ stroke-dasharray: 4 3; }}
+#{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
+#{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
+#{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
+
+
+def notebook_html(result: DiscoveryResult) -> str:
+    """The piece; edges and boxes tell themselves in words when pointed at."""
+    name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
+    drawing = svg(result.shown, EdgeNotes.of(result), name)
+    lead = f"{headline(result)}."
+    remarks = [f"{words} result.plot(open=True) draws them." for words in [open_words(result)] if words]
+    remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
+    about = (
+        helps_words(result),
+        missing_words(result),
+        tiers_words(result),
+        free_words(result),
+        merged_line(result),
+    )
+    remarks += [told for told in about if told]
+    return (
+        f"<div><style>{NOTEBOOK_STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
+        f"{result.privacy._repr_html_()}</div>"
+    )

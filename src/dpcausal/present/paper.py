@@ -5,6 +5,7 @@ Every sentence is made from the released result alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +14,25 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import MissingAs, UncheckedDraft
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.discovery.knowledge import declared
-from dpcausal.present import hidden
-from dpcausal.present.brief_graph import target_of
-from dpcausal.present.discovery import (
-    HINTS_MEAN,
-    NONE_TO_HOLD,
+from dpcausal.present import tables
+from dpcausal.present.graph_words import (
     W_MEANS,
-    absent_pairs,
     column_count,
-    given_words,
-    hint_pairs,
     merged_line,
-    method_description,
     missed_words,
     nothing_held_means,
-    share_words,
 )
-from dpcausal.present.edges import EdgeNotes, shared_missing
+from dpcausal.present.notes import method_description
 from dpcausal.present.statement import missing_as_words, odds, unit_words
+from dpcausal.present.tables import (
+    HINTS_MEAN,
+    NONE_TO_HOLD,
+    EdgeNotes,
+    edge_rows,
+    given_words,
+    share_words,
+    shared_missing,
+)
 
 if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
@@ -85,17 +87,23 @@ def conclusion(result: DiscoveryResult) -> list[str]:
     return [first, *missing_together_sentences(result), *rest]
 
 
+DIRECTIONS = {  # where a direction comes from -> what is said of so many edges
+    "declared": "with a direction that you declared",
+    "data": "with a direction decided by the data",
+    "contradicted": "with a direction that test results contradict",
+    "undecided": "with no direction decided",
+    "hints": "with no direction decided",
+}
+
+
 def _conclusion(result: DiscoveryResult) -> list[str]:
-    target = target_of(result)
+    target = result.target
     if target is not None:
         return _about_target(result, target)
-    graph, weak = result.shown, hint_pairs(result)
-    absent, left = len(absent_pairs(result)), len(result.open)
-    hints, firm = len(weak), len(graph.skeleton - weak)  # of weak hints no direction is counted
-    arrows = {arrow for arrow in graph.directed if frozenset(arrow) not in weak}
-    torn = len(result.contradicted - weak)
-    declared_arrows = len(arrows & result.known.required_arrows(graph.skeleton))
-    learned = len(arrows) - declared_arrows
+    graph, weak = result.shown, result.hints
+    absent, left = len(result.not_shown), len(result.open)
+    rows = [row for row in edge_rows(result) if row.state != "hint"]  # of weak hints no direction is counted
+    hints, firm = len(weak), len(rows)
     bare = result.nothing_held - weak
     loose = len(bare)
     linked = _linked_words(firm - loose, loose, nothing_held_means(result, bare))
@@ -105,18 +113,15 @@ def _conclusion(result: DiscoveryResult) -> list[str]:
         found += f", {'and' if firm else 'but'} {more} ({HINTS_MEAN})"
     of = "; of the links, " if hints else ": "
     if graph.kind == "pag":
-        kinds = hidden.counted_kinds(graph, weak)
+        kinds = tables.counted_kinds(graph, weak)
         found += f"{of}{', '.join(kinds)}" if kinds else ""
         return [f"{found}.", *not_found_words(result, "pair", absent, left)]
-    parts = [
-        f"{declared_arrows} with a direction that you declared" if declared_arrows else "",
-        f"{learned} with a direction decided by the data" if learned else "",
-        f"{torn} with a direction that test results contradict" if torn else "",
-        f"{firm - learned - declared_arrows - torn} with no direction decided"
-        if firm - learned - declared_arrows - torn
-        else "",
+    by_direction = Counter(DIRECTIONS[row.direction] for row in rows)
+    told = [
+        f"{by_direction[words]} {words}"
+        for words in dict.fromkeys(DIRECTIONS.values())
+        if by_direction[words]
     ]
-    told = [part for part in parts if part]
     if len(told) > 1 or (told and hints):
         found += f"{of}{', '.join(told)}"
     elif told and firm > 1:
@@ -158,7 +163,7 @@ def _are(number: int) -> str:
 
 
 def _about_target(result: DiscoveryResult, target: str) -> list[str]:
-    graph, hints = result.shown, hint_pairs(result)
+    graph, hints = result.shown, result.hints
     linked = [name for name in graph.nodes if frozenset((name, target)) in graph.skeleton]
     weak = [name for name in linked if frozenset((name, target)) in hints]
     firm = [name for name in linked if name not in weak]  # of weak hints no direction is told
@@ -191,7 +196,7 @@ def _about_target(result: DiscoveryResult, target: str) -> list[str]:
         first = f"No column was shown to be linked to {target}."
     elif not firm:
         first = f"No clear link with {target} was found, only weak hints ({HINTS_MEAN}): {listed(weak)}."
-    absent, left = len(absent_pairs(result)), len(result.open)
+    absent, left = len(result.not_shown), len(result.open)
     return [first, *not_found_words(result, "column", absent, left)]
 
 
@@ -232,7 +237,7 @@ def promise_in_four(statement: PrivacyStatement) -> list[str]:
 
 def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     """Return a paragraph for the methods section of a paper; ``name`` of the data set, where it is known."""
-    graph, statement, target = result.graph, result.privacy, target_of(result)
+    graph, statement, target = result.graph, result.privacy, result.target
     of = f" of the data set {name}" if name else ""
     rows = "" if result.rows is None else f" ({result.rows:,} rows)"
     does = method_description(result.method)
@@ -275,7 +280,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
             f"Confidence in an edge is the share of {many}, with another sample and other noise drawn as if what was "
             "released were the truth, in which it is found again, whichever way it points."
         )
-        hints = len(hint_pairs(result))
+        hints = len(result.hints)
         if hints:
             parts.append(
                 f"{counted(hints, 'edge').capitalize()} with less than half "
@@ -292,7 +297,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         parts.append("Edges are those of a partial ancestral graph: common causes may be hidden.")
     else:
         parts += _direction_sentences(result)
-    if absent_pairs(result):
+    if result.not_shown:
         missed = "weak ones are missed" if statement.epsilon is None else missed_words(result)
         w = f" ({W_MEANS})" if result.reach is not None and result.reach.pair is not None else ""
         parts.append(f"Pairs without an edge are those for which no link was shown: {missed}{w}.")

@@ -13,13 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Look
+from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import DEFAULT_BINS, Numeric, missing_place
 from dpcausal.planning.designs import MAX_SET
 from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.plan import RARE_SHARE
-from dpcausal.present.no_delta import no_delta_words
-from dpcausal.present.percent import percent
-from dpcausal.present.spelling import spelled
+from dpcausal.present.statement import no_delta_words, percent
 
 if TYPE_CHECKING:
     from dpcausal.planning.plan import Plan

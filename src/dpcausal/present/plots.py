@@ -22,20 +22,32 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
 from dpcausal.planning.designs import power_at, smallest
-from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.figure import (
+from dpcausal.present.figures import (
+    BOXES,
+    DASHES,
+    HEIGHT,
+    WIDTHS,
+    Key,
+    Line,
+    box_width,
     data_name,
     drawn_notes,
     figure_title,
+    frame,
+    keys,
     left_out,
+    line_grade,
+    line_kind,
+    lines,
     lone_words,
+    open_lines,
     pictured,
+    row,
     without,
 )
 from dpcausal.present.layout import layout
-from dpcausal.present.legend import BOXES, DASHES, WIDTHS, Key, keys, line_grade, line_kind
-from dpcausal.present.spending import shortened, steps
-from dpcausal.present.svg import HEIGHT, Line, box_width, frame, lines, open_lines, row
+from dpcausal.present.statement import shortened, steps
+from dpcausal.present.tables import EdgeNotes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -207,7 +219,7 @@ def _in_two_lines(text: str) -> str:
 
 
 def line_style(kind: str, grade: str = "") -> dict[str, Any]:
-    """Return how matplotlib draws a line of this kind and weight (``legend.py``).
+    """Return how matplotlib draws a line of this kind and weight (``figures.py``).
 
     >>> line_style("conflict")["linestyle"], line_style("arrow", "sure")["linestyle"]
     ((0, (5.0, 2.0, 1.0, 2.0)), '-')
@@ -346,7 +358,7 @@ def plot_graph(
 
 
 def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
-    """One bar a step, first at the top, in epsilon or rho (``spending.py`` says which)."""
+    """One bar a step, first at the top, in epsilon or rho (``statement.steps`` says which)."""
     found = steps(statement)
     axes = axes_of(ax, 7.0, 0.9 + 0.32 * max(len(found), 1))
     bare(axes)

@@ -2,50 +2,52 @@
 
 *Noisy steps* are the entries under ``events``: one may pay for many tables or many answers. Together they cost the
 epsilon and delta of the statement, never a multiple. A ledger counts otherwise: a whole release is one entry there.
+
+``cost_lines`` says in brief what a release cost, ``summary`` in full, and ``chart`` draws where the budget went.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
 from typing import Any
 
 from dpcausal.core import statement as facts
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import (
     Composition,
+    DeltaNotNeeded,
     Limit,
     NoiseSource,
     NotPrivate,
     PrivacyStatement,
     Public,
     Released,
+    SearchedAgain,
     Unit,
 )
+from dpcausal.privacy.events import Event, event_from_dict
 
 HARD_EPSILON = 1.0  # up to it, e^epsilon at most 2.72, neighbours are called hard to tell apart
-
 RELATIONS = {
     Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
     Neighbours.ADD_REMOVE: "two tables of which one has one row more",
     Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
 }
-
 DEFINITIONS = {  # definition -> what its name means for a reader
     "pure": "pure: the promise holds without exception",
     "approximate": "approximate: the promise may fail with a probability of at most delta",
     "zCDP": "the promise may fail with a probability of at most delta; costs were added up in another unit, rho (zCDP)",
 }
-
 NO_LEDGER = (
     "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
     "(in Python ledger=, dataset=)."
 )
-
 WEAK = "Weak promise: "
-
 NEVER_PROMISED = {
     "timing": "Timing is not protected: how long a run takes can depend on the data.",
     "rounding": "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, rounded "
@@ -341,14 +343,12 @@ COMPOSITIONS: dict[Composition, tuple[str, str]] = {  # in plain words; in the f
         "within it",
     ),
 }
-
 NOISE: dict[NoiseSource, str] = {
     NoiseSource.STATED: "",
     NoiseSource.NONE: "none",
     NoiseSource.OPERATING_SYSTEM: "exact discrete noise from the operating system's random bytes",
     NoiseSource.SEEDED: "a seeded generator, for tests only",
 }
-
 WHY_NOT: dict[NotPrivate, str] = {
     NotPrivate.STATED: "",
     NotPrivate.NOT_ASKED: "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added",
@@ -561,7 +561,6 @@ FIELDS = {  # a line for every field of ``privacy.json``
     "events": "the noisy steps; sensitivity and noise in privacy.json are in steps of the grid noise is drawn on",
     "facts": "the same for programs: kinds and numbers instead of words",
 }
-
 HEADINGS = {  # of the table of noisy steps
     "step": "what was measured or asked",
     "mechanism": "how noise comes in",
@@ -570,7 +569,6 @@ HEADINGS = {  # of the table of noisy steps
     "delta": "cost by itself",
     "rho": "cost in the unit of Gaussian noise",
 }
-
 MECHANISMS = {
     "laplace": "Laplace noise",
     "gaussian": "Gaussian noise",
@@ -607,3 +605,197 @@ def size_words(event: Mapping[str, Any]) -> str:
         if key in event and event.get("sensitivity"):
             return f"{event[key] / event['sensitivity']:.3g} times what one row can change ({name})"
     return ""
+
+
+CHANGES = {
+    Neighbours.REPLACE_ONE: "changing one row",
+    Neighbours.ADD_REMOVE: "adding or removing one row",
+    Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
+}
+
+
+def no_ledger_words() -> str:
+    """Return that no ledger counts a release, and how to have one counted."""
+    how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
+    return f"Ledger: none, so nobody adds up what is released from these rows ({how})."
+
+
+def privacy_line(statement: PrivacyStatement) -> str:
+    """Return epsilon, delta and what they promise, in one line; that there is no promise where there is none."""
+    if statement.epsilon is None or statement.delta is None:
+        return f"NOT PRIVATE: {statement.why_not_private}."
+    but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
+    unused = [fact.delta for fact in statement.public if isinstance(fact, DeltaNotNeeded)]
+    why = f" (that of {unused[0]:.3g} was not needed and not charged)" if unused else ""
+    return (
+        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {CHANGES[statement.neighbours]} "
+        f"makes no result more than {odds(statement.epsilon)} times as likely or unlikely{but}."
+    )
+
+
+def ledger_line(statement: PrivacyStatement) -> str:
+    """Return where the release is counted and what is left; empty where nothing was charged."""
+    if not statement.events:
+        return ""
+    if not statement.ledger:
+        return no_ledger_words()
+    asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
+    left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
+    where = f"{statement.ledger.get('dataset')}, entry {statement.ledger.get('entry')}"
+    if any(isinstance(fact, SearchedAgain) for fact in statement.released):
+        return f"Ledger: nothing was charged now; the release is {where}."
+    return f"Ledger: {where}; charged {asked}" + (f"; left {left}." if left else ".")
+
+
+def searched_again_words(release: str) -> str:
+    """Return that an answer was computed from what an earlier release had paid for."""
+    return (
+        f"Computed from release.json (id {release}): no row was read, and nothing was charged beyond what that release "
+        "cost."
+    )
+
+
+def cost_lines(statement: PrivacyStatement) -> list[str]:
+    """Return the line of privacy, what weakens it, and the line of the ledger."""
+    lines = [privacy_line(statement), *caveat_lines(statement), ledger_line(statement)]
+    lines += [
+        searched_again_words(fact.release) for fact in statement.released if isinstance(fact, SearchedAgain)
+    ]
+    if statement.epsilon is not None and not statement.private:
+        lines.insert(0, f"NOT PRIVATE: {statement.why_not_private}.")
+    return [line for line in lines if line]
+
+
+def short_cost_lines(statement: PrivacyStatement) -> list[str]:
+    """Return privacy and the ledger in one line; what weakens the promise has a line of its own beneath it."""
+    lines, weak = cost_lines(statement), caveat_lines(statement)
+    return [" ".join(line for line in lines if line not in weak), *weak]
+
+
+BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
+WIDE, AMOUNT, BAR_STEP, THICK = (
+    300.0,
+    170.0,
+    46.0,
+    14.0,
+)  # the name stands above its bar: narrow enough for a phone
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step cost: ``cost`` in ``unit`` ("epsilon", "rho", or "events" where they have no unit in common)."""
+
+    label: str
+    times: int
+    cost: float
+    unit: str
+
+
+def steps(statement: PrivacyStatement) -> list[Step]:
+    """The steps of a release in the order they were first charged.
+
+    Costs are epsilon where every event has one and their sum is within what was promised; else they were added up as
+    rho, and shown is that, where every event has it.
+    """
+    events = [event_from_dict(event) for event in statement.events]
+    most = (statement.epsilon or 0.0) * (1 + 1e-9)
+    by_epsilon = math.fsum(event.epsilon for event in events) <= most
+    by_rho = all(math.isfinite(event.rho) for event in events)
+    unit = "epsilon" if by_epsilon and statement.definition != "zCDP" else "rho" if by_rho else "events"
+    found: dict[str, tuple[int, float]] = {}
+    for event in events:
+        label = _step_label(event, len(events))
+        times, cost = found.get(label, (0, 0.0))
+        found[label] = times + 1, cost + (1.0 if unit == "events" else float(getattr(event, unit)))
+    return [Step(label, times, cost, unit) for label, (times, cost) in found.items()]
+
+
+def _step_label(event: Event, many: int) -> str:
+    label = event.label or event.kind
+    return label if many <= BARS else label.split(":")[0]
+
+
+def event_rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Every event in words, for a table."""
+    shown = []
+    for data in events:
+        event = event_from_dict(data)
+        shown.append(
+            {
+                "label": event.label,
+                "mechanism": mechanism_words(str(data.get("mechanism", event.kind))),
+                "size": size_words(data),
+                "epsilon": _cost(event.epsilon),
+                "delta": _cost(event.delta),
+                "rho": _cost(event.rho),
+            }
+        )
+    return shown
+
+
+def _cost(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else ""
+
+
+def chart_words(found: Sequence[Step]) -> str:
+    """One line to stand under the chart; empty where it needs none."""
+    parts = []
+    if found and found[0].unit == "rho":
+        parts.append(
+            "shares are those of rho, the unit in which these steps add up (zCDP); the table of steps below has it"
+        )
+    elif found and found[0].unit != "events":
+        parts.append("the bars show shares of the total")
+    if any(step.times > 1 for step in found):
+        parts.append("a bar sums the steps of one kind")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def shortened(label: str, most: int = 60) -> str:
+    """``label``, or its beginning where it is longer than ``most``."""
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
+def chart(found: Sequence[Step]) -> str:
+    """The bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
+    if not found:
+        return ""
+    most, total = max(step.cost for step in found) or 1.0, math.fsum(step.cost for step in found)
+    height = BAR_STEP * len(found) + 8
+    parts = [
+        f'<svg id="spending" viewBox="0 0 {WIDE + AMOUNT:g} {height:g}" role="img" '
+        f'aria-label="Cost of each step, in {found[0].unit}">'
+    ]
+    for i, step in enumerate(found):
+        y = i * BAR_STEP + 6
+        name = step.label + (f" ({step.times} times)" if step.times > 1 else "")
+        share = f"{step.cost / total:.0%}" if step.unit != "events" and total > 0 else ""
+        amount = f"{step.unit} {step.cost:.4g}" + (f" ({share})" if share else "")
+        wide = max(WIDE * step.cost / most, 1.0)
+        parts.append(
+            f'<g class="bar"><title>{escape(f"{name}: {amount}")}</title>'
+            f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(name))}</text>'
+            f'<rect x="0" y="{y + 18:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
+            f'<text x="{wide + 8:.1f}" y="{y + 30:g}">{escape(share or amount)}</text></g>'
+        )
+    return "\n".join([*parts, "</svg>"])
+
+
+def percent(part: float) -> str:
+    """Return a chance, never rounded to none or to all.
+
+    >>> percent(0.001), percent(0.034), percent(0.999)
+    ('under 1%', '3%', 'over 99%')
+    """
+    return "under 1%" if part < 0.01 else "over 99%" if part > 0.99 else f"{part:.0%}"
+
+
+def no_delta_words(times: float) -> str:
+    """Return what a missing delta costs."""
+    shown = f"{times:.2g}" if times < 10 else f"{times:.0f}"
+    option = spelled("--delta 1e-6", "delta=1e-6")
+    return (
+        f"without a delta the noise in a table of two columns is {shown} times larger: add {option} "
+        "(it must lie below one over the number of rows)"
+    )

@@ -11,7 +11,7 @@ from dpcausal import testing
 from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.search import CostsOfTests, Query, drive, pc_search
-from dpcausal.present.discovery import note_words
+from dpcausal.present.notes import note_words
 
 
 @pytest.mark.parametrize("gaussian", [True, False])

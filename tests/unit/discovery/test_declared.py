@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge, declared
-from dpcausal.present.discovery import declared_words
+from dpcausal.present.graph_words import declared_words
 
 NAMES = ["a", "b", "c", "d", "e"]
 

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.spelling import for_command_line
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.result import DiscoveryResult, PairState
+from dpcausal.discovery.result import DiscoveryResult, OpenBecause, OpenWhy, PairState
 from dpcausal.discovery.search import (
     CoarseEdges,
     JointTableMeasured,
@@ -30,34 +31,32 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.networks import clinic
-from dpcausal.present.discovery import (
+from dpcausal.present.files import pairs_csv
+from dpcausal.present.graph_words import (
     GIVEN_MEANS,
-    HIDES_MEDIUM,
-    LIKE_COLUMNS,
     PLAIN,
-    SHORT_REASONS,
-    absent_rows,
     again_words,
-    joined_absent,
     joined_words,
     legend,
     merged_line,
-    merged_unordered,
-    method_words,
     missing_words,
     noise_line,
-    note_words,
     nothing_held_words,
-    open_reason,
     open_words,
     tiers_words,
     why_open_words,
 )
-from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.files import pairs_csv
+from dpcausal.present.notes import method_words, note_words
 from dpcausal.present.page import evidence_means, evidence_rows, open_pairs, open_questions, render
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
-from dpcausal.present.spelling import for_command_line
+from dpcausal.present.tables import (
+    WHY_OPEN,
+    EdgeNotes,
+    absent_rows,
+    merged_unordered,
+)
+
+HIDES_MEDIUM, LIKE_COLUMNS = WHY_OPEN[OpenBecause.HIDES_MEDIUM], WHY_OPEN[OpenBecause.LIKE_COLUMNS]
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (
@@ -421,7 +420,7 @@ def test_a_weak_hint_is_never_said_to_hold_in_every_graph(result: DiscoveryResul
 
 
 def test_one_number_is_said_once_and_a_page_names_no_option(result: DiscoveryResult) -> None:
-    cells = {"enough": 3.0, "gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0}
+    cells = {"gaussian": False, "cells": 8, "sd": 2.0, "mean_cell": 392.2, "least_cell": 392.0, "enough": 3.0}
     assert note_words(JointTableMeasured(**cells)).endswith("; an average cell holds 392 rows")
     names = [f"m{i}" for i in range(6)]
     schema = dc.Schema(dict.fromkeys(names, dc.Categorical(["x", "y", "z"], ordered=True)))
@@ -471,9 +470,9 @@ def test_merged_levels_without_an_order_come_first_and_are_remarked_on_at_pairs(
     assert rows[left]["note"].endswith(f"; {said}")
     assert said not in rows[frozenset("ab")]["note"]  # an edge was found
     assert open_pairs(merged) == [f"b ? long_name ({said})"]
-    ((a, b, why, _),) = absent_rows(merged)
-    assert (a, b) == ("a", "long_name")
-    assert why.endswith(said)
+    (row,) = absent_rows(merged)
+    assert (row.a, row.b) == ("a", "long_name")
+    assert row.held.endswith(said)
     ordered = dc.Schema({**numbers, "long_name": dc.Categorical(arms, ordered=True)})
     none: Any = SimpleNamespace(schema=ordered, privacy=result.privacy, id="r")
     assert said not in pairs_csv(replace(merged, release=none))
@@ -516,7 +515,7 @@ def test_a_pair_that_is_absent_though_a_path_joins_it_is_explained(result: Disco
     """a -> b - long_name, and a and long_name apart with nothing held fixed: b is no collider."""
     apart = frozenset(("a", "long_name"))
     bare = replace(result, separating={apart: ()})
-    assert joined_absent(bare) == [("a", "long_name", "b")]
+    assert bare.joined_absent == [("a", "long_name", "b")]
     said = joined_words(bare)
     assert said.startswith(
         "Absent with nothing held fixed, though the graph has a path between the two: a - long_name"
@@ -573,7 +572,7 @@ def test_why_a_pair_is_open_is_said_where_it_is_known(result: DiscoveryResult) -
     assert f"{HIDES_MEDIUM} given long_name" in pairs_csv(given)
     assert why_open_words(given) == f"Why open: {HIDES_MEDIUM}."
     tables = replace(hidden, evidence={AB: Evidence(("long_name",), pvalue=1e-9)})
-    assert open_reason(tables, AB) == (LIKE_COLUMNS, ())
+    assert tables.why_open(AB) == OpenWhy((OpenBecause.LIKE_COLUMNS,))
     other = replace(hidden, method="svt-pc", notes=())
     assert why_open_words(other) == ""
     reasons = Counter({OpenReason.NOISE: 2, OpenReason.NOT_MEASURED: 1})
@@ -582,7 +581,7 @@ def test_why_a_pair_is_open_is_said_where_it_is_known(result: DiscoveryResult) -
 
 
 def test_every_reason_has_a_short_word() -> None:
-    assert set(SHORT_REASONS) == set(OpenReason)
+    assert set(WHY_OPEN) == {*OpenReason, *OpenBecause}
 
 
 def test_pairs_say_that_an_edge_may_come_from_a_column_held_fixed_coarsely(result: DiscoveryResult) -> None:
@@ -595,12 +594,12 @@ def test_pairs_say_that_an_edge_may_come_from_a_column_held_fixed_coarsely(resul
 
 def test_the_size_of_the_noise_is_told_where_it_matters(result: DiscoveryResult) -> None:
     cells = {
-        "enough": 3.0,
         "gaussian": False,
         "cells": 8,
         "sd": 29.31,
         "mean_cell": 1190.0,
         "least_cell": 200.0,
+        "enough": 3.0,
     }
     loud = replace(result, notes=(JointTableMeasured(**cells),))
     assert (

@@ -10,7 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, Verdict
-from dpcausal.present.discovery import headline, undecided_words
+from dpcausal.present.graph_words import headline, undecided_words
 from dpcausal.present.page import render
 
 NAMES = [f"c{i}" for i in range(8)]

@@ -15,9 +15,9 @@ from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, S
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent, cpdag
-from dpcausal.present.discovery import note_words
-from dpcausal.present.edges import EdgeNotes
 from dpcausal.present.files import file_texts
+from dpcausal.present.notes import note_words
+from dpcausal.present.tables import EdgeNotes
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 

@@ -14,7 +14,7 @@ from dpcausal.discovery.priv_pc import SieveAnswers, run
 from dpcausal.discovery.scores import scorer_for
 from dpcausal.discovery.search import Query
 from dpcausal.planning.sieve import SHARE, once, optimal_subsample, rounds
-from dpcausal.present.discovery import note_words
+from dpcausal.present.notes import note_words
 from dpcausal.privacy.accounting.composition import Filter
 
 

@@ -11,7 +11,7 @@ from dpcausal import networks, testing
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.search import ThresholdUsed
 from dpcausal.planning.sieve import once
-from dpcausal.present.discovery import note_words
+from dpcausal.present.notes import note_words
 from dpcausal.privacy.accounting.composition import Filter
 
 DATA = networks.load("cancer").sample(40_000, seed=2)

@@ -11,7 +11,7 @@ from dpcausal import testing
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.svt_pc import run
 from dpcausal.planning.sieve import designs, resolution
-from dpcausal.present.discovery import note_words
+from dpcausal.present.notes import note_words
 from dpcausal.privacy.accounting.composition import Filter
 
 

@@ -1,8 +1,10 @@
-"""A result and a statement to show."""
+"""A result and a statement to show, and whole texts to compare with."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +38,20 @@ def statement_of() -> Callable[..., PrivacyStatement]:
         )
 
     return made
+
+
+GOLDEN = Path(__file__).parents[2] / "data" / "golden"
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compare a text with the file of this name (``test_golden.py`` says how to write it anew)."""
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / f"{name}.txt"
+        if os.environ.get("GOLDEN") == "write":
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return check

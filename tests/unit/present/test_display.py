@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,7 +18,7 @@ from dpcausal.core.display import display
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.present import brief, brief_graph, citest, discovery, full_graph, gwas, planning, statement
+from dpcausal.present import citest, graph_words, gwas, planning, statement
 
 
 def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
@@ -24,16 +26,58 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     yes_no = dc.Categorical(["no", "yes"])
     plan = dc.plan(dc.Schema(a=yes_no, b=yes_no), rows=1000, epsilon=1.0)
     found = screen(Simulation(people=200, snps=5, causal=1, seed=2).counts(), 1.0)
-    assert result.summary() == str(result) == brief_graph.discovery_text(result)
-    assert result.summary(full=True) == full_graph.full_text(result)
+    assert result.summary() == str(result) == graph_words.discovery_text(result)
+    assert result.summary(full=True) == graph_words.full_text(result)
     assert result.privacy.summary() == statement.summary(result.privacy)
-    assert answer.summary() == str(answer) == brief.answer_text(answer)
+    assert answer.summary() == str(answer) == citest.answer_text(answer)
     assert answer.summary(full=True) == citest.full_text(answer)
     assert plan.summary(100) == planning.plan_text(plan, 100)
     assert found.summary() == gwas.summary(found)
-    assert result.to_dict()["missing_edges"] == discovery.missing_words(result)
+    assert result.to_dict()["missing_edges"] == graph_words.missing_words(result)
     for shown in (result, result.privacy, answer, plan):
         assert shown._repr_html_() == display().html(shown)
+
+
+def test_what_was_shown_once_is_shown_again_without_computing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Effects and what a plan finds are values of the result, which words only read."""
+    result = dc.discover(dc.networks.load("cancer").sample(20_000, seed=1), epsilon=2.0, delta=1e-6)
+    first = Path(result.report(tmp_path / "first.html")).read_text(), result.summary(full=True)
+    assert result.least_links.keys() == result.not_shown
+    assert all(result.edge_effect(a, b) is not None for a, b, _ in result.shown.edges())
+
+    def computed(*_: object, **__: object) -> None:
+        raise AssertionError("words were computed")
+
+    monkeypatch.setattr("dpcausal.discovery.result.effect_after", computed)
+    monkeypatch.setattr("dpcausal.planning.designs.Reach.between", computed)
+    again = Path(result.report(tmp_path / "again.html")).read_text(), result.summary(full=True)
+    assert again == first
+
+
+def test_words_of_results_import_nothing_that_computes() -> None:
+    """Words of plans still reckon a little; what is said of results and files is read off them alone."""
+    home, still = Path(graph_words.__file__).parent, {"planning.py", "plots.py"}
+    computing = re.compile(
+        r"dpcausal\.(effects\.(effect|answer)|planning\.(designs|look|measurement)) import (.*)"
+    )
+    found = {
+        (file.name, name)
+        for file in home.glob("*.py")
+        if file.name not in still
+        for *_, names in computing.findall(file.read_text())
+        for name in names.split(", ")
+    }
+    assert found == {("graph_words.py", "Reach")}  # a value
+
+
+def test_an_edge_without_an_answer_carries_why(result: DiscoveryResult) -> None:
+    a, b, _ = next(result.shown.edges())
+    assert isinstance(result.edge_effect(a, b), dc.EffectResult)
+    torn = replace(result, conflicts=result.conflicts | {frozenset((a, b))})
+    assert any(isinstance(torn.edge_effect(*ends), dc.InputError) for ends in ((a, b), (b, a)))
+    assert replace(result, tables=None).edge_effect(a, b) is None
 
 
 def test_reports_are_pages_and_pictures(result: DiscoveryResult, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 import dpcausal as dc
+from dpcausal.present.figures import HEIGHT, MARGIN, Line, box_width, lines, row, svg
 from dpcausal.present.layout import Layout, chains, crossings, downward, layers, layout, ordered_rows
-from dpcausal.present.svg import HEIGHT, MARGIN, Line, box_width, lines, row, svg
 
 
 def random_graph(seed: int, *, cyclic: bool = False) -> dc.Graph:

@@ -26,14 +26,13 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MergedLevels, OpenReason, WithoutDelta, unanswered
 from dpcausal.planning.designs import Reach, reach
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
-from dpcausal.present.discovery import hint_pairs, missing_words, reach_words
-from dpcausal.present.edges import EdgeNotes
-from dpcausal.present.files import file_texts
-from dpcausal.present.legend import DASHES, WIDTHS, keys
-from dpcausal.present.origin import Origin
+from dpcausal.present.figures import DASHES, WIDTHS, keys
+from dpcausal.present.files import Origin, file_texts
+from dpcausal.present.graph_words import missing_words, reach_words
 from dpcausal.present.page import open_questions, render, write
 from dpcausal.present.paper import conclusion, methods_paragraph, promise_in_four
 from dpcausal.present.statement import FIELDS, HEADINGS, limit_words
+from dpcausal.present.tables import EdgeNotes
 from dpcausal.privacy.events import GaussianEvent
 
 
@@ -626,7 +625,7 @@ def test_a_target_has_a_page_of_its_own() -> None:
             state = {"found": "linked", "absent": "no direct link shown"}.get(
                 found.state(name, "bronc"), "open"
             )
-            state = "weak hint" if frozenset((name, "bronc")) in hint_pairs(found) else state
+            state = "weak hint" if frozenset((name, "bronc")) in found.hints else state
             assert f"<td>{name}</td><td>{state}</td>" in table
     drawing = page[page.index('<svg id="graph"') : page.index("</svg>")]
     near = {name for pair in (*found.graph.skeleton, *found.open) if "bronc" in pair for name in pair} | {
@@ -695,3 +694,38 @@ def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -
     assert lone.count('class="node"') == 2
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
     assert "NOT PRIVATE" in file_texts(exact)["graph.svg"]
+
+
+def test_a_notebook_shows_graph_and_cost_and_escapes_names(result: DiscoveryResult) -> None:
+    shown = result._repr_html_()
+    assert shown.count("<svg") == 1
+    assert shown.count('class="node"') == 5
+    assert "epsilon 1" in shown
+    assert "<script" not in shown
+    odd = replace(
+        result, graph=dc.Graph(["<b>", "c"], directed=[("<b>", "c")]), open=frozenset(), given_up_to={}
+    )
+    assert "<b>" not in odd._repr_html_()
+    assert "&lt;b&gt; → c" in odd._repr_html_()
+
+
+def test_two_drawings_on_one_page_do_not_share_ids(result: DiscoveryResult) -> None:
+    other = replace(
+        result, graph=dc.Graph(["a", "b"], directed=[("a", "b")]), open=frozenset(), given_up_to={}
+    )
+    ids = [re.findall(r' id="([^"]+)"', found._repr_html_()) for found in (result, other)]
+    assert not set(ids[0]) & set(ids[1])
+
+
+def test_statements_and_tests_have_html_too(result: DiscoveryResult) -> None:
+    assert "border-left" in result.privacy._repr_html_()
+    data = dc.networks.load("cancer").sample(1000, seed=1)
+    assert "Smoker and Cancer" in dc.ci_test(data, "Smoker", "Cancer", epsilon=1.0)._repr_html_()
+
+
+def test_open_pairs_are_told_and_not_drawn(result: DiscoveryResult) -> None:
+    names = list(result.graph.nodes)
+    left = replace(result, graph=dc.Graph(names), open=frozenset([frozenset(names[:2])]), given_up_to={})
+    shown = left._repr_html_()
+    assert f"{names[0]} ? {names[1]}. result.plot(open=True) draws them." in shown
+    assert "edge open" not in shown

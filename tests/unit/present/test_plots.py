@@ -20,10 +20,10 @@ from matplotlib.patches import ArrowStyle, FancyArrowPatch, FancyBboxPatch
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.planning.plan import Plan
-from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.figures import svg
 from dpcausal.present.plots import plot_budget, plot_graph, plot_power
-from dpcausal.present.spending import steps
-from dpcausal.present.svg import svg
+from dpcausal.present.statement import steps
+from dpcausal.present.tables import EdgeNotes
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,11 @@ import dpcausal as dc
 from dpcausal.discovery.measured import bins
 from dpcausal.discovery.measured.bins import coarse_columns, explained_by_bins, held_coarsely
 from dpcausal.discovery.measured.forward import Rules
+from dpcausal.discovery.result import OpenBecause, OpenWhy
 from dpcausal.discovery.search import CoarseEdges
-from dpcausal.present.discovery import BINS_LEAVE, note_words, open_reason, why_open_words
-from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.graph_words import why_open_words
+from dpcausal.present.notes import note_words
+from dpcausal.present.tables import WHY_OPEN, EdgeNotes
 
 FEW = Rules(1.0, 5.0)
 STRENGTH = np.array([[0.0, 9.0, 8.0], [9.0, 0.0, 1.0], [8.0, 1.0, 0.0]])
@@ -50,8 +52,8 @@ def test_an_edge_that_bins_explain_is_open(cuts: list[float], options: dict[str,
     ]
     assert [(a, b, list(by)) for a, b, by in note.edges] == [("x", "y", ["z"])]
     assert "x - y (z)" in note_words(note)
-    assert open_reason(result, pair) == (BINS_LEAVE, ("z",))
-    assert BINS_LEAVE in why_open_words(result)
+    assert result.why_open(pair) == OpenWhy((OpenBecause.BINS_LEAVE,), ("z",))
+    assert WHY_OPEN[OpenBecause.BINS_LEAVE] in why_open_words(result)
     assert not any(isinstance(note, CoarseEdges) and note.what == "held-coarsely" for note in result.notes)
 
 

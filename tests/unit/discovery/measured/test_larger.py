@@ -11,7 +11,7 @@ import dpcausal as dc
 from dpcausal.discovery.measured.larger import why_open
 from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import OpenReason, Unanswered, unanswered
-from dpcausal.present.discovery import OPEN_REASONS, note_words
+from dpcausal.present.notes import OPEN_REASONS, note_words
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 

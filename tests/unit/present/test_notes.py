@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dpcausal.discovery.search import OpenReason, unanswered
-from dpcausal.present.discovery import note_words
+from dpcausal.present.notes import note_words
 
 
 def test_questions_without_an_answer_do_not_claim_edges() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.present.edges import EdgeNotes
+from dpcausal.present.figures import HEIGHT, open_lines, row, svg
 from dpcausal.present.layout import layout
-from dpcausal.present.svg import HEIGHT, open_lines, row, svg
+from dpcausal.present.tables import EdgeNotes
 
 
 def test_drawing_has_every_node_and_edge_in_words() -> None:

@@ -1,24 +1,26 @@
-"""What the terminal shows: the answer first, a line each on what else must be known, and no riddles."""
+"""A discovery in words: in brief, in full, and what changed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 
 import dpcausal as dc
+from dpcausal.cli.app import run
+from dpcausal.core.spelling import for_command_line
 from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import AboutTarget, MergedLevels, WithoutDelta
 from dpcausal.planning.designs import Reach
-from dpcausal.present.brief import cost_lines, ledger_line, privacy_line
+from dpcausal.present.graph_words import CHANGES_SHOWN, changes_line, edges_in
 from dpcausal.present.paper import conclusion
-from dpcausal.present.spelling import for_command_line
+from dpcausal.present.statement import cost_lines, ledger_line, privacy_line
 
 ROOMS = ("present", "cli")
 RIDDLES = (
@@ -268,3 +270,87 @@ def test_a_plan_is_an_answer_and_a_table() -> None:
     assert "Yes: epsilon 1 is enough" in shown
     assert "held fixed" in shown
     assert "<script" not in shown
+
+
+HEADS = [
+    "EDGES",
+    "OPEN PAIRS",
+    "ABSENT PAIRS",
+    "WHAT COULD BE SHOWN",
+    "BACKGROUND KNOWLEDGE",
+    "COLUMNS",
+    "METHOD",
+    "PRIVACY",
+]
+
+
+def heads_of(text: str) -> list[str]:
+    lines = text.splitlines()
+    return [line for before, line in pairwise(lines) if not before and line.isupper()]
+
+
+def test_sections_have_headings_and_no_line_is_repeated() -> None:
+    data = dc.networks.load("asia").sample(5_000, seed=1)
+    names = list(data.columns)
+    result = dc.discover(data, epsilon=2.0, tiers=[names[:2], names[2:]])
+    text = result.summary(full=True)
+    found = heads_of(text)
+    assert found == [head for head in HEADS if head in found]
+    assert {"EDGES", "ABSENT PAIRS", "BACKGROUND KNOWLEDGE", "METHOD", "PRIVACY"} <= set(found)
+    assert ("OPEN PAIRS" in found) == bool(result.open)
+    lines = [line for line in text.splitlines() if line]
+    assert len(lines) == len(set(lines))
+    assert "found among 8 columns" in lines[0]  # the answer first
+    assert text.index("EDGES") < text.index(result.edge_lines()[0]) < text.index("METHOD")
+    assert text.index("PRIVACY\n") < text.index("Privacy: epsilon 2")
+
+
+def test_empty_sections_are_left_out() -> None:
+    exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
+    found = heads_of(exact.summary(full=True))
+    assert "OPEN PAIRS" not in found
+    assert "COLUMNS" not in found
+    assert found[-1] == "PRIVACY"
+    assert "NOT PRIVATE" in exact.summary(full=True)
+
+
+def test_many_changes_are_counted() -> None:
+    many = {("a", f"b{i}"): "-" for i in range(CHANGES_SHOWN + 2)}
+    assert changes_line({}, many, "first").endswith(f"a - b{CHANGES_SHOWN - 1} and 2 more.")
+    assert (
+        changes_line({("a", "b"): "->"}, {("b", "a"): "->"}, "x")
+        == "Changed from x: turned a -> b (now b -> a)."
+    )
+
+
+@pytest.mark.parametrize("text", ["", "no such file", "a,b\n1\n", "a,b,state,marks\n,,,\n"])
+def test_another_file_has_no_edges(text: str) -> None:
+    assert edges_in(text) == {}
+
+
+def test_again_says_what_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = dc.networks.load("cancer").sample(50_000, seed=1)
+    with dc.testing.seeded(1):
+        result = dc.discover(data, epsilon=5.0, delta=1e-6, confidence=0)
+    (a, b) = next(iter(result.graph.skeleton))
+    from dpcausal.present.files import file_texts
+
+    Path("first").mkdir()
+    for name, text in file_texts(result).items():
+        Path("first", name).write_text(text, encoding="utf-8")
+    assert run(["again", "first", "--forbidden", f"{a}--{b}", "--out", "second"]) == 0
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("Changed from first: ")]
+    assert "disappeared" in line
+    assert a in line
+    assert b in line
+    Path("first", "pairs.csv").unlink()
+    assert run(["again", "first", "--out", "third"]) == 0
+    assert "Changed from" not in capsys.readouterr().out
+    Path("first", "pairs.csv").write_text(
+        "not what it was\n", encoding="utf-8"
+    )  # nothing is said to have appeared
+    assert run(["again", "first", "--out", "fourth"]) == 0
+    assert "Changed from" not in capsys.readouterr().out

@@ -1,0 +1,573 @@
+"""The graph as SVG: on the report's page, in a notebook, and as a file with legend and caption.
+
+Marks and weights have one meaning everywhere, ``plot`` included: dashes and heads say what is known of a direction,
+widths how often an edge is found again. Colour carries no meaning: arrows are solid with heads, plain edges dashed
+without. A declared direction has a hollow head, a column about which nothing could be decided a dashed box.
+In a graph with hidden causes every end has its mark: a head, a circle or nothing; all lines are solid.
+An edge on whose direction answers contradict each other is dashed and dotted. Open pairs, where they are asked for, are
+faint dashes without heads that pass below the boxes: they move nothing else in the drawing.
+Where confidence is known, the width of a line shows it (``tables.grade``): heavy from 80% on, thin below, thinnest
+below 50%.
+
+A line between two boxes is a list of points that alternates: a curve from the first to the second, a straight piece
+down to the third, a curve to the fourth, and so on. Curves are cubic with vertical ends, so they stay between the two
+layers they join; straight pieces stand on way points, where no box is.
+
+The file needs nothing around it: no style sheet, no script, no font but the reader's own. It is ink on white, whatever
+the theme of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from math import ceil, floor
+from textwrap import wrap
+from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
+
+from dpcausal.discovery.result import in_order
+from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.graphs.pag import PAG, Mark
+from dpcausal.present import tables
+from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses
+from dpcausal.present.layout import Layout, layout
+from dpcausal.present.tables import HINT, OPEN_MEANS, SURE, EdgeNotes, grade, open_sentence
+
+if TYPE_CHECKING:
+    from dpcausal.discovery.result import DiscoveryResult
+
+
+WIDTHS = {"": 2.0, "sure": 3.6, "weaker": 1.8, "hint": 0.9, "open": 0.7}
+DASHES: dict[str, tuple[float, ...]] = {
+    "arrow": (),
+    "declared": (),
+    "marked": (),
+    "plain": (8, 5),
+    "conflict": (10, 4, 2, 4),
+    "open": (2, 5),
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A kind of line and what it means; ``ends``: its marks, as ``->``."""
+
+    kind: str
+    words: str
+    ends: str = "-"
+
+
+def line_kind(graph: Graph, pair: Pair, marks: EdgeNotes) -> str:
+    """Return how the direction of an edge is drawn: ``arrow``, ``declared``, ``plain``, ``marked`` or ``conflict``."""
+    if pair in marks.conflicts:
+        return "conflict"
+    if graph.kind == "pag":
+        return "marked"
+    if pair in graph.undirected:
+        return "plain"
+    a, b = pair
+    return "declared" if marks.declares(a, b) or marks.declares(b, a) else "arrow"
+
+
+def key_ends(key: Key, name: str = "graph") -> str:
+    """Return the attributes of a key's line that draw its marks; a declared direction has a hollow head."""
+    ends = tables.mark_ends(key.ends, name)
+    return ends.replace("-head)", "-told)") if key.kind == "declared" else ends
+
+
+def line_grade(pair: Pair, marks: EdgeNotes) -> str:
+    """Return how the confidence in an edge is drawn; empty where it has none."""
+    return grade(marks.confidence[pair]) if pair in marks.confidence else ""
+
+
+def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
+    """Return every kind of line that is drawn, with its meaning."""
+    drawn, pairs = result.shown, result.graph.skeleton
+    grades = {line_grade(pair, marks) for pair in pairs}
+    kinds = {line_kind(drawn, pair, marks) for pair in pairs}
+    found = [
+        *((Key(told, tables.MARK_KEYS[told], told), True) for told in tables.mark_kinds(drawn)),
+        (Key("declared", "direction as you declared, not from the data", "->"), "declared" in kinds),
+        (Key("arrow", fits_words(result), "->"), "arrow" in kinds),
+        (Key("plain", "linked, direction not decided by the data"), "plain" in kinds),
+        (
+            Key(
+                "conflict",
+                "direction contradicted: test results point both ways",
+            ),
+            bool(marks.conflicts),
+        ),
+        *((key, True) for key in _grade_keys(grades)),
+        (Key("undecided", "nothing could be decided about this column"), bool(marks.undecided)),
+        (Key("alone", "no edge of this column was found"), bool(_alone(drawn, marks))),
+        (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
+    ]
+    return [key for key, there in found if there]
+
+
+BOXES = ("undecided", "alone")  # kinds of keys that are boxes
+
+
+def _alone(graph: Graph, marks: EdgeNotes) -> list[str]:
+    """Return the columns in a solid box without an edge."""
+    return [name for name in graph.nodes if not graph.adjacent(name) and name not in marks.undecided]
+
+
+def _grade_keys(grades: Collection[str]) -> list[Key]:
+    """Return the widths that are drawn; the first says what they show.
+
+    >>> [key.words for key in _grade_keys({"weaker", "hint"})]
+    ['edge found again in 50% to 80% of repeats (rough; another run draws other noise)', 'in less than 50%: a hint']
+    """
+    words = {
+        "sure": f"{SURE:.0%} or more",
+        "weaker": f"{HINT:.0%} to {SURE:.0%}",
+        "hint": f"less than {HINT:.0%}",
+    }
+    there = [kind for kind in words if kind in grades]
+    return [
+        Key(
+            kind,
+            (
+                f"edge found again in {words[kind]} of repeats (rough; another run draws other noise)"
+                if kind == there[0]
+                else f"in {words[kind]}"
+            )
+            + (": a hint" if kind == "hint" else ""),
+        )
+        for kind in there
+    ]
+
+
+STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box
+CLEAR, PORT = 2.0, 20.0  # between a line's end and its box; between the ends of two lines at one box
+Point = tuple[float, float]
+MARKERS = {Mark.ARROW: "head", Mark.CIRCLE: "ring"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """From the box of ``upper`` down to the box of ``lower``."""
+
+    upper: str
+    lower: str
+    points: tuple[Point, ...]
+
+    @property
+    def path(self) -> str:
+        """As the ``d`` of an SVG path.
+
+        >>> Line("a", "b", ((0.0, 10.0), (5.0, 30.0))).path
+        'M0.0 10.0C0.0 20.0 5.0 20.0 5.0 30.0'
+        """
+        text = "M{:.1f} {:.1f}".format(*self.points[0])
+        for i, ((ax, ay), (bx, by)) in enumerate(zip(self.points, self.points[1:], strict=False)):
+            half = (ay + by) / 2
+            text += (
+                f"L{bx:.1f} {by:.1f}"
+                if i % 2
+                else f"C{ax:.1f} {half:.1f} {bx:.1f} {half:.1f} {bx:.1f} {by:.1f}"
+            )
+        return text
+
+
+def row(layer: int) -> float:
+    """Height of the middle of a layer."""
+    return layer * STEP_Y + HEIGHT / 2
+
+
+def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
+    """One line per edge; lines at one side of a box are spread in the order of where they go."""
+    toward: dict[tuple[str, bool], list[tuple[float, tuple[str, str]]]] = {}
+    for (upper, lower), ways in layout.ways.items():
+        first = ways[0][0] if ways else layout.x[lower]
+        last = ways[-1][0] if ways else layout.x[upper]
+        toward.setdefault((upper, False), []).append((first, (upper, lower)))
+        toward.setdefault((lower, True), []).append((last, (upper, lower)))
+    port: dict[tuple[str, tuple[str, str]], float] = {}
+    for (name, _), leaving in toward.items():
+        step = min(PORT, (width[name] - 22) / max(len(leaving) - 1, 1))
+        for i, (_, edge) in enumerate(sorted(leaving)):
+            port[name, edge] = layout.x[name] + (i - (len(leaving) - 1) / 2) * step
+    found = []
+    for (upper, lower), ways in layout.ways.items():
+        edge = (upper, lower)
+        points = [(port[upper, edge], row(layout.layer[upper]) + HEIGHT / 2 + CLEAR)]
+        for x, layer in ways:
+            points += [(x, row(layer) - HEIGHT / 2), (x, row(layer) + HEIGHT / 2)]
+        points.append((port[lower, edge], row(layout.layer[lower]) - HEIGHT / 2 - CLEAR))
+        found.append(Line(upper, lower, tuple(points)))
+    return found
+
+
+SAG = 22.0  # how far a line between two boxes of one layer hangs below them at most: the farther they stand apart
+
+
+def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) -> list[Line]:
+    """One line per open pair, from box to box as the boxes stand; within a layer it hangs below the boxes."""
+    found = []
+    for pair in in_order(pairs, nodes):
+        upper, lower = sorted(pair, key=lambda name: (layout.layer[name], layout.x[name]))
+        (ax, ay), (bx, by) = ((layout.x[name], row(layout.layer[name])) for name in (upper, lower))
+        if layout.layer[upper] == layout.layer[lower]:
+            low, deep = ay + HEIGHT / 2, min(6.0 + (bx - ax) / 40, SAG)
+            in_ = min(deep, (bx - ax) / 2)
+            points: tuple[Point, ...] = ((ax, low), (ax + in_, low + deep), (bx - in_, low + deep), (bx, low))
+        else:
+            points = ((ax, ay + HEIGHT / 2), (bx, by - HEIGHT / 2))
+        found.append(Line(upper, lower, points))
+    return found
+
+
+def frame(
+    layout: Layout, width: Mapping[str, float], drawn: Sequence[Line]
+) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of what holds every box and every line, in whole numbers.
+
+    A curve stays within its control points, which have the x of its ends and lie between them in y: the ends of the
+    pieces are enough.
+    """
+    points = [point for line in drawn for point in line.points]
+    for name, x in layout.x.items():
+        y = row(layout.layer[name])
+        points += [(x - width[name] / 2, y - HEIGHT / 2), (x + width[name] / 2, y + HEIGHT / 2)]
+    xs, ys = [x for x, _ in points] or [0.0], [y for _, y in points] or [0.0]
+    return float(floor(min(xs))), float(floor(min(ys))), float(ceil(max(xs))), float(ceil(max(ys)))
+
+
+MARGIN = 24.0
+
+
+def box_width(name: str) -> float:
+    """Room for a name in 14-pixel type.
+
+    >>> box_width("age"), round(box_width("blood_pressure"))
+    (60.0, 139)
+    """
+    letters = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
+    return max(60.0, 8.2 * letters + 24.0)
+
+
+def node_words(graph: Graph, name: str) -> str:
+    """One node with all its edges as a sentence."""
+    if isinstance(graph, PAG):
+        return tables.marked_node_words(graph, name)
+    parts = [
+        (label, sorted(found))
+        for label, found in (
+            ("arrows from", graph.parents(name)),
+            ("arrows to", graph.children(name)),
+            ("linked, direction not known:", graph.neighbours(name)),
+        )
+        if found
+    ]
+    return f"{name}: " + ("; ".join(f"{label} {', '.join(names)}" for label, names in parts) or "no edges")
+
+
+def svg(
+    graph: Graph,
+    marks: EdgeNotes | None = None,
+    name: str = "graph",
+    *,
+    possible: Collection[Pair] = (),
+    shown: bool = True,
+) -> str:
+    """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
+
+    ``name`` is its id; two drawings on one page need different ones. ``possible`` are open pairs; where they are not
+    ``shown`` they are in the drawing, hidden, for a page that can show them.
+    """
+    parts, (left, top, wide, high) = drawing(graph, marks or EdgeNotes(), name, possible)
+    sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
+    head = (
+        f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
+        f'aria-label="Causal graph, {len(graph.skeleton)} edge{"s" * (len(graph.skeleton) != 1)}">'
+    )
+    return "\n".join([head, *parts, "</svg>"])
+
+
+def drawing(
+    graph: Graph, marks: EdgeNotes, name: str, possible: Collection[Pair] = ()
+) -> tuple[list[str], tuple[float, float, float, float]]:
+    """Return what stands inside the ``<svg>`` element, and its left, top, width and height."""
+    width = {node: box_width(node) for node in graph.nodes}
+    places = layout(graph, width, marks.known.tier)
+    drawn = lines(places, width)
+    left, top, right, bottom = frame(places, width, drawn)
+    wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
+    parts = [
+        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="20" markerHeight="17" '
+        'preserveAspectRatio="none" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
+        f'<marker id="{name}-head-weak" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="13" markerHeight="11" '
+        'preserveAspectRatio="none" markerUnits="userSpaceOnUse" '
+        'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head weak"/></marker>'
+        f'<marker id="{name}-told-weak" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="14" markerHeight="13" '
+        'preserveAspectRatio="none" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told weak"/></marker>'
+        f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker>'
+        f'<marker id="{name}-told" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="20" markerHeight="19" '
+        'preserveAspectRatio="none" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told"/></marker>'
+        "</defs>",
+        f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
+    ]
+    parts += [_open(line) for line in open_lines(places, graph.nodes, possible)]
+    parts += [_edge(graph, line, marks, name) for line in drawn]
+    for node in graph.nodes:
+        x, y, box = places.x[node], row(places.layer[node]), width[node]
+        silent = node in marks.undecided
+        words = escape(f"{node}: nothing could be decided about it" if silent else node_words(graph, node))
+        parts.append(
+            f'<g class="node{" undecided" if silent else ""}" data-name="{escape(node)}" tabindex="0" '
+            f'aria-label="{words}"><title>{words}</title>'
+            f'<rect x="{x - box / 2:.1f}" y="{y - HEIGHT / 2:.1f}" width="{box:.1f}" height="{HEIGHT:g}" rx="9"/>'
+            f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(node)}</text></g>'
+        )
+    return [*parts, "</g>"], (left, top, wide, high)
+
+
+def _shows(possible: Collection[Pair], shown: bool) -> str:
+    """The class by which open pairs are seen."""
+    return ' class="show-open"' if possible and shown else ""
+
+
+def _open(line: Line) -> str:
+    words = escape(open_sentence(line.upper, line.lower))
+    return (
+        f'<g class="edge open" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
+        f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"/></g>'
+    )
+
+
+def _ends(line: Line) -> str:
+    points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
+    return f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
+
+
+def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
+    pair = frozenset((line.upper, line.lower))
+    arrow = pair not in graph.undirected
+    upward = arrow and (line.lower, line.upper) in graph.directed
+    a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
+    words = escape(marks.sentence(a, b, arrow))
+    kind = "arrow" if arrow else "plain"
+    kind += " conflict" if pair in marks.conflicts else ""
+    kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
+    told = arrow and marks.declares(a, b)
+    kind += " declared" if told else ""
+    weak = "-weak" if marks.hints(pair) else ""  # a smaller and paler head
+    shape = "told" if told else "head"
+    head = f' marker-{"start" if upward else "end"}="url(#{marker}-{shape}{weak})"' if arrow else ""
+    if isinstance(graph, PAG):
+        a, b = (
+            (line.upper, line.lower) if (line.upper, line.lower) in marks.marks else (line.lower, line.upper)
+        )
+        words = escape(marks.sentence(a, b, arrow))
+        kind = kind.replace("plain", "marked")
+        head = "".join(
+            f' marker-{end}="url(#{marker}-{MARKERS[mark]}{weak if mark is Mark.ARROW else ""})"'
+            for end, mark in (
+                ("start", graph.mark(line.lower, line.upper)),
+                ("end", graph.mark(line.upper, line.lower)),
+            )
+            if mark in MARKERS
+        )
+    return (
+        f'<g class="edge {kind}" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
+        f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/></g>'
+    )
+
+
+INK, SOFT = "#1b1f24", "#57606a"
+LETTER, LINE, SAMPLE = (
+    5.4,
+    15.0,
+    44.0,
+)  # of the legend: width of a letter, height of a line, length of a sample
+KEY_GAP = 6.0  # between two keys of the legend, so that arrowheads do not touch
+MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
+LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure
+
+
+def _figure_rules(name: str) -> str:
+    rules = [
+        f".edge path {{ fill: none; stroke: {INK}; stroke-width: {WIDTHS['']:g}; }}",
+        ".edge path.hit { stroke: none; }",
+        *(f".edge.{kind} .line {{ stroke-width: {wide:g}; }}" for kind, wide in WIDTHS.items() if kind),
+        *(
+            f".edge.{kind} .line {{ stroke-dasharray: {' '.join(f'{part:g}' for part in dashes)}; }}"
+            for kind, dashes in DASHES.items()
+            if dashes
+        ),
+        f".edge.open .line {{ stroke: {SOFT}; stroke-opacity: .7; }}",
+        ".edge.hint .line { stroke-opacity: .6; }",
+        f".head {{ fill: {INK}; }}",
+        f".told {{ fill: #fff; stroke: {INK}; stroke-width: 1.3; }}",
+        ".head.weak { fill-opacity: .6; } .told.weak { stroke-opacity: .6; }",
+        f".ring {{ fill: #fff; stroke: {INK}; stroke-width: 1.4; }}",
+        f".node rect {{ fill: #fff; stroke: {INK}; stroke-width: 1.6; }}",
+        f".node.undecided rect {{ stroke: {SOFT}; stroke-dasharray: 4 3; }}",
+        f".node text {{ text-anchor: middle; font: 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
+        f".key text, .caption {{ font: 10.5px Helvetica, Arial, sans-serif; fill: {SOFT}; }}",
+        f".title {{ font: 600 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
+    ]
+    return " ".join(f"#{name} {rule}" for rule in rules)
+
+
+def pictured(result: DiscoveryResult) -> DiscoveryResult:
+    """Return the result as it is drawn: with a target, it and what is linked to it, or may be, alone in the graph."""
+    target = result.target
+    if target is None:
+        return result
+    near = {name for pair in (*result.graph.skeleton, *result.open) if target in pair for name in pair}
+    nodes = [name for name in result.graph.nodes if name in near | {target}]
+    graph = result.graph
+    kept = (
+        PAG(nodes, [edge for edge in graph.marked_edges() if {edge[0], edge[2]} <= {*nodes}])
+        if isinstance(graph, PAG)
+        else Graph(
+            nodes,
+            [arrow for arrow in graph.directed if {*arrow} <= {*nodes}],
+            [pair for pair in graph.undirected if pair <= {*nodes}],
+        )
+    )
+    return replace(result, graph=kept)
+
+
+def data_name(result: DiscoveryResult, file: str = "") -> str:
+    """Return what the data set is called: in the ledger, or else by its file; empty where neither is known."""
+    return str((result.privacy.ledger or {}).get("dataset") or file)
+
+
+def figure_title(result: DiscoveryResult, name: str) -> str:
+    """Return what the figure shows, of which data and how many rows, as far as that is known and public."""
+    target = result.target
+    of = [name] if name else []
+    of += [f"n = {result.rows:,}"] if result.rows is not None else []
+    about = "Causal graph" if target is None else f"What is linked to {target}"
+    return f"{about}: {', '.join(of)}" if of else about
+
+
+def left_out(
+    result: DiscoveryResult,
+    *,
+    open: bool,  # noqa: A002
+    wanted: bool = True,
+) -> list[str]:
+    """Return the columns without an edge that a figure names instead of drawing.
+
+    They are none where they are few, unless they are not ``wanted``, or where open pairs are drawn.
+    """
+    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
+    alone = [name for name in alone if name != result.target]
+    if not wanted and open:
+        joined = {name for pair in result.open for name in pair}
+        return [name for name in alone if name not in joined]
+    return alone if not open and (not wanted or len(alone) > LONE_DRAWN) else []
+
+
+def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
+    """Return the result with a graph that lacks these columns, which have no edge."""
+    if not names:
+        return result
+    graph, kept = result.graph, [name for name in result.graph.nodes if name not in {*names}]
+    made = (
+        PAG(kept, graph.marked_edges())
+        if isinstance(graph, PAG)
+        else Graph(kept, graph.directed, graph.undirected)
+    )
+    kept_open = frozenset(pair for pair in result.open if pair <= {*kept})
+    return replace(result, graph=made, open=kept_open)
+
+
+def drawn_notes(whole: DiscoveryResult, drawn: DiscoveryResult) -> EdgeNotes:
+    """Return the notes on what is drawn; that nothing could be decided about a column is known from the whole."""
+    silent = [name for name in whole.undecided_columns if name in drawn.graph.nodes]
+    return replace(EdgeNotes.of(drawn), undecided=silent)
+
+
+def lone_words(result: DiscoveryResult, names: list[str]) -> str:
+    """Return which columns of the result are not drawn, and why."""
+    return f"Not drawn: {'; '.join(lone_clauses(result, names, len(names)))}"
+
+
+def caption(result: DiscoveryResult) -> str:
+    """Return what must stand below every copy of the graph: what it cost, or that it is not private."""
+    statement = result.privacy
+    if statement.epsilon is None:
+        return f"NOT PRIVATE: {statement.why_not_private}"
+    cost = (
+        f"{counts_words(result)}; method {result.method}; epsilon {statement.epsilon:g}, delta {statement.delta:g}, "
+        f"{statement.neighbours}"
+    )
+    return cost if statement.private else f"NOT PRIVATE: {statement.why_not_private} ({cost})"
+
+
+def _key_sample(key: Key, name: str, x: float, y: float) -> str:
+    if key.kind in BOXES:
+        box = f'<rect x="{x + 4:g}" y="{y - 5:g}" width="{SAMPLE - 16:g}" height="10" rx="4"/>'
+        return f'<g class="node {key.kind}">{box}</g>'
+    ends = key_ends(key, name)
+    return (
+        f'<g class="edge {key.kind if key.kind in (*DASHES, *WIDTHS) else "marked"}">'
+        f'<path class="line" d="M{x:g} {y:g}H{x + SAMPLE - 8:g}"{ends}/></g>'
+    )
+
+
+def figure_svg(
+    result: DiscoveryResult,
+    *,
+    open: bool = False,  # noqa: A002
+    name: str = "figure",
+    data: str = "",
+) -> str:
+    """Return the file's text; ``open``: whether open pairs are drawn.
+
+    ``name`` keeps its ids and rules apart; ``data`` is what the data set is called, where no ledger names it.
+    """
+    whole = result
+    result = pictured(result)
+    alone = left_out(result, open=open)
+    title = figure_title(result, data_name(result, data))
+    result = without(result, alone)
+    marks = drawn_notes(whole, result)
+    left = result.open if open else ()
+    parts, (x, y, wide, high) = drawing(result.shown, marks, name, left)
+    wide = max(wide, MIN_WIDTH)
+    at, legend = y + high + 4, []
+    told = [key for key in keys(result, marks) if open or key.kind != "open"]
+    for key in told:
+        lines = wrap(key.words, int((wide - SAMPLE - 24) / LETTER))
+        words = "".join(
+            f'<text x="{x + 12 + SAMPLE:g}" y="{at + LINE * i + 13:g}">{escape(line)}</text>'
+            for i, line in enumerate(lines)
+        )
+        legend.append(f'<g class="key">{_key_sample(key, name, x + 12, at + 9)}{words}</g>')
+        at += LINE * len(lines) + KEY_GAP
+    below = [*([lone_words(whole, alone)] if alone else []), caption(whole)]
+    for line in (line for words in below for line in wrap(words, int((wide - 24) / LETTER))):
+        legend.append(f'<text class="caption" x="{x + 12:g}" y="{at + 13:g}">{escape(line)}</text>')
+        at += LINE
+    heads = wrap(title, int((wide - 24) / (1.4 * LETTER)))
+    top = y - TITLE * len(heads)
+    legend += [
+        f'<text class="title" x="{x + 24:g}" y="{top + TITLE * (i + 1) - 2:g}">{escape(line)}</text>'
+        for i, line in enumerate(heads)
+    ]
+    y, tall = top, at - top + 10
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="{x:g} {y:g} {wide:g} {tall:g}" '
+            f'width="{wide:g}" height="{tall:g}" role="img" '
+            f'aria-label="Causal graph, {len(result.graph.skeleton)} edge{"s" * (len(result.graph.skeleton) != 1)}">',
+            f"<style>{_figure_rules(name)}</style>",
+            f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{tall:g}" fill="#fff"/>',
+            *parts,
+            *legend,
+            "</svg>",
+        ]
+    )
