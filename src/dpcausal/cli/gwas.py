@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, Command, DatasetName, Full, LedgerUrl, charging, path, warn_weak
+from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, path
+from dpcausal.cli.output import charging, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
+from dpcausal.cli.usage import Command
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown

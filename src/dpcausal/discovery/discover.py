@@ -19,13 +19,15 @@ from dpcausal.core.arguments import (
     checked_ledger,
     checked_level,
     checked_name,
+    refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
 )
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
@@ -34,6 +36,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, measured, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.release import release_of
+from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
@@ -72,7 +75,7 @@ def method_named(name: str) -> Method:
     return METHODS[name]
 
 
-class NoDelta(UserWarning):
+class NoDelta(BeforeCharge):
     """A budget without delta makes the noise of measured tables much larger."""
 
 
@@ -310,7 +313,10 @@ def discover(
     >>> result.privacy.private
     True
     """
-    refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
+    classical = spelled("--method pc", "epsilon=None with method='pc'")
+    refuse_missing_epsilon(epsilon, "discover", options, classical)
+    if epsilon is not None:
+        check_total(epsilon, delta)
     level = checked_level(level)
     relation = Neighbours.parse(neighbours, labels=False)
     checked_name(method, "method")
@@ -339,17 +345,23 @@ def discover(
     options = checked_latent(options, chosen)
     chosen.check_options(options, shared)
     if options.get("target") is not None:
-        checked_target(options["target"], columns)  # before anything is charged
+        checked_target(options["target"], columns)
+    if "confidence" in chosen.options:
+        checked_repeats(options.get("confidence"))
     asking = without_constants(counts.schema, known, name, chosen.tables_only)
     if (name == "pc") != (epsilon is None):
         raise InputError(
-            "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
+            spelled(
+                "--method pc is not private and goes with no --epsilon; every other method needs one",
+                "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
+            )
         )
+    if epsilon is None:
+        refuse_charge_without_epsilon(delta, ledger)
     budget, no_delta, unused = None, None, False
     sizes = [column.size for column in counts.schema.values()]
     ordered = [has_order(column) for column in counts.schema.values()]
     if epsilon is not None:
-        check_total(epsilon, delta)
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         searching = planned_epsilon(epsilon, delta, kept)
         if not anyway and relation is Neighbours.REPLACE_ONE:
@@ -379,8 +391,6 @@ def discover(
             rows=None if relation is Neighbours.ADD_REMOVE else counts.n,
             file=data.file if isinstance(data, Dataset) else None,
         )
-    elif ledger is not None or delta:
-        raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
@@ -468,10 +478,3 @@ def _choose(
     if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
         return "measured", MethodByNumbers("numbers-in-noise", *held)
     return "moments", MethodByNumbers("mostly-numbers", *held)
-
-
-def takes_moments(
-    data: Dataset | Counts, epsilon: float | None, delta: float, neighbours: str | Neighbours
-) -> bool:
-    """Return whether ``auto`` takes ``moments`` for this data at this budget."""
-    return _choose(data, epsilon, delta, Neighbours.parse(neighbours, labels=False))[0] == "moments"

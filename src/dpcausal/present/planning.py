@@ -314,7 +314,7 @@ def advice(plan: Plan) -> list[str]:
     budget, lines = plan.design, []
     times = 1.0 if budget.delta else noise_without_delta(budget.sizes, budget.epsilon, budget.neighbours)
     if times >= NOTABLE_GAIN:
-        words = no_delta_words(times, spelled("--delta 1e-6", "delta=1e-6"))
+        words = no_delta_words(times)
         lines.append(f"{words[0].upper()}{words[1:]}.")
     if plan.coarser is not None:
         pairs = zip(plan.orders, plan.coarser, strict=True)
@@ -621,23 +621,23 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     return [plan_lines[head] for head in heads]
 
 
-def look_words(look: Look, *, command: bool = False) -> str:
-    """Why a design is refused and what would help, in one line; ``command``: options as the command line has them."""
+def look_words(look: Look) -> str:
+    """Why a design is refused and what would help, in one line."""
     of = "" if look.columns is None else f", {look.columns} columns"
     of = of if look.cells is None else f", a table of {look.cells:,} cells"
     ways = []
     if look.with_delta is not None and look.with_delta >= LEAST_POWER:
-        ways.append(f"{'--delta 1e-6' if command else 'delta=1e-6'} ({percent(look.with_delta)})")
+        ways.append(f"{spelled('--delta 1e-6', 'delta=1e-6')} ({percent(look.with_delta)})")
     if look.with_target is not None and look.with_target >= LEAST_POWER:
-        ways.append(f"one {'--target' if command else 'target'} ({percent(look.with_target)})")
+        ways.append(f"one {spelled('--target', 'target')} ({percent(look.with_target)})")
     if look.fewer is not None:
         what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
         ways.append(f"{look.fewer[0]:,} {what} ({percent(look.fewer[1])})")
     short = look.enough is not None and look.left is not None and look.enough > look.left
     if look.enough is not None and not short:
-        ways.append(f"{'--epsilon ' if command else 'epsilon='}{look.enough:g} (80%)")
+        ways.append(f"{spelled('--epsilon ', 'epsilon=')}{look.enough:g} (80%)")
     *first, last = [*ways, "more rows"]
-    ask = "plan --share" if command else "dc.plan(share=)"
+    ask = spelled("plan --share", "dc.plan(share=)")
     rare = (
         f" In brackets: how often it is then found, if levels are equally common; {ask} is for rare ones."
         if first
@@ -651,7 +651,7 @@ def look_words(look: Look, *, command: bool = False) -> str:
         f"this can show hardly anything, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} "
         f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
         f"{percent(look.strong)} of cases. What would help, each by itself: {help_}.{rare}{left} "
-        f"{'--anyway' if command else 'anyway=True'} runs it all the same"
+        f"{spelled('--anyway', 'anyway=True')} runs it all the same"
     )
 
 

@@ -19,6 +19,7 @@ from dpcausal.citests.result import EvenStrong, Weaker
 from dpcausal.cli.app import run
 from dpcausal.core.look import LEAST_POWER, Hopeless, Look
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import for_command_line
 from dpcausal.planning.look import look, powers_measured, powers_moments
 from dpcausal.present.planning import look_words
 from dpcausal.privacy.ledger import Ledger
@@ -119,7 +120,8 @@ def test_one_target_may_show_what_a_graph_does_not() -> None:
     assert graph.strong < LEAST_POWER < one.strong
     assert graph.with_target == one.strong
     assert "one target (" in look_words(graph)
-    assert "one --target (" in look_words(graph, command=True)
+    with for_command_line():
+        assert "one --target (" in look_words(graph)
     schema = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
     data = table(schema, 1000)
     with pytest.raises(Hopeless):
@@ -142,18 +144,20 @@ def test_words_name_what_helps_and_only_that() -> None:
         "What would help, each by itself: more rows. anyway=True runs it all the same"
     )
     full = Look(1629, 0.3, 0.0, 0.0, 0.0, 0.05, columns=12, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
+    with for_command_line():
+        told = look_words(full)
     assert (
         "found in 5% of cases. What would help, each by itself: --delta 1e-6 (98%), 5 columns or fewer (33%), "
-        "--epsilon 1.5 (80%) or " in (look_words(full, command=True))
+        "--epsilon 1.5 (80%) or " in told
     )
     assert (
         "or more rows. In brackets: how often it is then found, if levels are equally common; plan --share is for "
-        "rare ones." in look_words(full, command=True)
+        "rare ones." in told
     )
     short = look_words(replace(full, left=0.5))  # no more is proposed than the ledger has
     assert "epsilon=1.5" not in short
     assert " Epsilon 1.5 would do, too, but the ledger has 0.5 left. " in short
-    assert "--anyway runs it all the same" in look_words(full, command=True)
+    assert "--anyway runs it all the same" in told
     assert "--" not in look_words(full)
 
 
