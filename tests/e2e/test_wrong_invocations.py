@@ -470,3 +470,43 @@ def test_the_good_calls_they_are_made_from_work(
     assert run(f"{T} --x smoke --y bronc --epsilon 1".split()) == 0
     assert run(["ledger", "show", "--ledger", "sqlite:///ledger.db"]) == 0
     assert "cohort" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        f"{D} --confidence -1",
+        f"{D} --method priv-pc --confidence 5",
+        f"{D} --method priv-pc --target smoke",
+        f"{D} --method tests --latent",
+        f"{D} --target smoke --latent",
+        f"{D} --target smoke --option target=bronc",
+        f"{D} --target smkoe",
+        f"{D} --tiers age;smkoe",
+        f"{D} --level 2",
+        f"{D} --effect smoke,smoke",
+        f"{D} --effect smoke,bronc --effect smoke,bronc",
+        f"{D} --effect smoke,bronc --reserve 2",
+        f"{D} --reserve 0.3",
+        f"{D} --max-order -1",
+        f"{T} --x smoke --y smoke",
+        f"{T} --x smoke --y bronc --level 2",
+        f"{T} --x smoke --y bronc --method kendall --option hits=3",
+        f"{T} --x smoke --y bronc --rows 100",
+        f"{T.replace('schema.toml', 'single.toml')} --x smoke --y bronc",
+        f"{E} --treatment smoke --outcome bronc --level 0.05",
+        f"{E} --treatment smoke --outcome bronc --graph nowhere.json",
+        f"{E} --treatment smoke --outcome bronc --adjust smoke",
+        f"{E} --treatment smoke --outcome bronc --method tables",
+    ],
+)
+def test_what_the_library_refuses_it_refuses_before_a_charge(
+    wrong: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert run([*wrong.split(), "--epsilon", "0.5", "--anyway", *L.split(), "--dataset", "cohort"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    (account,) = Ledger.open("sqlite:///ledger.db").show("cohort")
+    assert (account.releases, account.spent_epsilon) == (0, 0)
+    assert not (place / "out").exists()

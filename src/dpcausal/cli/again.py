@@ -16,6 +16,7 @@ from dpcausal.cli.options import (
     MaxOrder,
     Required,
     ShowOpen,
+    option_words,
     parse_edges,
     parse_tiers,
     path,
@@ -130,14 +131,9 @@ def run_again(
     }
     kept = load_release(release)
     texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
-    words = [
-        *(["--forget"] if forget else []),
-        *([] if latent is None else ["--latent" if latent else "--no-latent"]),
-        *(word for name, given in texts.items() for text in given or [] for word in (f"--{name}", text)),
-        *([] if max_order is None else ["--max-order", str(max_order)]),
-        *([] if level is None else ["--level", f"{level:g}"]),
-        *([] if confidence is None else ["--confidence", str(confidence)]),
-    ]
+    given = {name: value for name, value in options.items() if value is not None}
+    typed = {name: value for name, value in given.items() if texts.get(name, ()) is not None}
+    words = [*(["--forget"] if forget else []), *option_words(typed, texts)]
     shown = file_name(str(release))
     bars = not as_json and sys.stderr.isatty()
     before, where = pairs_beside(release), None
@@ -148,7 +144,7 @@ def run_again(
             f"release {kept.id}",
             "",
             ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
-            {name: value for name, value in options.items() if value is not None},
+            given,
             release=shown,
         )
         with prepared(out):

@@ -282,4 +282,4 @@ def run_test(
 
     found = answered(tested, out, full=full, as_json=as_json)
     warn_ordered_missing(found, declared)
-    warn_weak_answer(found.privacy, counted.n, as_json)
+    warn_weak_answer(found.privacy, counted, as_json)

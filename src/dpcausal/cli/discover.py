@@ -33,6 +33,7 @@ from dpcausal.cli.options import (
     TableName,
     explained,
     names_of,
+    option_words,
     parse_edges,
     parse_effects,
     parse_tiers,
@@ -232,7 +233,7 @@ def origin_of(
     >>> found.shell()
     'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
     """
-    from dpcausal.present.origin import Origin, number
+    from dpcausal.present.origin import Origin
 
     given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
     given |= {"ledger": ledger_name(str(given["ledger"]))} if "ledger" in given else {}
@@ -247,12 +248,7 @@ def origin_of(
     told = {name: value for name, value in reading.items() if value}
     for name, value in told.items():
         words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
-    for name, value in given.items():
-        if value is True:
-            words.append("--" + name.replace("_", "-"))
-            continue
-        for text in texts.get(name) or [number(value) if isinstance(value, float) else str(value)]:
-            words += ["--" + name.replace("_", "-"), text]
+    words += option_words(given, texts)
     for name, value in of_method.items():
         words += ["--option", f"{name}={default_word(value)}"]
     classical = {"epsilon": None} if "epsilon" in options else {}
@@ -270,20 +266,19 @@ def columns_named(asked: Mapping[str, Any]) -> list[str]:
     """
     groups = (asked.get(name, ()) for name in ("required", "forbidden", "tiers", "effect"))
     named = [name for group in groups for part in group for name in sorted(part)]
-    return [*named, *([asked["target"]] if "target" in asked else [])]
+    return [*named, *([] if asked.get("target") is None else [asked["target"]])]
 
 
-def harmonics_asked(
-    method: str, target: str | None, schema: Schema, of_method: Mapping[str, Any]
-) -> int | None:
+def harmonics_asked(asked: Mapping[str, Any], schema: Schema) -> int | None:
     """Return the harmonics of the SQL that ``moments`` would send; None where tables would be asked for."""
     from dpcausal.data.columns import Numeric
     from dpcausal.planning.measurement import mostly_numbers
 
     numeric = [name for name, column in schema.items() if isinstance(column, Numeric)]
-    auto = method == "auto" and target is None and mostly_numbers(tuple(schema), numeric)
-    given = of_method.get("harmonics")
-    return None if method != "moments" and not auto else 1 if given is None else given
+    auto = asked["method"] == "auto" and asked.get("target") is None
+    if asked["method"] != "moments" and not (auto and mostly_numbers(tuple(schema), numeric)):
+        return None
+    return 1 if asked.get("harmonics") is None else int(asked["harmonics"])
 
 
 def tell_release(result: DiscoveryResult, text: str, where: Place, *, full: bool, as_json: bool) -> None:
@@ -414,15 +409,15 @@ def run_discover(
         "level": level,
         "neighbours": neighbours,
         "max_order": max_order,
-        "required": parse_edges("--required", required or []),
-        "forbidden": parse_edges("--forbidden", forbidden or []),
+        "required": parse_edges("--required", required),
+        "forbidden": parse_edges("--forbidden", forbidden),
         "tiers": parse_tiers(tiers),
         "ledger": ledger,
         "dataset": dataset,
         "confidence": confidence,
         "target": target,
         "latent": latent or None,
-        "effect": parse_effects(effect or [], reserve),
+        "effect": parse_effects(effect, reserve),
         "reserve": reserve,
         "plan": plan,
         "anyway": anyway or None,
@@ -433,9 +428,10 @@ def run_discover(
     if method == "pc":
         asked.setdefault("epsilon", None)
     chosen = names_of("--columns", columns, "leave it out for all")
-    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, columns_named(asked))
+    named = columns_named({**asked, **of_method})
+    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, named)
     if out is None or explain:
-        harmonics = harmonics_asked(method, target or of_method.get("target"), declared, of_method)
+        harmonics = harmonics_asked({**asked, **of_method}, declared)
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
     if method != "pc" and not as_json:
@@ -457,4 +453,4 @@ def run_discover(
             typer.echo(text)
             raise
     tell_release(result, text, where, full=full, as_json=as_json)
-    warn_weak_answer(result.privacy, rows.n, as_json)
+    warn_weak_answer(result.privacy, rows, as_json)

@@ -245,4 +245,4 @@ def run_effect(
             return dc.effect(rows, treatment, outcome, **asked, ledger=ledger, dataset=dataset)
 
     found = answered(measured, out, full=full, as_json=as_json)
-    warn_weak_answer(found.privacy, rows.n, as_json)
+    warn_weak_answer(found.privacy, rows, as_json)

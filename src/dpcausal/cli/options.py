@@ -9,9 +9,9 @@ protects, and in a file of text from how long their cells are.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -136,14 +136,14 @@ def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it 
     return names
 
 
-def parse_edges(option: str, texts: list[str]) -> list[Edge]:
+def parse_edges(option: str, texts: list[str] | None) -> list[Edge]:
     """``a:b`` is the arrow a -> b, ``a--b`` the edge either way round.
 
     >>> parse_edges("--required", ["a:b", "c--d"]) == [("a", "b"), frozenset({"c", "d"})]
     True
     """
     edges: list[Edge] = []
-    for text in texts:
+    for text in texts or []:
         ends = text.split("--") if "--" in text else text.split(":")
         if len(ends) != 2 or not all(end.strip() for end in ends):
             raise InputError(
@@ -169,14 +169,14 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
-def parse_effects(texts: Sequence[str], reserve: float | None) -> list[tuple[str, str]]:
+def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[str, str]]:
     """Return treatments with their outcomes.
 
-    >>> parse_effects(["a, b"], None), parse_effects([], None)
+    >>> parse_effects(["a, b"], None), parse_effects(None, None)
     ([('a', 'b')], [])
     """
     found = []
-    for text in texts:
+    for text in texts or []:
         ends = [name.strip() for name in text.split(",")]
         if len(ends) != 2 or not all(ends):
             raise InputError(
@@ -186,6 +186,25 @@ def parse_effects(texts: Sequence[str], reserve: float | None) -> list[tuple[str
     if not found and reserve is not None:
         raise InputError("--reserve is the share of the budget kept for --effect treatment,outcome: name one")
     return found
+
+
+def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]) -> list[str]:
+    """Return options as the words of a command; ``texts``, how those were written that take more than a word.
+
+    >>> option_words({"max_order": 2, "latent": True, "tiers": [["a"], ["b"]]}, {"tiers": ["a;b"]})
+    ['--max-order', '2', '--latent', '--tiers', 'a;b']
+    """
+    from dpcausal.present.origin import number
+
+    words = []
+    for name, value in given.items():
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+            continue
+        for text in texts.get(name) or [number(value) if isinstance(value, float) else str(value)]:
+            words += [f"--{option}", text]
+    return words
 
 
 def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | None]:

@@ -30,6 +30,8 @@ from dpcausal.privacy.budget import charged_for
 
 if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.counts.protocol import Counts
+    from dpcausal.data.dataset import Dataset
 
 
 def say(text: str) -> None:
@@ -133,9 +135,9 @@ def warn_weak(
             warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
 
 
-def warn_weak_answer(privacy: PrivacyStatement, rows: int, as_json: bool) -> None:
+def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json: bool) -> None:
     """Warn of a weak budget after an answer; its number of rows counts only where that is public."""
-    public = None if privacy.neighbours is Neighbours.ADD_REMOVE else rows
+    public = None if privacy.neighbours is Neighbours.ADD_REMOVE else rows.n
     warn_weak(**privacy.asked, rows=public, said=None if as_json else privacy)
 
 
