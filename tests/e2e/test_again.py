@@ -89,7 +89,7 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         (["again", "nowhere", "--out", "x"], "can't read"),
         (["again", "tiers.toml", "--out", "x"], "can't read"),
         (["again", "out", "--tiers", "smok", "--out", "x"], 'did you mean "smoke"'),
-        (["again", "out", "--confidence", "-1", "--out", "x"], "--confidence"),
+        (["again", "out", "--confidence", "-1", "--out", "x"], "confidence"),
         ([*effect, "--release", "cut"], "damaged"),
         ([*effect, "--release", "out", "--epsilon", "1"], "leave out --epsilon"),
         ([*effect, "--epsilon", "1"], "--schema"),

@@ -65,7 +65,7 @@ def test_a_refused_test_leaves_no_directory(words: list[str], capsys: pytest.Cap
 def test_what_could_not_be_written_is_printed(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dpcausal.cli.ci_test.write_texts", full_disk)
+    monkeypatch.setattr("dpcausal.cli.release_dir.write_texts", full_disk)
     assert run([*words, "--epsilon", "1", "--json"]) == 2
     said = capsys.readouterr()
     assert json.loads(said.out)["x"] == "a"

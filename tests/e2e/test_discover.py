@@ -256,7 +256,7 @@ def test_the_ledger_is_charged_once_and_then_refuses(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "give an --epsilon: --epsilon 0.5 is a start (half of a budget of 1)"),
+        ([], "--epsilon 0.5 is a start"),
         (["--epsilon", "0"], "epsilon"),
         (["--epsilon", "nan"], "epsilon"),
         (["--epsilon", "1", "--delta", "1"], "delta"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import random
 from pathlib import Path
 
 import pytest
 
+import dpcausal as dc
 from dpcausal.cli.app import run
+from dpcausal.privacy.ledger import Ledger
 
 SCHEMA = """
 [columns.smoke]
@@ -92,3 +96,35 @@ def test_a_pair_and_the_full_table(schema: str, capsys: pytest.CaptureFixture[st
     assert len(full.splitlines()) > len(brief.splitlines())
     assert run([*asked, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pair"] == ["age", "lung"]
+
+
+@pytest.mark.skipif(
+    "plan" not in inspect.signature(dc.discover).parameters, reason="discover takes no plan yet"
+)
+def test_discover_measures_what_was_planned(
+    schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    drawn = random.Random(1)
+    lines = [f"{drawn.choice(['no', 'yes'])},{drawn.randrange(110)},no" for _ in range(2_000)]
+    Path("t.csv").write_text("\n".join(["smoke,age,lung", *lines]) + "\n")
+    ledger = Ledger.open("sqlite:///l.db", create=True)
+    ledger.create("cohort", 5.0, 1e-5)
+    planned = ["plan", "--schema", schema, "--rows", "2000", "--epsilon", "1", "--delta", "1e-6"]
+    assert run([*planned, "--target", "lung", "--level", "0.01", "--out", "plan"]) == 0
+    asked = ["discover", "t.csv", "--schema", schema, "--plan", "plan/plan.json", "--out", "out"]
+    charged = ["--ledger", "sqlite:///l.db", "--dataset", "cohort"]
+    capsys.readouterr()
+    for wrong in (["--epsilon", "2"], ["--target", "age"], ["--method", "pc"], ["--effect", "smoke,lung"]):
+        assert run([*asked, *charged, *wrong]) == 2
+        said = capsys.readouterr()
+        assert (said.out, said.err.count("\n")) == ("", 1)
+        assert (ledger.show()[0].releases, Path("out").exists()) == (0, False)
+    assert run([*asked, *charged, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["method"], found["level"]) == ("measured", 0.01)
+    account = ledger.show()[0]
+    assert (account.releases, account.spent_epsilon) == (1, 1.0)
+    page = Path("out/report.html").read_text()
+    assert "--plan plan/plan.json" in page
+    assert "--epsilon" not in page[page.index('<pre id="command">') :].partition("</pre>")[0]

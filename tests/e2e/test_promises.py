@@ -115,3 +115,22 @@ def test_a_plan_of_a_draft_warns(here: Path, capsys: pytest.CaptureFixture[str])
     (here / "s.toml").write_text("draft = true\n" + SCHEMA)
     assert run(words) == 0
     assert capsys.readouterr().err.startswith("dpcausal: the schema is an unchecked draft")
+
+
+@pytest.mark.parametrize("rows", [3, 200])
+@pytest.mark.parametrize("command", ["test", "discover", "effect"])
+def test_a_protected_number_of_rows_decides_no_warning(
+    command: str, rows: int, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A delta above one over the rows is a weak promise, which only a public number of rows may tell."""
+    lines = (here / "t.csv").read_text().splitlines()
+    (here / "t.csv").write_text("\n".join(lines[: 1 + rows]) + "\n")
+    words = {
+        "test": asked("--method", "g"),
+        "discover": ["discover", "t.csv", "--schema", "s.toml", "--method", "svt-pc", "--out", "out"],
+        "effect": ["effect", "t.csv", "--schema", "s.toml", "--treatment", "a", "--outcome", "b", "--anyway"],
+    }
+    epsilon = "0.05" if command == "effect" else "1"  # so little that delta is used
+    more = ["--epsilon", epsilon, "--delta", "0.01", "--neighbours", "add-remove", "--json"]
+    assert run([*words[command], *more]) == 0
+    assert "dpcausal: " not in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from dpcausal.cli.app import app, run
-from dpcausal.cli.options import Command
+from dpcausal.cli.usage import Command
 
 COLUMNS = ("smoke", "bronc", "age", "sex")
 SCHEMA = "".join(f'[columns.{name}]\ntype = "categorical"\nlevels = ["no", "yes"]\n' for name in COLUMNS)

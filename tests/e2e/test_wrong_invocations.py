@@ -276,7 +276,7 @@ WRONG = [
     (
         "confidence of priv-pc",
         f"{D} --epsilon 1 --method priv-pc --confidence 5",
-        "--confidence goes with --method measured or moments, not with priv-pc\n",
+        "priv-pc has no option 'confidence'",
     ),
     ("confidence below zero", f"{D} --epsilon 1 --confidence -1", "zero or above, not -1\n"),
     ("private pc", f"{D} --epsilon 1 --method pc", "not private"),
@@ -307,7 +307,7 @@ WRONG = [
     ),
     ("a column that begins alike", f"{T} --x smoking --y bronc --epsilon 1", '(did you mean "smoke"?)\n'),
     ("unknown column in tiers", f"{D} --epsilon 1 --tiers smok;age", 'did you mean "smoke"'),
-    ("a target misspelt", f"{D} --epsilon 1 --target bronk", 'in the schema (did you mean "bronc"?)\n'),
+    ("a target misspelt", f"{D} --epsilon 1 --target bronk", '(did you mean "bronc"?)\n'),
     ("a target like no other", f"{D} --epsilon 1 --target weight", "; there are smoke, age, bronc\n"),
     ("tiers of nothing", f"{D} --epsilon 1 --tiers ;;", "--tiers names no column"),
     ("empty tiers", f"{D} --epsilon 1 --tiers=", "--tiers names no column"),
@@ -339,11 +339,11 @@ WRONG = [
     ),
     ("unknown test", f"{T} --x smoke --y bronc --method kendal --epsilon 1", 'did you mean "kendall"'),
     ("private and not", f"{T} --x smoke --y bronc --epsilon 1 --no-privacy", "--no-privacy"),
-    ("neither", f"{T} --x smoke --y bronc", "--epsilon 0.2 is a start"),
+    ("neither", f"{T} --x smoke --y bronc", "--epsilon 0.5 is a start"),
     (
         "a test of one level",
         f"{T.replace('schema.toml', 'single.toml')} --x smoke --y age --epsilon 1",
-        'single.toml:3: "smoke" has one level',
+        '"smoke" has one level',
     ),
     ("test into a file", f"{T} --x smoke --y bronc --epsilon 1 --out taken", "taken"),
     ("test into nothing", f"{T} --x smoke --y bronc --epsilon 1 --out=", "'--out': it is empty"),
@@ -470,3 +470,43 @@ def test_the_good_calls_they_are_made_from_work(
     assert run(f"{T} --x smoke --y bronc --epsilon 1".split()) == 0
     assert run(["ledger", "show", "--ledger", "sqlite:///ledger.db"]) == 0
     assert "cohort" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        f"{D} --confidence -1",
+        f"{D} --method priv-pc --confidence 5",
+        f"{D} --method priv-pc --target smoke",
+        f"{D} --method tests --latent",
+        f"{D} --target smoke --latent",
+        f"{D} --target smoke --option target=bronc",
+        f"{D} --target smkoe",
+        f"{D} --tiers age;smkoe",
+        f"{D} --level 2",
+        f"{D} --effect smoke,smoke",
+        f"{D} --effect smoke,bronc --effect smoke,bronc",
+        f"{D} --effect smoke,bronc --reserve 2",
+        f"{D} --reserve 0.3",
+        f"{D} --max-order -1",
+        f"{T} --x smoke --y smoke",
+        f"{T} --x smoke --y bronc --level 2",
+        f"{T} --x smoke --y bronc --method kendall --option hits=3",
+        f"{T} --x smoke --y bronc --rows 100",
+        f"{T.replace('schema.toml', 'single.toml')} --x smoke --y bronc",
+        f"{E} --treatment smoke --outcome bronc --level 0.05",
+        f"{E} --treatment smoke --outcome bronc --graph nowhere.json",
+        f"{E} --treatment smoke --outcome bronc --adjust smoke",
+        f"{E} --treatment smoke --outcome bronc --method tables",
+    ],
+)
+def test_what_the_library_refuses_it_refuses_before_a_charge(
+    wrong: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert run([*wrong.split(), "--epsilon", "0.5", "--anyway", *L.split(), "--dataset", "cohort"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    (account,) = Ledger.open("sqlite:///ledger.db").show("cohort")
+    assert (account.releases, account.spent_epsilon) == (0, 0)
+    assert not (place / "out").exists()

@@ -19,11 +19,13 @@ from dpcausal.core.arguments import (
     checked_level,
     checked_name,
     column_names,
+    refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
 )
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import (
     NOT_EMPTY,
     ROWS,
@@ -228,7 +230,10 @@ def ci_test(
     >>> test.privacy.private, test.privacy.epsilon
     (True, 1.0)
     """
-    refuse_missing_epsilon(epsilon, "ci_test", options, "epsilon=None")
+    classical = spelled("--no-privacy", "epsilon=None")
+    refuse_missing_epsilon(epsilon, spelled("test", "ci_test"), options, classical)
+    if epsilon is not None:
+        check_total(epsilon, delta)
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
     reason: Reason
@@ -254,12 +259,10 @@ def ci_test(
     test = make_test(name, options, shared)
     test.check(question)
     if epsilon is None:
-        if ledger is not None or delta:
-            raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
+        refuse_charge_without_epsilon(delta, ledger)
         budget = Budget.none(relation)
     else:
         if not anyway and relation is Neighbours.REPLACE_ONE:
-            check_total(epsilon, delta)
             refuse_hopeless(test, question, data.n, epsilon, delta, level, ledger, dataset)
         reserve = delta if test.own_delta else 0.0
         note = {"command": "test", "method": name, "question": str(question)}

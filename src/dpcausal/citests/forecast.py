@@ -20,6 +20,7 @@ from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, FewRows, ManyCells, MissingRule, NumbersGiven, Reason
 from dpcausal.core.arguments import (
+    NO_FORECAST,
     REQUIRED,
     checked_count,
     checked_level,
@@ -31,6 +32,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
@@ -192,9 +194,9 @@ def forecast_ci_test(
     >>> few.method, few.refused, dc.forecast_ci_test(schema, "dose", "pain", rows=60, epsilon=few.enough).refused
     ('kendall', True, False)
     """
-    refuse_missing_epsilon(epsilon, "forecast_ci_test", options, "epsilon=0.5")
+    refuse_missing_epsilon(epsilon, spelled("--forecast", "forecast_ci_test"), options)
     if epsilon is None:
-        raise InputError("a forecast says what noise will do: it needs an epsilon")
+        raise InputError(NO_FORECAST)
     if not isinstance(source, Schema | Dataset | Counts):
         raise not_a_dataset(source)
     check_total(epsilon, delta)
@@ -265,9 +267,14 @@ def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: 
     if rows is not None:
         return checked_count(rows, "rows")
     if isinstance(source, Schema):
-        raise InputError("a forecast from a schema needs rows=, how many there will be")
+        raise InputError(
+            spelled("a forecast needs a file, or --rows N", "a forecast from a schema needs rows=")
+            + ": how many there will be"
+        )
     if relation is Neighbours.ADD_REMOVE:
-        raise InputError("the number of rows is protected (add-remove): no forecast without rows=")
+        raise InputError(
+            f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
+        )
     return source.n
 
 

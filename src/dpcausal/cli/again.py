@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.discover import parse_edges, parse_tiers, shown_result, write
-from dpcausal.cli.options import AsJson, Command, Full, path, say
-from dpcausal.cli.release_dir import kept_words, prepared
-from dpcausal.core.errors import InputError
+from dpcausal.cli.discover import shown_result, tell_release, write
+from dpcausal.cli.options import (
+    AsJson,
+    Forbidden,
+    Full,
+    MaxOrder,
+    Required,
+    ShowOpen,
+    option_words,
+    parse_edges,
+    parse_tiers,
+    path,
+)
+from dpcausal.cli.output import say
+from dpcausal.cli.release_dir import prepared
+from dpcausal.cli.usage import Command
 from dpcausal.core.redact import file_name
 
 if TYPE_CHECKING:
@@ -84,18 +96,12 @@ def run_again(
         list[str] | None,
         typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'; repeat it for later ones."),
     ] = None,
-    required: Annotated[
-        list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b; repeat it.")
-    ] = None,
-    forbidden: Annotated[
-        list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
-    ] = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
     forget: Annotated[
         bool, typer.Option("--forget", help="Drop tiers, required and forbidden edges of the first run.")
     ] = False,
-    max_order: Annotated[
-        int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
-    ] = None,
+    max_order: MaxOrder = None,
     level: Annotated[float | None, typer.Option("--level", help="Size of each test.")] = None,
     latent: Annotated[
         bool | None,
@@ -104,22 +110,15 @@ def run_again(
     confidence: Annotated[
         int | None, typer.Option("--confidence", help="Repeats to tell how sure each edge is.")
     ] = None,
-    show_open: Annotated[
-        bool,
-        typer.Option(
-            "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
-        ),
-    ] = False,
+    show_open: ShowOpen = False,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to --out, where it is given, a summary or the JSON object to standard output."""
     from dpcausal.discovery.release import load_release
     from dpcausal.present.files import AgainOrigin
-    from dpcausal.present.graph_words import NOTHING_WRITTEN, written_words
+    from dpcausal.present.graph_words import NOTHING_WRITTEN
 
-    if confidence is not None and confidence < 0:
-        raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
     none: list[Any] | None = [] if forget else None
     options: dict[str, Any] = {
         "tiers": none if tiers is None else parse_tiers(tiers),
@@ -132,14 +131,9 @@ def run_again(
     }
     kept = load_release(release)
     texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
-    words = [
-        *(["--forget"] if forget else []),
-        *([] if latent is None else ["--latent" if latent else "--no-latent"]),
-        *(word for name, given in texts.items() for text in given or [] for word in (f"--{name}", text)),
-        *([] if max_order is None else ["--max-order", str(max_order)]),
-        *([] if level is None else ["--level", f"{level:g}"]),
-        *([] if confidence is None else ["--confidence", str(confidence)]),
-    ]
+    given = {name: value for name, value in options.items() if value is not None}
+    typed = {name: value for name, value in given.items() if texts.get(name, ()) is not None}
+    words = [*(["--forget"] if forget else []), *option_words(typed, texts)]
     shown = file_name(str(release))
     bars = not as_json and sys.stderr.isatty()
     before, where = pairs_beside(release), None
@@ -150,7 +144,7 @@ def run_again(
             f"release {kept.id}",
             "",
             ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
-            {name: value for name, value in options.items() if value is not None},
+            given,
             release=shown,
         )
         with prepared(out):
@@ -158,14 +152,10 @@ def run_again(
             where = write(result, out, origin, show_open=show_open)
     changed = [] if as_json else changed_since(before, result, shown)
     text = shown_result(result, [], [], as_json, show_open=show_open, full=full)
-    if as_json:
+    text = "\n".join([text, *changed])
+    if where is not None:
+        tell_release(result, text, where, full=full, as_json=as_json)
+    elif as_json:
         typer.echo(text)
     else:
-        ends = NOTHING_WRITTEN if where is None else written_words(result, str(where.folder), full=full)
-        say("\n".join([text, *changed, ends]))
-    if where is None:
-        return
-    if where.fault:
-        raise InputError(where.fault)
-    if where.kept is not None:
-        typer.echo(kept_words(where.kept), err=as_json)
+        say(f"{text}\n{NOTHING_WRITTEN}")

@@ -31,7 +31,7 @@ from dpcausal.cli import (
     reproduce,
     schema,
 )
-from dpcausal.cli.options import usage_words
+from dpcausal.cli.usage import usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 from dpcausal.core.spelling import for_command_line

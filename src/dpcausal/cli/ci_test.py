@@ -4,43 +4,42 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.file_options import Encoding, Sheet, refuse_undeclared, restricted
 from dpcausal.cli.method_options import Options, default_word, parse_options, takes, types_of_test, words_only
 from dpcausal.cli.options import (
+    AnswerDir,
     AsJson,
-    Command,
     DatasetName,
     Delta,
+    Encoding,
+    Explain,
     Full,
     LedgerUrl,
+    NoPrivacy,
+    OptionalFile,
     Relation,
     SchemaFile,
-    charging,
-    draft_is_told,
-    epsilon_words,
-    method_named,
+    Sheet,
+    SourceUrl,
+    TableName,
+    epsilon_of,
+    explained,
     names_of,
-    path,
-    say,
-    warn_weak,
+    restricted,
+    rows_of,
 )
-from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
-from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
-from dpcausal.core.arguments import checked_level
+from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
+from dpcausal.cli.release_dir import answered
+from dpcausal.cli.usage import Command, method_named
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
-from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
-    from dpcausal.citests.base import Question
+    from dpcausal.citests.result import CITestResult
     from dpcausal.data.schema import Schema
 
 HELP = """Test whether two columns are independent given others, under differential privacy.
@@ -155,19 +154,6 @@ def register(app: typer.Typer) -> None:
     app.command("test", cls=TestCommand, help=HELP.partition("\n")[0])(run_test)
 
 
-@contextmanager
-def in_options() -> Iterator[None]:
-    """Say what would help a test that can show nothing in the words of the command line."""
-    from dpcausal.core.look import Hopeless
-
-    try:
-        yield
-    except Hopeless as error:
-        from dpcausal.present.planning import look_words
-
-        raise InputError(look_words(error.look)) from None
-
-
 def side_of(option: str, text: str, declared: Schema) -> str | list[str]:
     """Return the column that --x or --y names, or several where commas are between names of columns."""
     if text in declared or "," not in text:
@@ -175,9 +161,18 @@ def side_of(option: str, text: str, declared: Schema) -> str | list[str]:
     return names_of(option, [text])
 
 
-def asked_columns(question: Question) -> tuple[str, ...]:
-    """Return the columns that a question is about, without those it holds fixed."""
-    return (*question.x_columns, *question.y_columns)
+def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
+    """Warn where a test by ranks took a level that stands for missing values in its place among the others."""
+    from dpcausal.citests.rank import RankTest
+    from dpcausal.citests.registry import class_named
+    from dpcausal.data.check import ordered_missing_levels
+    from dpcausal.present.schema import ordered_missing_words
+
+    if not issubclass(class_named(found.method), RankTest):
+        return
+    asked = [name for side in (found.x, found.y) for name in ([side] if isinstance(side, str) else side)]
+    for missing in ordered_missing_levels({name: schema[name] for name in asked}):
+        warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
 
 
 def run_test(
@@ -207,18 +202,8 @@ def run_test(
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Also write answer.json and privacy.json here; earlier ones are kept, in DIR/earlier-1 and so on.",
-            metavar="DIR",
-            parser=path,
-        ),
-    ] = None,
-    no_privacy: Annotated[
-        bool, typer.Option("--no-privacy", help="The classical answer, not private.")
-    ] = False,
+    out: AnswerDir = None,
+    no_privacy: NoPrivacy = False,
     anyway: Annotated[
         bool,
         typer.Option(
@@ -251,110 +236,50 @@ def run_test(
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc
     from dpcausal.citests.base import Question
-    from dpcausal.citests.rank import RankTest
-    from dpcausal.citests.registry import class_named
-    from dpcausal.data.check import ordered_missing_levels
-    from dpcausal.data.schema import line_of_column
-    from dpcausal.present.schema import ordered_missing_words
 
-    if (epsilon is None) != no_privacy and not (explain and epsilon is None):
-        raise InputError(epsilon_words(epsilon))
-    if no_privacy and (delta or ledger is not None):
-        raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
+    if number is not None and (not forecast or data is not None or source is not None):
+        raise InputError(
+            "--rows goes with --forecast and without a file or --source, not both: rows are counted there"
+        )
+    whole = dc.Schema.from_toml(schema)
     names = names_of("--given", given, "leave it out to condition on none")
-    declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
-    of_x, of_y = side_of("--x", x, declared), side_of("--y", y, declared)
-    sides = [[side] if isinstance(side, str) else side for side in (of_x, of_y)]
-    refuse_undeclared(declared, [*sides[0], *sides[1], *names], data)
-    question = Question.of(declared, of_x, of_y, names)  # before a large file is read
-    options = parse_options(option, types_of_test(method), method) if option else {}
-    try:
-        question.refuse_one_level(declared)
-    except InputError as error:
-        asked = (*question.x_columns, *question.y_columns)
-        single = next(name for name in asked if declared[name].size == 1)
-        raise InputError(f"{line_of_column(schema, single)}: {error}") from None
-    checked_level(level)
-    if epsilon is not None:
-        check_total(epsilon, delta)
-    if epsilon is not None and not as_json:
+    sides = side_of("--x", x, whole), side_of("--y", y, whole)
+    named = [name for side in sides for name in ([side] if isinstance(side, str) else side)]
+    declared = restricted(whole, [], encoding, sheet, data, [*named, *names])
+    if explain:
+        question = Question.of(declared, *sides, names)
+        columns = (*question.given, *question.x_columns, *question.y_columns)
+        typer.echo(explained(data, source, table, declared, [columns]))
+        return
+    asked: dict[str, Any] = {
+        **epsilon_of(epsilon, no_privacy),
+        "method": method,
+        "delta": delta,
+        "level": level,
+        "neighbours": neighbours,
+        **(parse_options(option, types_of_test(method), method) if option else {}),
+    }
+    if not no_privacy and not as_json:
         draft_is_told()
     bars = not as_json and sys.stderr.isatty()
-    if forecast or number is not None:
-        if epsilon is None:
-            raise InputError("--forecast says what noise will do: it needs --epsilon")
-        if not forecast:
-            raise InputError("--rows goes with --forecast: a test counts the rows itself")
-        if number is not None and (data is not None or source is not None):
-            raise InputError(
-                "give a file or --source, or --rows, not both: a forecast counts the rows of a file"
-            )
-        if number is None and data is None and source is None:
-            raise InputError("--forecast needs the number of rows: name the file, or say --rows N")
-        ahead = dc.forecast_ci_test(
-            declared if number is not None else rows_of(data, source, table, declared, bars),
-            of_x,
-            of_y,
-            names,
-            rows=number,
-            method=method,  # type: ignore[arg-type]
-            epsilon=epsilon,
-            delta=delta,
-            level=level,
-            neighbours=neighbours,  # type: ignore[arg-type]
-            **options,
-        )
+    if forecast:
         from dpcausal.planning.look import left_in_ledger  # a test needs nothing of a plan
 
+        known = data is not None or source is not None
+        rows = rows_of(data, source, table, declared, bars) if known else declared
+        ahead = dc.forecast_ci_test(rows, *sides, names, rows=number, **asked)
         ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
         if as_json:
             typer.echo(ahead.to_json())
         else:
             say(ahead.summary())
         return
-    if explain:
-        typer.echo(explained(data, source, table, declared, [(*question.given, *asked_columns(question))]))
-        return
-    rows = rows_of(data, source, table, declared, bars)
-    where: Place | None = None
-    with nullcontext() if out is None else prepared(out):
-        with (
-            charging(data),
-            in_options(),
-            shown("testing", None, bars),
-        ):  # one test: there is nothing to count
-            found = dc.ci_test(
-                rows,
-                of_x,
-                of_y,
-                names,
-                method=method,  # type: ignore[arg-type]  # a text from the command line: ci_test checks it
-                epsilon=epsilon,
-                delta=delta,
-                level=level,
-                neighbours=neighbours,  # type: ignore[arg-type]
-                ledger=ledger,
-                dataset=dataset,
-                anyway=anyway,
-                **options,
-            )
-        if out is not None:
-            try:
-                where = place(out)
-                files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
-                write_texts(where.folder, files)
-            except InputError:  # paid for: not to be lost
-                typer.echo(found.to_json() if as_json else found.summary(full=full))
-                raise
-    if issubclass(class_named(found.method), RankTest):
-        asked = (*question.x_columns, *question.y_columns)
-        for missing in ordered_missing_levels({name: declared[name] for name in asked}):
-            warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
-    public = None if neighbours == "add-remove" else rows.n
-    warn_weak(epsilon, delta, public, None if as_json else found.privacy)
-    if as_json:
-        typer.echo(found.to_json())
-    else:
-        say(found.summary(full=full))
-    if where is not None:
-        tell_place(where, as_json)
+    counted = rows_of(data, source, table, declared, bars)
+
+    def tested() -> CITestResult:
+        with charging(data), shown("testing", None, bars):  # one test: there is nothing to count
+            return dc.ci_test(counted, *sides, names, ledger=ledger, dataset=dataset, anyway=anyway, **asked)
+
+    found = answered(tested, out, full=full, as_json=as_json)
+    warn_ordered_missing(found, declared)
+    warn_weak_answer(found.privacy, counted, as_json)

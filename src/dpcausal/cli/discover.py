@@ -4,40 +4,51 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.effects_asked import effects_json, parse_effects, with_effects
-from dpcausal.cli.file_options import Columns, Encoding, Sheet, restricted
 from dpcausal.cli.method_options import Options, default_word, parse_options, takes, types_of
 from dpcausal.cli.options import (
     AsJson,
-    Command,
+    Columns,
     DatasetName,
     Delta,
+    Encoding,
+    Explain,
+    Forbidden,
     Full,
     LedgerUrl,
+    MaxOrder,
+    OptionalFile,
     Relation,
+    Required,
     SchemaFile,
-    charging,
-    draft_is_told,
-    method_named,
+    Sheet,
+    ShowOpen,
+    SourceUrl,
+    TableName,
+    explained,
     names_of,
-    origin_of,
+    option_words,
+    parse_edges,
+    parse_effects,
+    parse_tiers,
     path,
-    say,
-    warn_weak,
+    restricted,
+    rows_of,
 )
+from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
 from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
-from dpcausal.cli.source_options import Explain, OptionalFile, SourceUrl, TableName, explained, rows_of
-from dpcausal.core.arguments import checked_level
-from dpcausal.core.errors import InputError, no_columns
-from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.cli.usage import Command, method_named
+from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.redact import file_name, ledger_name
 
 if TYPE_CHECKING:
-    from dpcausal.discovery.knowledge import Edge
+    from dpcausal.data.schema import Schema
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.present.files import Origin
 
@@ -132,39 +143,6 @@ def register(app: typer.Typer) -> None:
     app.command("discover", cls=DiscoverCommand, help=HELP.partition("\n")[0])(run_discover)
 
 
-def parse_edges(option: str, texts: list[str]) -> list[Edge]:
-    """``a:b`` is the arrow a -> b, ``a--b`` the edge either way round.
-
-    >>> parse_edges("--required", ["a:b", "c--d"]) == [("a", "b"), frozenset({"c", "d"})]
-    True
-    """
-    edges: list[Edge] = []
-    for text in texts:
-        ends = text.split("--") if "--" in text else text.split(":")
-        if len(ends) != 2 or not all(end.strip() for end in ends):
-            raise InputError(
-                f"{option} takes a:b (an arrow) or a--b (an edge either way round), not {text!r}"
-            )
-        a, b = (end.strip() for end in ends)
-        edges.append(frozenset((a, b)) if "--" in text and a != b else (a, b))
-    return edges
-
-
-def parse_tiers(texts: list[str] | None) -> list[list[str]]:
-    """``a,b;c`` is the tier a, b before the tier c, and so is ``a,b`` and then ``c`` where the option is repeated.
-
-    >>> parse_tiers(["a, b; c"]), parse_tiers(["a", "b,c"]), parse_tiers(None)
-    ([['a', 'b'], ['c']], [['a'], ['b', 'c']], [])
-    """
-    if texts is None:
-        return []
-    text = ";".join(texts)
-    tiers = [[name.strip() for name in tier.split(",") if name.strip()] for tier in text.split(";")]
-    if not any(tiers):
-        raise InputError(f"--tiers names no column: {text!r}; it takes 'a,b;c': a and b before c")
-    return [tier for tier in tiers if tier]
-
-
 def shown_result(
     result: DiscoveryResult,
     told: list[str],
@@ -202,6 +180,122 @@ def write(
     return where
 
 
+def with_effects(
+    result: DiscoveryResult, asked: Sequence[tuple[str, str]]
+) -> tuple[DiscoveryResult, list[str], list[dict[str, Any]]]:
+    """Return the result, whose statement then tells of both, with a text and plain data for each effect.
+
+    Each takes an equal part of the share, or is free where none was kept. Where the graph says that there is no effect,
+    that is the answer, and its part is not spent.
+    """
+    from dpcausal.present.effect import answer_words, assumes_lines
+
+    texts, data = [], []
+    for treatment, outcome in asked:
+        try:
+            found = result.effect(treatment, outcome)
+        except DpcausalError as error:  # the graph is paid for: it is not to be lost
+            texts.append(f"Effect of {treatment} on {outcome}: none estimated: {error}.")
+            data.append({"treatment": treatment, "outcome": outcome, "estimate": None, "why": str(error)})
+            continue
+        result = replace(result, privacy=found.privacy)
+        texts.append("\n".join([answer_words(found), *assumes_lines(found)]))
+        data.append({name: value for name, value in found.to_dict().items() if name != "privacy"})
+    return result, texts, data
+
+
+def effects_json(effects: Sequence[dict[str, Any]]) -> str:
+    """Return the text of ``effects.json``."""
+    return json.dumps(effects, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}
+
+
+def origin_of(
+    data: Path | str,
+    table: str | None,
+    connected: bool,
+    schema: Path,
+    out: Path,
+    options: Mapping[str, Any],
+    texts: Mapping[str, list[str] | None],
+    of_method: Mapping[str, Any],
+    reading: Mapping[str, Any],
+) -> Origin:
+    """``options`` by their names in Python; ``texts``, how those were written that take more than a word.
+
+    ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. ``reading``: how the file
+    is written, and the columns where only some are used. ``table``: of an engine or a DuckDB file. ``connected``: given
+    by ``--source``. What is as usual is left out.
+
+    >>> found = origin_of("p.csv", None, False, Path("s.toml"), Path("out"), {"epsilon": 1.0, "delta": 0.0}, {}, {}, {})
+    >>> found.shell()
+    'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
+    """
+    from dpcausal.present.files import Origin
+
+    given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
+    given |= {"ledger": ledger_name(str(given["ledger"]))} if "ledger" in given else {}
+    given |= {"plan": file_name(str(given["plan"]))} if "plan" in given else {}
+    declared = file_name(str(schema))
+    text = str(data)
+    if text.startswith("duckdb:///"):
+        text, connected = text.removeprefix("duckdb:///"), False  # such a file goes without --source
+    rows = ledger_name(text) if "://" in text else file_name(text)
+    place = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
+    words = ["dpcausal", "discover", *place, "--schema", declared]
+    told = {name: value for name, value in reading.items() if value}
+    for name, value in told.items():
+        words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
+    words += option_words(given, texts)
+    for name, value in of_method.items():
+        words += ["--option", f"{name}={default_word(value)}"]
+    classical = {"epsilon": None} if "epsilon" in options else {}
+    arguments = {**classical, **given, **of_method}
+    return Origin(
+        rows, declared, [*words, "--out", file_name(str(out))], arguments, told, table or "", connected
+    )
+
+
+def columns_named(asked: Mapping[str, Any]) -> list[str]:
+    """Return the columns that the arguments of ``discover`` name.
+
+    >>> columns_named({"tiers": [["b", "a"]], "required": [("c", "d")], "target": "e"})
+    ['c', 'd', 'a', 'b', 'e']
+    """
+    groups = (asked.get(name, ()) for name in ("required", "forbidden", "tiers", "effect"))
+    named = [name for group in groups for part in group for name in sorted(part)]
+    return [*named, *([] if asked.get("target") is None else [asked["target"]])]
+
+
+def harmonics_asked(asked: Mapping[str, Any], schema: Schema) -> int | None:
+    """Return the harmonics of the SQL that ``moments`` would send; None where tables would be asked for."""
+    from dpcausal.data.columns import Numeric
+    from dpcausal.planning.measurement import mostly_numbers
+
+    numeric = [name for name, column in schema.items() if isinstance(column, Numeric)]
+    auto = asked["method"] == "auto" and asked.get("target") is None
+    if asked["method"] != "moments" and not (auto and mostly_numbers(tuple(schema), numeric)):
+        return None
+    return 1 if asked.get("harmonics") is None else int(asked["harmonics"])
+
+
+def tell_release(result: DiscoveryResult, text: str, where: Place, *, full: bool, as_json: bool) -> None:
+    """Print what was found and where it was written; a release that did not go to DIR itself is an error."""
+    if as_json:
+        typer.echo(text)
+    else:
+        from dpcausal.present.graph_words import written_words  # loaded by the text above
+
+        files_head = "\n\nFILES" if full else ""
+        say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
+    if where.fault:
+        raise InputError(where.fault)
+    if where.kept is not None:
+        typer.echo(kept_words(where.kept), err=as_json)
+
+
 def run_discover(
     schema: SchemaFile,
     data: OptionalFile = None,
@@ -230,16 +324,10 @@ def run_discover(
         float,
         typer.Option("--level", help="Level of each test: how often it shows a link where there is none."),
     ] = 0.05,
-    max_order: Annotated[
-        int | None, typer.Option("--max-order", help="Most columns held fixed at once.")
-    ] = None,
+    max_order: MaxOrder = None,
     neighbours: Relation = "replace-one",
-    required: Annotated[
-        list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b; repeat it.")
-    ] = None,
-    forbidden: Annotated[
-        list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
-    ] = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
     tiers: Annotated[
         list[str] | None,
         typer.Option(
@@ -275,13 +363,17 @@ def run_discover(
         float | None,
         typer.Option("--reserve", help="Share of the budget that the search leaves for --effect (0.3)."),
     ] = None,
-    option: Options = None,
-    show_open: Annotated[
-        bool,
+    plan: Annotated[
+        Path | None,
         typer.Option(
-            "--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."
+            "--plan",
+            help="A plan.json of dpcausal plan --out: measure exactly that, at its budget, level and target.",
+            metavar="FILE",
+            parser=path,
         ),
-    ] = False,
+    ] = None,
+    option: Options = None,
+    show_open: ShowOpen = False,
     anyway: Annotated[
         bool,
         typer.Option(
@@ -306,130 +398,59 @@ def run_discover(
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
-    from dpcausal.discovery.discover import discover, method_named
-    from dpcausal.discovery.knowledge import Knowledge
-    from dpcausal.discovery.reserve import checked_effects, checked_reserve
-    from dpcausal.planning.measurement import mostly_numbers
 
     if out is None and not explain:
         raise InputError("Missing option '--out'.")
-    if epsilon is None and method != "pc" and not explain:
-        raise InputError(
-            "give an --epsilon: --epsilon 0.5 is a start (half of a budget of 1); without privacy there is --method pc"
-        )
-    if epsilon is None and not explain and (delta or ledger is not None):
-        raise InputError("--method pc charges nothing: it goes with no --delta and no --ledger")
-    if method != "auto":
-        method_named(method)
-    if confidence is not None and confidence < 0:
-        raise InputError(f"--confidence takes a number of repeats, zero or above, not {confidence}")
-    if confidence and method not in ("auto", "measured", "moments"):
-        raise InputError(f"--confidence goes with --method measured or moments, not with {method}")
-    checked_level(level)
-    of_method = parse_options(option or [], types_of(method, option or []), method) if option else {}
-    for name, value in (("confidence", confidence), ("target", target)):
-        if value is not None and name in of_method:
-            raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
-    confidence, target = of_method.pop("confidence", confidence), of_method.pop("target", target)
-    effects = parse_effects(effect or [], reserve)
-    if effects and epsilon is None:
-        raise InputError(
-            "--effect after --method pc: ask dpcausal effect --graph, there is no budget to share"
-        )
-    if epsilon is not None:
-        check_total(epsilon, delta)  # before a large file is read
-    kept = checked_reserve(reserve, epsilon, effects)
-    options: dict[str, Any] = {
+    of_method = parse_options(option, types_of(method, option), method) if option else {}
+    given: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
         "method": method,
         "level": level,
         "neighbours": neighbours,
         "max_order": max_order,
-        "required": parse_edges("--required", required or []),
-        "forbidden": parse_edges("--forbidden", forbidden or []),
+        "required": parse_edges("--required", required),
+        "forbidden": parse_edges("--forbidden", forbidden),
         "tiers": parse_tiers(tiers),
         "ledger": ledger,
         "dataset": dataset,
-        "reserve": kept or None,
-        "effect": effects,
+        "confidence": confidence,
+        "target": target,
+        "latent": latent or None,
+        "effect": parse_effects(effect, reserve),
+        "reserve": reserve,
+        "plan": plan,
+        "anyway": anyway or None,
     }
+    asked = {name: value for name, value in given.items() if value is not None}
+    for name in asked.keys() & of_method:
+        raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
+    if method == "pc":
+        asked.setdefault("epsilon", None)
     chosen = names_of("--columns", columns, "leave it out for all")
-    # names come before anything is said about the budget
-    groups = (options["required"], options["forbidden"], options["tiers"], effects)
-    named = [name for group in groups for part in group for name in sorted(part)]
-    named += [] if target is None else [target]
+    named = columns_named({**asked, **of_method})
     declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, named)
-    checked_effects(effects, declared)
-    Knowledge.of(tuple(declared), options["required"], options["forbidden"], options["tiers"])
-    if target is not None and target not in declared:
-        raise InputError(no_columns([target], declared))
-    numeric = [name for name, column in declared.items() if isinstance(column, dc.Numeric)]
-    if epsilon is not None and not as_json:
-        draft_is_told()
-    tables = method == "measured" or (
-        method == "auto" and (target is not None or not mostly_numbers(tuple(declared), numeric))
-    )
-    if target is not None and not tables:
-        raise InputError(f"--target goes with --method measured, not with {method}")
-    if confidence is not None and (tables or method in ("auto", "moments")):
-        options["confidence"] = confidence
-    if target is not None:
-        options["target"] = target
-    if latent:
-        options["latent"] = True
-    bars = not as_json and sys.stderr.isatty()
-    if explain:
-        by_moments = method == "moments" or (method == "auto" and not tables)
-        given = of_method.get("harmonics")
-        harmonics = None if not by_moments else 1 if given is None else given
+    if out is None or explain:
+        harmonics = harmonics_asked({**asked, **of_method}, declared)
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
-    assert out is not None
+    if method != "pc" and not as_json:
+        draft_is_told()
+    bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
-    texts = {
-        "required": required or [],
-        "forbidden": forbidden or [],
-        "tiers": tiers or [],
-        "effect": effect or [],
-    }
     with prepared(out):
-        asked = {**options, "reserve": kept}
         with charging(data):
-            result = discover(rows, progress=bars, anyway=anyway, **asked, **of_method)
-        result, told, found = with_effects(result, effects)
+            result = dc.discover(rows, progress=bars, **asked, **of_method)
+        result, told, found = with_effects(result, asked["effect"])
+        text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
+        texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
+        reading = {"columns": chosen, "encoding": encoding, "sheet": sheet}
+        rows_at = (data or source or "", table, data is None)
+        origin = origin_of(*rows_at, schema, out, asked, texts, of_method, reading)
         try:
-            where = write(
-                result,
-                out,
-                origin_of(
-                    data or source or "",
-                    schema,
-                    out,
-                    options,
-                    texts,
-                    of_method,
-                    {"columns": chosen, "encoding": encoding, "sheet": sheet},
-                    table,
-                    connected=data is None,
-                ),
-                show_open=show_open,
-                effects=found,
-            )
+            where = write(result, out, origin, show_open=show_open, effects=found)
         except InputError:  # paid for: not to be lost
-            typer.echo(shown_result(result, told, found, as_json, show_open=show_open, full=full))
+            typer.echo(text)
             raise
-    text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
-    files_head = "\n\nFILES" if full else ""
-    if as_json:
-        typer.echo(text)
-    else:
-        from dpcausal.present.graph_words import written_words  # loaded by the text above
-
-        say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
-    if where.fault:
-        raise InputError(where.fault)
-    public = None if neighbours == "add-remove" else rows.n
-    warn_weak(epsilon, delta, public, None if as_json else result.privacy)
-    if where.kept is not None:
-        typer.echo(kept_words(where.kept), err=as_json)
+    tell_release(result, text, where, full=full, as_json=as_json)
+    warn_weak_answer(result.privacy, rows, as_json)

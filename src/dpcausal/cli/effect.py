@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+import warnings
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from dpcausal.cli.effect_free import graph_is_told, refuse_paid, run_free, without_none
-from dpcausal.cli.file_options import Encoding, Sheet, refuse_undeclared, restricted
 from dpcausal.cli.options import (
+    AnswerDir,
     AsJson,
-    Command,
     DatasetName,
     Delta,
+    Encoding,
     Full,
     LedgerUrl,
+    NoPrivacy,
+    OptionalFile,
     OptionalSchema,
     Relation,
-    charging,
-    draft_is_told,
-    epsilon_words,
+    Sheet,
+    SourceUrl,
+    TableName,
+    epsilon_of,
     names_of,
     path,
-    say,
-    warn_weak,
+    restricted,
+    rows_of,
 )
-from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
-from dpcausal.cli.source_options import OptionalFile, SourceUrl, TableName, rows_of
+from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
+from dpcausal.cli.release_dir import answered
+from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
-from dpcausal.privacy.accounting.composition import check_total
 
 HELP = """Estimate the effect of a treatment on an outcome, other columns held fixed, under differential privacy.
 
@@ -72,6 +75,32 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
 def register(app: typer.Typer) -> None:
     """Add the ``effect`` command to ``app``."""
     app.command("effect", cls=Command, help=HELP)(run_effect)
+
+
+def refuse_paid(given: Mapping[str, Any]) -> None:
+    """Refuse options, by name, that only a table measured now has a use for: those that are set."""
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise InputError(
+            f"--release takes everything from what was released, free: leave out {', '.join(named)}"
+        )
+
+
+def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str] | None:
+    """Return the columns to hold fixed: none of them for the word "none", unless a column is called so.
+
+    >>> without_none(["none"], ["age"]), without_none(["none"], ["none"]), without_none(None, [])
+    ([], ['none'], None)
+    """
+    return [] if adjust == ["none"] and "none" not in columns else adjust
+
+
+def graph_is_told() -> None:
+    """From here on no warning of what the graph says against a question: the answer will print it."""
+    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen
+
+    for kind in (AdjustsForDescendant, LeavesBackDoorOpen):
+        warnings.filterwarnings("ignore", category=kind)
 
 
 def run_effect(
@@ -139,18 +168,8 @@ def run_effect(
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Also write answer.json and privacy.json here; earlier ones are kept, in DIR/earlier-1 and so on.",
-            metavar="DIR",
-            parser=path,
-        ),
-    ] = None,
-    no_privacy: Annotated[
-        bool, typer.Option("--no-privacy", help="The classical answer, not private.")
-    ] = False,
+    out: AnswerDir = None,
+    no_privacy: NoPrivacy = False,
     anyway: Annotated[
         bool,
         typer.Option(
@@ -170,13 +189,18 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.effects.effect import checked_confidence
-    from dpcausal.effects.question import effect_question, schema_with_cut
-    from dpcausal.graphs.doubts import read_graph
     from dpcausal.planning.look import left_in_ledger
 
+    asked: dict[str, Any] = {
+        "estimand": estimand,
+        "compare": None if compare is None else [name.strip() for name in compare.split(",")],
+        "event": event,
+        "level": level,
+        "anyway": anyway,
+    }
     names = None if adjust is None else names_of("--adjust", adjust, "--adjust none holds nothing fixed")
-    two = None if compare is None else [name.strip() for name in compare.split(",")]
+    if not as_json and not forecast:
+        graph_is_told()
     if release is not None:
         paid = {
             "the file": data,
@@ -187,83 +211,38 @@ def run_effect(
         }
         more = {"--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy, "--forecast": forecast}
         refuse_paid({**paid, **more})
-        question = {"estimand": estimand, "compare": two, "event": event, "level": level, "anyway": anyway}
-        run_free(release, treatment, outcome, names, question, out, full=full, as_json=as_json)
+        kept = dc.load_release(release)
+        asked["adjust"] = without_none(names, kept.schema)
+        answered(lambda: kept.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)
         return
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
-    if (epsilon is None) != no_privacy:
-        raise InputError(epsilon_words(epsilon))
-    if no_privacy and (delta or ledger is not None):
-        raise InputError("--no-privacy charges nothing: it goes with no --delta and no --ledger")
-    declared = restricted(dc.Schema.from_toml(schema), [], encoding, sheet)
-    names = without_none(names, declared)
-    refuse_undeclared(declared, [treatment, outcome, *(names or ())], data)
-    asked_of = declared if source is not None else schema_with_cut(declared, outcome, event)
-    # before a large file is read
-    effect_question(
-        asked_of, treatment, outcome, names or (), estimand=estimand, compare=two, event=event, values=True
-    )
-    checked_confidence(level)
-    if epsilon is not None:
-        check_total(epsilon, delta)
-        if not as_json:
-            draft_is_told()
-    elif forecast:
-        raise InputError("--forecast says what noise will do: it needs --epsilon")
-    if graph is not None:
-        read_graph(graph)  # before a large file is read
-    bars = not as_json and sys.stderr.isatty()
-    rows = rows_of(data, source, table, declared, bars)
-    asked: dict[str, Any] = {
-        "adjust": names,
+    whole = dc.Schema.from_toml(schema)
+    asked |= {
+        **epsilon_of(epsilon, no_privacy),
+        "adjust": without_none(names, whole),
         "graph": graph,
-        "epsilon": epsilon,
         "delta": delta,
-        "estimand": estimand,
-        "compare": two,
-        "event": event,
         "method": method,
-        "level": level,
         "neighbours": neighbours,
     }
+    declared = restricted(whole, [], encoding, sheet, data, [treatment, outcome, *(asked["adjust"] or ())])
+    if not no_privacy and not as_json:
+        draft_is_told()
+    bars = not as_json and sys.stderr.isatty()
+    rows = rows_of(data, source, table, declared, bars)
     if forecast:
-        ahead = replace(
-            dc.forecast_effect(rows, treatment, outcome, **asked, anyway=anyway),
-            left=left_in_ledger(ledger, dataset),
-        )
+        ahead = dc.forecast_effect(rows, treatment, outcome, **asked)
+        ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
         if as_json:
             typer.echo(ahead.to_json())
         else:
             say(ahead.summary())
         return
-    if not as_json:
-        graph_is_told()
-    where: Place | None = None
-    with nullcontext() if out is None else prepared(out):
+
+    def measured() -> dc.EffectResult:
         with charging(data), shown("measuring", None, bars):
-            found = dc.effect(
-                rows,
-                treatment,
-                outcome,
-                **asked,
-                ledger=ledger,
-                dataset=dataset,
-                anyway=anyway,
-            )
-        if out is not None:
-            try:
-                where = place(out)
-                files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
-                write_texts(where.folder, files)
-            except InputError:  # paid for: not to be lost
-                typer.echo(found.to_json() if as_json else found.summary(full=full))
-                raise
-    public = None if neighbours == "add-remove" else rows.n
-    warn_weak(epsilon, delta, public, None if as_json else found.privacy)
-    if as_json:
-        typer.echo(found.to_json())
-    else:
-        say(found.summary(full=full))
-    if where is not None:
-        tell_place(where, as_json)
+            return dc.effect(rows, treatment, outcome, **asked, ledger=ledger, dataset=dataset)
+
+    found = answered(measured, out, full=full, as_json=as_json)
+    warn_weak_answer(found.privacy, rows, as_json)

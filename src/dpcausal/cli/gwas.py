@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, Command, DatasetName, Full, LedgerUrl, charging, path, warn_weak
+from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, path
+from dpcausal.cli.output import charging, warn_weak
 from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
+from dpcausal.cli.usage import Command
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
@@ -93,7 +95,7 @@ def run_gwas(
     pheno: Annotated[
         Path | None, typer.Option("--pheno", help="Phenotypes instead of .fam's.", parser=path)
     ] = None,
-    mpheno: Annotated[int, typer.Option("--mpheno", help="Which column of --pheno.")] = 1,
+    mpheno: Annotated[int, typer.Option("--mpheno", min=1, help="Which column of --pheno.")] = 1,
     zero_one: Annotated[bool, typer.Option("--1", help="Phenotypes are 0 control, 1 case.")] = False,
     keep: Annotated[
         Path | None, typer.Option("--keep", help="People to keep: family, person.", parser=path)
@@ -121,7 +123,7 @@ def run_gwas(
     ] = None,
     cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
     controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
-    threads: Annotated[int | None, typer.Option("--threads", help="Default: all cores.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Default: all cores.")] = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
     full: Full = False,
@@ -142,10 +144,6 @@ def run_gwas(
         )
     if freq == BUDGET and not 0.0 < freq_share < 1.0:
         raise InputError("--freq-share must lie within 0 and 1")
-    if mpheno < 1:
-        raise InputError(f"--mpheno counts columns after the two ids from 1, not {mpheno}")
-    if threads is not None and threads < 1:
-        raise InputError("--threads must be at least 1")
     check_missing_rule(missing, allele_order)  # before a large study is counted
     rule, order = cast("MissingRule", missing), cast("AlleleOrder", allele_order)
     if tables:

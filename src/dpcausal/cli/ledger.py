@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import Command, print_table, warn_large_delta, warn_weak
+from dpcausal.cli.output import print_table, warn_large_delta, warn_weak
+from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.composition import check_total
 

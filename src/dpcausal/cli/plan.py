@@ -10,10 +10,24 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dpcausal.cli.file_options import Columns, restricted
-from dpcausal.cli.options import AsJson, Command, Delta, Relation, SchemaFile, names_of, path, warn_weak
+from dpcausal.cli.options import (
+    AsJson,
+    Columns,
+    Delta,
+    Explain,
+    Relation,
+    SchemaFile,
+    SourceUrl,
+    TableName,
+    names_of,
+    path,
+    restricted,
+    rows_at,
+    rows_explained,
+)
+from dpcausal.cli.output import warn_weak
 from dpcausal.cli.release_dir import prepared, write_texts
-from dpcausal.cli.source_options import Explain, SourceUrl, TableName, rows_at, rows_explained
+from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 

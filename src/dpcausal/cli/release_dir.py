@@ -8,14 +8,31 @@ script would else take the earlier release for the new one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import typer
 
+from dpcausal.cli.output import say
 from dpcausal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcausal.core.statement import PrivacyStatement
+
+
+class Answer(Protocol):
+    """What a test or an effect returns."""
+
+    @property
+    def privacy(self) -> PrivacyStatement: ...
+    def to_json(self) -> str: ...
+    def summary(self, *, full: bool = ...) -> str: ...
+
+
+A = TypeVar("A", bound=Answer)
 
 FILES = (
     "privacy.json",
@@ -136,3 +153,26 @@ def write_texts(out: Path, files: Mapping[str, str]) -> None:
             (out / name).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
+
+
+def answered(ask: Callable[[], A], out: Path | None, *, full: bool, as_json: bool) -> A:
+    """Ask for an answer and print it; where DIR is given it is made first, and gets answer.json and privacy.json."""
+    where = None
+    with nullcontext() if out is None else prepared(out):
+        found = ask()
+        text = found.to_json() if as_json else found.summary(full=full)
+        if out is not None:
+            try:
+                where = place(out)
+                files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
+                write_texts(where.folder, files)
+            except InputError:  # paid for: not to be lost
+                typer.echo(text)
+                raise
+    if as_json:
+        typer.echo(text)
+    else:
+        say(text)
+    if where is not None:
+        tell_place(where, as_json)
+    return found

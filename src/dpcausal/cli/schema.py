@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcausal.cli.file_options import Columns, Encoding, Sheet
-from dpcausal.cli.options import AsJson, Command, DataFile, names_of, path, print_table
+from dpcausal.cli.options import AsJson, Columns, DataFile, Encoding, Sheet, names_of, path
+from dpcausal.cli.output import print_table
+from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError, SchemaError
 
 if TYPE_CHECKING:

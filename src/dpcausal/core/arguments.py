@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column, no_columns
+from dpcausal.core.spelling import spelled
 
 
 class _Required:
@@ -18,6 +19,7 @@ class _Required:
 
 
 REQUIRED: Any = _Required()
+NO_FORECAST = "a forecast says what noise will do: it needs an epsilon"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -163,13 +165,26 @@ def refuse_unknown(what: str, options: Iterable[str], own: Iterable[str], shared
             raise InputError(f"{what} has no option {option!r}{hint}; {has}")
 
 
-def refuse_missing_epsilon(epsilon: object, what: str, options: Iterable[str], classical: str) -> None:
-    """Refuse a call without an epsilon; an option that may have been meant is named."""
+def refuse_missing_epsilon(epsilon: object, what: str, options: Iterable[str], classical: str = "") -> None:
+    """Refuse a call without an epsilon; an option that may have been meant is named, and the ``classical`` call."""
     if epsilon is not REQUIRED:
         return
     meant = [option for option in options if "epsilon" in did_you_mean(option, ["epsilon"])]
-    instead = f", and there is no {meant[0]!r} (did you mean epsilon?)" if meant else ""
+    hint = f", and there is no {meant[0]!r} (did you mean epsilon?)" if meant else ""
+    without = f"; {classical} gives the classical answer, which is not private" if classical else ""
     raise InputError(
-        f"{what} needs an epsilon{instead}: what the release may cost, smaller is safer, and epsilon=0.5 is a "
-        f"start (half of a budget of 1); {classical} gives the classical answer, which is not private"
+        f"{what} needs an epsilon{hint}: what the release may cost, smaller is safer, and "
+        f"{spelled('--epsilon 0.5', 'epsilon=0.5')} is a start (half of a budget of 1){without}"
     )
+
+
+def refuse_charge_without_epsilon(delta: float, ledger: object) -> None:
+    """Refuse a delta or a ledger for an answer without privacy, to which nothing is charged."""
+    if delta or ledger is not None:
+        raise InputError(
+            spelled(
+                "an answer without privacy (--no-privacy, --method pc) charges nothing: it goes with no --delta and "
+                "no --ledger",
+                "epsilon=None means no privacy: it goes with no delta and no ledger",
+            )
+        )

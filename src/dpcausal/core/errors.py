@@ -158,4 +158,4 @@ def no_columns(names: Iterable[str], columns: Iterable[str], where: str = " in t
 
 
 class BeforeCharge(UserWarning):
-    """What should be read before a budget is charged; it rests on names and entries of ledgers, never on rows."""
+    """What should be read before a budget is charged; it rests on public numbers and on ledgers, never on rows."""

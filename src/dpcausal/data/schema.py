@@ -40,7 +40,7 @@ from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric
 from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
 from dpcausal.data.file_format import FileFormat
 
-__all__ = ["Schema", "column_toml", "format_toml", "line_of_column", "toml_header"]
+__all__ = ["Schema", "column_toml", "format_toml", "toml_header"]
 
 
 class Schema(Mapping[str, Column]):
@@ -599,11 +599,6 @@ class _LineFinder:
             if re.match(rf"\s*{quoted}" if inside else rf"\s*columns\s*\.\s*{quoted}", line):
                 return number
         return None
-
-
-def line_of_column(path: Path, name: str, key: str = "levels") -> str:
-    """Return ``file:line`` of a column's entry in a schema file; only the file where the line is not certain."""
-    return _LineFinder(path.read_bytes().decode("utf-8-sig"), str(path)).column(name, key)
 
 
 # ---- writing TOML

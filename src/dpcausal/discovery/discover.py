@@ -20,13 +20,15 @@ from dpcausal.core.arguments import (
     checked_ledger,
     checked_level,
     checked_name,
+    refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
 )
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError, did_you_mean, did_you_mean_column
+from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
@@ -36,6 +38,7 @@ from dpcausal.discovery.fci import NO_TARGET
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
+from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
@@ -75,7 +78,7 @@ def method_named(name: str) -> Method:
     return METHODS[name]
 
 
-class NoDelta(UserWarning):
+class NoDelta(BeforeCharge):
     """A budget without delta makes the noise of measured tables much larger."""
 
 
@@ -321,7 +324,10 @@ def discover(
     if executed is not None:
         terms = _terms_of(executed, epsilon, delta, method, level, neighbours, reserve, effect, options)
         epsilon, delta, method, level, neighbours, options = terms
-    refuse_missing_epsilon(epsilon, "discover", options, "epsilon=None with method='pc'")
+    classical = spelled("--method pc", "epsilon=None with method='pc'")
+    refuse_missing_epsilon(epsilon, "discover", options, classical)
+    if epsilon is not None:
+        check_total(epsilon, delta)
     level = checked_level(level)
     relation = Neighbours.parse(neighbours, labels=False)
     checked_name(method, "method")
@@ -354,15 +360,21 @@ def discover(
     target = options.get("target")
     if target is not None:
         checked_target(target, columns)  # before anything is charged
+    if "confidence" in chosen.options:
+        checked_repeats(options.get("confidence"))
     asking = without_constants(counts.schema, known, name, chosen.tables_only)
     if (name == "pc") != (epsilon is None):
         raise InputError(
-            "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon"
+            spelled(
+                "--method pc is not private and goes with no --epsilon; every other method needs one",
+                "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
+            )
         )
+    if epsilon is None:
+        refuse_charge_without_epsilon(delta, ledger)
     budget, no_delta, measurement = None, None, None
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
     if epsilon is not None:
-        check_total(epsilon, delta)
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, kept)
         if not anyway and public_rows is not None:
@@ -391,8 +403,6 @@ def discover(
             rows=public_rows,
             file=data.file if isinstance(data, Dataset) else None,
         )
-    elif ledger is not None or delta:
-        raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public

@@ -25,6 +25,7 @@ import numpy as np
 
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
@@ -99,7 +100,7 @@ def checked_reserve(reserve: object, epsilon: float | None, named: Sequence[obje
     if named and epsilon is None:
         raise InputError(
             "effect keeps a share of the budget, and without privacy there is none: leave it out, and ask "
-            "dc.effect(..., graph=result.graph, epsilon=None)"
+            + spelled("dpcausal effect --graph", "dc.effect(..., graph=result.graph, epsilon=None)")
         )
     if reserve is None:
         return USUAL_RESERVE if named else 0.0

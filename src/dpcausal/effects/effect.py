@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 import numpy as np
 
 from dpcausal.core.arguments import (
+    NO_FORECAST,
     REQUIRED,
     checked_count,
     checked_ledger,
     checked_level,
+    refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
 )
@@ -95,7 +97,7 @@ from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at, with
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.planning.look import left_in_ledger
-from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.accounting.composition import Filter, check_total
 from dpcausal.privacy.budget import Allowance, Budget, require_left
 from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
@@ -238,7 +240,7 @@ def effect(
     >>> found.privacy.epsilon, found.share
     (1.0, 1.0)
     """
-    refuse_missing_epsilon(epsilon, "effect", (), "epsilon=None")
+    refuse_missing_epsilon(epsilon, "effect", (), spelled("--no-privacy", "epsilon=None"))
     known, doubts = graph_and_doubts(graph)
     found = effect_by_graph(
         data,
@@ -315,8 +317,7 @@ def effect_by_graph(
     unused: tuple[Public, ...] = ()
     chosen = method_for(method, data, asked, allowed, relation, public_rows)
     if epsilon is None or allowed is None:
-        if ledger is not None or delta:
-            raise InputError("epsilon=None means no privacy: it goes with no delta and no ledger")
+        refuse_charge_without_epsilon(delta, ledger)
         budget = Budget.none(relation)
         any_size = Allowance(1.0, 0.0)
         planned_tables(
@@ -470,7 +471,10 @@ def forecast_effect(
     >>> dc.forecast_effect(schema, "dose", "pain", rows=200, epsilon=few.enough).says_nothing
     False
     """
-    refuse_missing_epsilon(epsilon, "forecast_effect", (), "epsilon=0.5")
+    refuse_missing_epsilon(epsilon, spelled("--forecast", "forecast_effect"), ())
+    if epsilon is None:
+        raise InputError(NO_FORECAST)
+    check_total(epsilon, delta)
     level = checked_confidence(level)
     relation = Neighbours.parse(neighbours, labels=False)
     if not isinstance(source, Schema | Dataset | Counts):
@@ -481,9 +485,14 @@ def forecast_effect(
         raise InputError(f"method must be auto, table or regression, not {method!r}")
     if rows is None:
         if isinstance(source, Schema):
-            raise InputError("a forecast from a schema needs rows=, how many there will be")
+            raise InputError(
+                spelled("a forecast needs a file, or --rows N", "a forecast from a schema needs rows=")
+                + ": how many there will be"
+            )
         if relation is Neighbours.ADD_REMOVE:
-            raise InputError("the number of rows is protected (add-remove): no forecast without rows=")
+            raise InputError(
+                f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
+            )
         rows = source.n
     schema = source if isinstance(source, Schema) else source.schema
     values = isinstance(source, Schema | Dataset)
@@ -995,7 +1004,8 @@ def refuse_hopeless(
         enough = 1.06 * epsilon * 2 * LEAST_ARM * noise / max(n, 1)  # two digits err by less
         raise InputError(
             f"at epsilon {epsilon:g} the noise in a count is about {noise:,.3g} rows, and of {n:,} rows one arm has at "
-            f"most half: nothing could be said; ask for epsilon {enough:.2g} or more (anyway=True goes on)"
+            f"most half: nothing could be said; ask for epsilon {enough:.2g} or more "
+            f"({spelled('--anyway', 'anyway=True')} goes on)"
         )
 
 

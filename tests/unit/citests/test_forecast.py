@@ -178,7 +178,7 @@ def test_the_command(
     found = json.loads(capsys.readouterr().out)
     assert found == dc.forecast_ci_test(SCHEMA, "arm", "after", ["before"], rows=300, epsilon=0.5).to_dict()
     for wrong, words in (
-        (["--no-privacy", "--rows", "300"], "needs --epsilon"),
+        (["--no-privacy", "--rows", "300"], "needs an epsilon"),
         (["--epsilon", "0.5"], "--rows N"),
         (["t.csv", "--epsilon", "0.5", "--rows", "300"], "not both"),
     ):

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import dpcausal as dc
-from dpcausal.cli.file_options import restricted
+from dpcausal.cli.options import restricted
 
 YES_NO = dc.Categorical(["no", "yes"])
 SCHEMA = dc.Schema(a=YES_NO, b=YES_NO)

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dpcausal.cli.options import broken, print_table, say
+from dpcausal.cli.output import broken, print_table, say
 
 HEADS = ["data set", "epsilon", "spent", "delta"]
 ROWS = [["a_cohort_with_quite_a_long_name", "10.25", "9.876543", "1.23456e-05"], ["b [red]", "4", "0.5", "0"]]

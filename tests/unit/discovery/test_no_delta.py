@@ -23,6 +23,7 @@ from dpcausal.planning.measurement_plan import (
     expected_noise,
     plan_measurement,
 )
+from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.ledger import Ledger
 
 MANY = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c", "d"]) for i in range(12)})
@@ -95,6 +96,10 @@ def test_the_command_says_it_once_and_not_beside_an_error(
     assert "add --delta 1e-6" in said
     assert run([*asked, "--delta", "1e-6"]) == 0
     assert "without a delta" not in capsys.readouterr().err
+    before: list[str] = []
+    monkeypatch.setattr(Budget, "_enter_ledger", lambda _: before.append(capsys.readouterr().err))
+    assert run(asked) == 0
+    assert "without a delta" in before[0]  # told when nothing is charged yet
     (tmp_path / "t.csv").unlink()
     assert run(asked) == 2
     assert capsys.readouterr().err.count("\n") == 1  # an error is one line

@@ -17,7 +17,7 @@ import pytest
 
 import dpcausal as dc
 import dpcausal.present.page
-from dpcausal.cli.options import origin_of
+from dpcausal.cli.discover import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
 from dpcausal.core.statement import MissingAs, PrivacyStatement, UncheckedDraft, weak_limits
@@ -280,7 +280,9 @@ def test_no_login_of_a_ledger_is_shown(result: DiscoveryResult, url: str) -> Non
     page = unescape(
         render(result, origin=Origin("p.csv", "s.toml", command, {"epsilon": 1.0, "ledger": url}))
     )
-    made = origin_of(Path("p.csv"), Path("s.toml"), Path("out"), {"epsilon": 1.0, "ledger": url}, {})
+    made = origin_of(
+        "p.csv", None, False, Path("s.toml"), Path("out"), {"epsilon": 1.0, "ledger": url}, {}, {}, {}
+    )
     for shown in (page, ledger_name(url), repr(made)):
         assert "s3cret" not in shown
         assert "ada" not in shown.replace("adaptive", "")

@@ -1,0 +1,182 @@
+"""What commands print: answers, tables whatever the width, and warnings.
+
+Where the numbers and a little of each text do not fit side by side, every row becomes a few lines of its own: no number
+is ever cut. A budget that promises little, or an unchecked schema, is told once: in the answer, or else on standard
+error.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dpcausal.core.errors import BeforeCharge
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import weak_limits
+from dpcausal.privacy.budget import charged_for
+
+if TYPE_CHECKING:
+    from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.counts.protocol import Counts
+    from dpcausal.data.dataset import Dataset
+
+
+def say(text: str) -> None:
+    """Print an answer; in a terminal, lines are broken between words: those of a table within their last column."""
+
+    if sys.stdout.isatty():
+        wide = shutil.get_terminal_size().columns
+        text = "\n".join(broken(line, wide) for line in text.split("\n"))
+    typer.echo(text)
+
+
+def broken(line: str, wide: int) -> str:
+    """Return a line of a text in lines of this width, broken between words; a table's last column goes on beneath it.
+
+    >>> print(broken("  a -> b  95% or more  direction not decided; a weak hint", 50))
+      a -> b  95% or more  direction not decided; a
+                           weak hint
+    """
+
+    start = line.rstrip().rfind("  ") + 2 if line.startswith(" ") else 0
+    if len(line) <= wide or (start and wide - start < LEAST_LEFT):
+        return line
+    rows = textwrap.wrap(line[start:], wide - start, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([line[:start] + rows[0], *(" " * start + row for row in rows[1:])])
+
+
+LEAST_LEFT = 20  # letters: a last column with less room is kept whole
+
+
+MIN_COLUMN_WIDTH = 12  # width below which a column of text is not squeezed
+SAMPLE = 10_000  # wider than any table
+
+
+def print_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    left: Collection[str] = (),
+    wraps: Collection[str] = (),
+    console: Console | None = None,
+) -> None:
+    """Print ``rows`` below ``heads``; columns in ``left`` are text, those in ``wraps`` may take several lines."""
+
+    console = console or Console(highlight=False)
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.padding = (0, 1, 0, 0)
+    for head in heads:
+        side: Literal["left", "right"] = "left" if head in left else "right"
+        table.add_column(head, justify=side, no_wrap=head not in wraps, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    natural = console.measure(table, options=console.options.update_width(SAMPLE)).maximum
+    slack = sum(
+        max(_wide([head, *(row[k] for row in rows)]) - MIN_COLUMN_WIDTH, 0)
+        for k, head in enumerate(heads)
+        if head in wraps
+    )
+    if natural - slack <= console.width:
+        console.print(table)
+    else:
+        _print_stacked(heads, rows, title, console)
+
+
+def _wide(texts: Sequence[str]) -> int:
+    return max(cell_len(line) for text in texts for line in text.split("\n"))
+
+
+def _print_stacked(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:
+    if title:
+        console.print(title, style="italic", markup=False)
+    for row in rows:
+        told = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
+        console.print(told[0], markup=False, overflow="fold")
+        for line in told[1:]:
+            console.print(f"  {line}", markup=False, overflow="fold")
+
+
+LARGE_DELTA = 1e-4  # what suits at most 10,000 rows
+
+
+class WeakPromise(UserWarning):
+    """The budget is so large that little is promised."""
+
+
+def warn_weak(
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    rows: int | None = None,
+    said: PrivacyStatement | None = None,
+) -> None:
+    """Warn by what was asked for, which a ledger is charged, even if less was needed; ``rows`` where public.
+
+    ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
+    """
+    from dpcausal.present.statement import limit_words
+
+    told = {limit.kind for limit in said.weak} if said is not None else set()
+    for limit in weak_limits(epsilon, delta, rows):
+        if limit.kind not in told:
+            warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
+
+
+def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json: bool) -> None:
+    """Warn of a weak budget after an answer; its number of rows counts only where that is public."""
+    public = None if privacy.neighbours is Neighbours.ADD_REMOVE else rows.n
+    warn_weak(**privacy.asked, rows=public, said=None if as_json else privacy)
+
+
+@contextmanager
+def charging(data: Path | None) -> Iterator[None]:
+    """Note the file's name in the ledger; what the ledger knows of this charge is told at once, before it is made.
+
+    That is other budgets of the file or data set, also where no ledger is named, and entries that asked the same.
+    """
+
+    with charged_for(data), warnings.catch_warnings():
+        later = warnings.showwarning
+
+        def at_once(message: Warning | str, category: type[Warning], *more: Any) -> None:
+            if issubclass(category, BeforeCharge):
+                typer.echo(f"dpcausal: {message}", err=True)
+            else:
+                later(message, category, *more)
+
+        warnings.showwarning = at_once  # type: ignore[assignment]
+        warnings.simplefilter("always", BeforeCharge)
+        yield
+
+
+def draft_is_told() -> None:
+    """From here on no warning of an unchecked schema: the answer will print it."""
+    from dpcausal.data.read import DraftSchema
+
+    warnings.filterwarnings("ignore", category=DraftSchema)
+
+
+def warn_large_delta(delta: float) -> None:
+    """Warn where the number of rows is not known (a ledger's total) and delta would be small for few tables only."""
+    if delta > LARGE_DELTA:
+        from dpcausal.present.statement import WEAK
+
+        warnings.warn(
+            f"{WEAK}delta {delta:g} is the chance with which all releases together may tell everything of a row: keep "
+            "it well below one over the number of rows (for 10,000 rows, well below 0.0001).",
+            WeakPromise,
+            stacklevel=2,
+        )
