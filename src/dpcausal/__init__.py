@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         LedgerError,
         SchemaError,
     )
-    from dpcausal.core.look import Hopeless
+    from dpcausal.core.look import UnderpoweredError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
@@ -81,7 +81,7 @@ _HOMES = {
     "EmPC": "dpcausal.estimators",
     "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
-    "Hopeless": "dpcausal.core.look",
+    "UnderpoweredError": "dpcausal.core.look",
     "InputError": "dpcausal.core.errors",
     "LeavesBackDoorOpen": "dpcausal.effects.effect",
     "Ledger": "dpcausal.privacy.ledger.store",
@@ -141,7 +141,6 @@ __all__ = [
     "EmPC",
     "EngineError",
     "Graph",
-    "Hopeless",
     "InputError",
     "LeavesBackDoorOpen",
     "Ledger",
@@ -160,6 +159,7 @@ __all__ = [
     "SchemaError",
     "SvtPC",
     "TableModel",
+    "UnderpoweredError",
     "__version__",
     "check",
     "ci_test",

@@ -136,7 +136,7 @@ def interference(
         if not recorder.whats - {"charge", "simulation", "progress"}:
             found.append("no mechanism was asked")
     elif not seen.get("error", "InputError").startswith(
-        ("InputError", "BudgetError", "Hopeless", "Uninformative")
+        ("InputError", "BudgetError", "UnderpoweredError", "Uninformative")
     ):
         found.append(f"A {first}: {seen['error']}")  # the same on both sides, and a fault all the same
     for which in second:
@@ -209,7 +209,7 @@ NO_RELEASE = {
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DecimalNotDeclared", "DraftSchema", "NoDelta"),  # warnings
-    "Hopeless",  # an error from public numbers
+    "UnderpoweredError",  # an error from public numbers
     *(
         "AdjustsForDescendant",
         "LeavesBackDoorOpen",

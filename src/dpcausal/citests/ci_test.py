@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Question, ValueTest, missing_rules
 from dpcausal.citests.choice import choose, with_noise
-from dpcausal.citests.look import missed_by, refuse_hopeless
+from dpcausal.citests.look import missed_by, refuse_underpowered
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
 from dpcausal.citests.session import Session
@@ -263,7 +263,7 @@ def ci_test(
         budget = Budget.none(relation)
     else:
         if not anyway and relation is Neighbours.REPLACE_ONE:
-            refuse_hopeless(test, question, data.n, epsilon, delta, level, ledger, dataset)
+            refuse_underpowered(test, question, data.n, epsilon, delta, level, ledger, dataset)
         reserve = delta if test.own_delta else 0.0
         note = {"command": "test", "method": name, "question": str(question)}
         budget = Budget(

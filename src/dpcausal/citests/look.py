@@ -37,7 +37,16 @@ from dpcausal.citests.rank import RankTest, spread_share, strata_per_number
 from dpcausal.citests.result import EvenStrong, Missed, Weaker
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
-from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
+from dpcausal.core.look import (
+    LEAST_POWER,
+    MEDIUM,
+    STRONG,
+    WANTED,
+    WEAK,
+    Look,
+    UnderpoweredError,
+    enough_epsilon,
+)
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.budget import require_left
 from dpcausal.stats.gcm_pairs import pairs_power
@@ -243,7 +252,7 @@ def _power(worth: float, dof: int, w: float, level: float) -> float:
     return float(1 - chndtr(chdtri(dof, level), dof, min(worth * w * w, MAX_SHIFT)))
 
 
-def refuse_hopeless(
+def refuse_underpowered(
     test: CITest,
     question: Question,
     rows: int,
@@ -259,10 +268,10 @@ def refuse_hopeless(
     ------
     BudgetError
         If the ledger has less left than this epsilon: no advice would help.
-    Hopeless
+    UnderpoweredError
         With what would help.
     """
     found = look(test, question, rows, epsilon, delta, level)
     if found is not None and found.hopeless:
         require_left(ledger, dataset, epsilon)
-        raise Hopeless(display().summary(found), found)
+        raise UnderpoweredError(display().summary(found), found)

@@ -65,7 +65,7 @@ class Look:
         return self.strong < LEAST_POWER
 
 
-class Hopeless(InputError):
+class UnderpoweredError(InputError):
     """A design that can show nothing, so that it was refused; nothing was charged. ``anyway=True`` goes on.
 
     Parameters
@@ -81,7 +81,7 @@ class Hopeless(InputError):
     >>> data = dc.networks.load("asia").sample(50, seed=1)
     >>> try:
     ...     dc.ci_test(data, "smoke", "bronc", epsilon=0.01)
-    ... except dc.Hopeless as error:
+    ... except dc.UnderpoweredError as error:
     ...     error.look.hopeless
     True
     """

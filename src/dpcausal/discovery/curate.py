@@ -84,7 +84,7 @@ def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
     """The most questions that stable PC can ask at ``order``, from the graph at its start."""
     total = 0
     for x, y in combinations(found.columns, 2):
-        if y not in found.adjacent[x] or frozenset((x, y)) in known.kept:
+        if y not in found.adjacent[x] or frozenset((x, y)) in known.required:
             continue
         near_x, near_y = (
             {z for z in found.adjacent[end] if z not in (x, y) and known.may_separate(z, x, y)}

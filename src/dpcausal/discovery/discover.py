@@ -46,7 +46,7 @@ from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, Met
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.designs import reach
 from dpcausal.planning.executable import ExecutablePlan
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta, refuse_hopeless
+from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta, refuse_underpowered
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
@@ -378,7 +378,7 @@ def discover(
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, kept)
         if not anyway and public_rows is not None:
-            refuse_hopeless(counts.schema, public, level, name, ledger, dataset)
+            refuse_underpowered(counts.schema, public, level, name, ledger, dataset)
         if name == "measured":
             measurement = _planned(executed, public)
             gain = noise_without_delta(public)

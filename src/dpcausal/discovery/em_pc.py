@@ -150,7 +150,7 @@ def run(
     if orders is not None and orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
     known = task.known
-    most = deletable(task.columns, len(known.kept), len(known.left_out))
+    most = deletable(task.columns, len(known.required), len(known.forbidden))
     possible = (
         len(task.columns) - 1 if task.max_order is None else min(task.max_order + 1, len(task.columns) - 1)
     )

@@ -111,7 +111,7 @@ def further_questions(
     ``possible``: pairs that may be adjacent though ``found`` has no edge there. ``forward``: as in ``pc_search``.
     """
     graph = Graph(found.columns, undirected=found.edges)
-    unknown = frozenset(possible) | (known.left_out - found.separating.keys())
+    unknown = frozenset(possible) | (known.forbidden - found.separating.keys())
     near = found.near(forward)
     wide = {
         x: near[x] | _nearest(x, some - near[x], near, found.columns, bounds.far)
@@ -122,7 +122,7 @@ def further_questions(
     edges = [
         (x, y)
         for x, y in combinations(found.columns, 2)
-        if y in near[x] and frozenset((x, y)) not in known.kept
+        if y in near[x] and frozenset((x, y)) not in known.required
     ]
     order = 0
     for order in range(1, most + 1):

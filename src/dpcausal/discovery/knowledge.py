@@ -35,10 +35,10 @@ Edge = Arrow | Pair | Collection[str]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Checked background knowledge: edges kept, edges left out, arrows fixed, and the tier of each column."""
+    """Checked background knowledge: edges required and forbidden, arrows fixed, and the tier of each column."""
 
-    kept: frozenset[Pair] = frozenset()
-    left_out: frozenset[Pair] = frozenset()
+    required: frozenset[Pair] = frozenset()
+    forbidden: frozenset[Pair] = frozenset()
     arrows: frozenset[Arrow] = frozenset()  # direction of the edge if it is there
     tier: dict[str, int] = field(default_factory=dict)
     causes: frozenset[Arrow] = (
@@ -158,13 +158,13 @@ def declared(known: Knowledge) -> dict[str, Any]:
     tiers = [[name for name, place in known.tier.items() if place == one] for one in places]
     fixed = {frozenset(arrow): arrow for arrow in known.causes}
     required = [
-        " -> ".join(fixed[pair]) if pair in fixed else " - ".join(sorted(pair)) for pair in known.kept
+        " -> ".join(fixed[pair]) if pair in fixed else " - ".join(sorted(pair)) for pair in known.required
     ]
     by_tier = {
         (a, b) for a, b in known.arrows if known.tier.get(a, 0) < known.tier.get(b, 0) and a in known.tier
     }
     only_back = [f"{b} -> {a}" for a, b in known.arrows - by_tier - known.causes]
-    forbidden = [*(" - ".join(sorted(pair)) for pair in known.left_out), *only_back]
+    forbidden = [*(" - ".join(sorted(pair)) for pair in known.forbidden), *only_back]
     found = {"tiers": tiers, "required": sorted(required), "forbidden": sorted(forbidden)}
     return {kind: what for kind, what in found.items() if what}
 
@@ -186,7 +186,7 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
     ``tables_only``: whether ``method`` sees numeric columns by their declared bins only.
     """
     single = one_level(schema)
-    for pair in sorted(map(sorted, known.kept)):
+    for pair in sorted(map(sorted, known.required)):
         for name in pair:
             if name in single:
                 raise InputError(
@@ -204,7 +204,7 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
                     f'"{name}" has one bin, so {method} sees nothing of it: declare cut points, or leave it out'
                 )
     pairs = {frozenset((name, other)) for name in single for other in schema if other != name}
-    return replace(known, left_out=known.left_out | pairs)
+    return replace(known, forbidden=known.forbidden | pairs)
 
 
 def _and(names: tuple[str, ...]) -> str:

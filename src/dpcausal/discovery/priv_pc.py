@@ -193,7 +193,7 @@ def run(
     the sieve's threshold by that many scales of its noise, as [1] does.
     """
     known, total = task.known, task.private_budget().total
-    most = deletable(task.columns, len(known.kept), len(known.left_out))
+    most = deletable(task.columns, len(known.required), len(known.forbidden))
     if hits is not None and hits < 1:
         raise InputError(f"hits must be at least 1, not {hits}")
     if not 0 < share < 1:

@@ -406,11 +406,11 @@ def declarations(known: Knowledge) -> dict[str, Any]:
         "tiers": [[name for name, place in known.tier.items() if place == one] for one in places],
         "required": [
             *sorted([a, "->", b] for a, b in known.causes),
-            *sorted([min(pair), "--", max(pair)] for pair in known.kept - arrows),
+            *sorted([min(pair), "--", max(pair)] for pair in known.required - arrows),
         ],
         "forbidden": [
             *sorted([b, "->", a] for a, b in backward),
-            *sorted([min(pair), "--", max(pair)] for pair in known.left_out),
+            *sorted([min(pair), "--", max(pair)] for pair in known.forbidden),
         ],
     }
 

@@ -38,7 +38,7 @@ from dpcausal.effects.effect import (
     measured_effect,
     method_for,
     missing_rules,
-    refuse_hopeless,
+    refuse_underpowered,
     result_of,
     widest,
 )
@@ -225,7 +225,7 @@ class Reserve:
             unit, allowed = self._allowed(budget, taken, asked, data.schema)
             chosen = method_for(method, data, asked, allowed, relation, rows)
             if rows is not None and not anyway:
-                refuse_hopeless(data.schema, asked.question, allowed, relation, rows)
+                refuse_underpowered(data.schema, asked.question, allowed, relation, rows)
             budget.open_later()
             self.left = max(self.left - taken, 0.0)  # before noise is drawn: an error in between loses it
             self._units = [unit]

@@ -331,7 +331,7 @@ class DiscoveryResult(OtherNames):
         )  # with a target, pairs of others that were asked about, too
         return bare | frozenset(
             pair
-            for pair in self.graph.skeleton - self.known.kept - self.held
+            for pair in self.graph.skeleton - self.known.required - self.held
             if any(self._may_explain(name, pair, absent) for name in self.graph.nodes if name not in pair)
         )
 
@@ -340,7 +340,7 @@ class DiscoveryResult(OtherNames):
         """Edges about which nothing was held fixed because no third column may explain them, by what was decided."""
         if self.held is None:
             return frozenset()
-        return self.graph.skeleton - self.known.kept - self.held - self.nothing_held
+        return self.graph.skeleton - self.known.required - self.held - self.nothing_held
 
     def _may_explain(self, name: str, pair: Pair, absent: Collection[Pair]) -> bool:
         """Whether a column may be linked to both ends of an edge, and is not declared to come after both."""
@@ -352,7 +352,7 @@ class DiscoveryResult(OtherNames):
     def verdict(self) -> Verdict:
         """How much the search could decide."""
         columns = len(self.graph.nodes)
-        declared_pairs = self.known.kept | self.known.left_out
+        declared_pairs = self.known.required | self.known.forbidden
         pairs = (
             columns * (columns - 1) // 2 - len(declared_pairs)
             if self.about is None
@@ -360,7 +360,7 @@ class DiscoveryResult(OtherNames):
         )
         if not self.open or len(self.open) < OPEN_SHARE * pairs:
             return Verdict.DECIDED
-        found = self.graph.skeleton - self.known.kept
+        found = self.graph.skeleton - self.known.required
         return Verdict.HARDLY_DECIDED if found else Verdict.NOTHING_DECIDED
 
     @property
@@ -402,12 +402,12 @@ class DiscoveryResult(OtherNames):
     @property
     def not_shown(self) -> frozenset[Pair]:
         """Pairs between which the search showed no link: ``absent`` without what was declared, or has one level."""
-        return self._of_several_levels(self.absent - self.known.left_out)
+        return self._of_several_levels(self.absent - self.known.forbidden)
 
     @property
     def declared_absent(self) -> frozenset[Pair]:
         """Pairs that were declared to have no edge, so that none was looked for."""
-        return self._of_several_levels(self.absent & self.known.left_out)
+        return self._of_several_levels(self.absent & self.known.forbidden)
 
     def _of_several_levels(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
         single = {*self.one_level}
@@ -542,7 +542,9 @@ class DiscoveryResult(OtherNames):
     @property
     def found_confidence(self) -> dict[Pair, float]:
         """Confidence in edges that were not declared: a required edge is there whatever the data."""
-        return {pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.kept}
+        return {
+            pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.required
+        }
 
     def edges(self) -> list[str]:
         """Return every edge as it is shown, ``a -> b`` or ``a - b``; of a PAG with its marks, as ``a o-> b``."""

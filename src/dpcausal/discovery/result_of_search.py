@@ -59,9 +59,13 @@ def result_of_search(
     columns, skeleton = tuple(schema), found.skeleton
     settle = chosen.settles and not found.latent
     if found.about is not None:
-        others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.kept
-        asking = replace(asking, left_out=asking.left_out | others)
-    undecided = (skeleton.open(asking) if found.open is None else found.open) - asking.kept - asking.left_out
+        others = (
+            frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.required
+        )
+        asking = replace(asking, forbidden=asking.forbidden | others)
+    undecided = (
+        (skeleton.open(asking) if found.open is None else found.open) - asking.required - asking.forbidden
+    )
     graph, conflicts = (
         _marks(found, asking, undecided) if found.latent else _arrows(found, asking, undecided, settle=settle)
     )
@@ -78,7 +82,7 @@ def result_of_search(
         asked=dict(skeleton.asked),
         held=frozenset(skeleton.held),
         open=undecided,
-        given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.kept},
+        given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.required},
         complete=skeleton.complete,
         separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
         notes=(*_one_level_note(schema), *found.notes, *more),
@@ -93,7 +97,7 @@ def result_of_search(
         known=known,
         tables=values_for_effects(found.values, schema),
         labels=schema.labels,
-        evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.left_out},
+        evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
     )
 
 
@@ -121,7 +125,7 @@ def _arrows(
     skeleton = found.skeleton
     edges = skeleton.edges - undecided
     middles = skeleton.separating if found.not_colliders is None else found.not_colliders
-    possible = undecided | (known.left_out - frozenset(middles))
+    possible = undecided | (known.forbidden - frozenset(middles))
     fixed = known.required_arrows(edges)
     graph = orient(Graph(skeleton.columns, undirected=edges), middles, fixed, possible)
     return consistent(graph, fixed, settle=settle, possible=possible)
@@ -141,7 +145,7 @@ def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -
         {pair: given for pair, given in middles.items() if pair not in undecided},
         arrows=[arrow for arrow in known.causes if frozenset(arrow) in edges],
         heads=known.arrows,
-        possible=undecided | (known.left_out - frozenset(middles)),
+        possible=undecided | (known.forbidden - frozenset(middles)),
     )
 
 
@@ -153,7 +157,7 @@ def _on_hints(
     Hints then count as possibly adjacent, so that what remains is decided whether they are edges or not. Hints
     themselves, and arrows that were declared, are not among them.
     """
-    hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.kept
+    hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.required
     if not hints & graph.skeleton:
         return frozenset()
     left = undecided | hints

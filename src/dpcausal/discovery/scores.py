@@ -185,7 +185,7 @@ def still_open(
     """
     undecided = skeleton.open(task.known)
     place = {name: i for i, name in enumerate(task.columns)}
-    kept = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.kept]
+    kept = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.required]
     batch = [Query(x, y, ()) for x, y in sorted(kept, key=lambda pair: [place[name] for name in pair])]
     answers = not_shown(batch)
     return undecided | {frozenset((q.x, q.y)) for q, a in zip(batch, answers, strict=True) if a is not False}

@@ -295,7 +295,7 @@ class Skeleton:
     def open(self, known: Knowledge) -> frozenset[Pair]:
         """Pairs still adjacent that were not called dependent without conditions, nor declared."""
         first = {pair for pair, order in self.unanswered_from.items() if order == 0}
-        return self.edges - (self.answered - first) - known.kept
+        return self.edges - (self.answered - first) - known.required
 
     @property
     def undecided(self) -> frozenset[Pair]:
@@ -332,7 +332,7 @@ class Skeleton:
 def start(columns: Sequence[str], known: Knowledge) -> Skeleton:
     """The complete graph without the edges that are known not to be there."""
     adjacent = {
-        x: {y for y in columns if y != x and frozenset((x, y)) not in known.left_out} for x in columns
+        x: {y for y in columns if y != x and frozenset((x, y)) not in known.forbidden} for x in columns
     }
     return Skeleton(tuple(columns), adjacent)
 
@@ -385,7 +385,7 @@ def pc_search(
         pairs = [
             (x, y)
             for x, y in combinations(columns, 2)
-            if y in found.adjacent[x] and frozenset((x, y)) not in known.kept
+            if y in found.adjacent[x] and frozenset((x, y)) not in known.required
         ]
         if forward:
             undecided = found.undecided
@@ -419,7 +419,7 @@ def _not_asked(
     """Remember which edges have sets of this size that were not asked about: the search ended before, or had to."""
     for x, y in combinations(found.columns, 2):
         pair = frozenset((x, y))
-        if y not in found.adjacent[x] or pair in known.kept or pair in found.unanswered_from:
+        if y not in found.adjacent[x] or pair in known.required or pair in found.unanswered_from:
             continue
         if not where(x, y):
             continue

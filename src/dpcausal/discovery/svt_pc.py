@@ -121,7 +121,7 @@ def run(
     ``on="table"`` asks the declared bins of numeric columns instead of their values (``scores.py``).
     """
     known, budget = task.known, task.private_budget()
-    most = deletable(task.columns, len(known.kept), len(known.left_out))
+    most = deletable(task.columns, len(known.required), len(known.forbidden))
     if positives is not None and positives < 1:
         raise InputError(f"positives must be at least 1, not {positives}")
     ways = designs(budget.total, min(positives or most, most), task.neighbours)

@@ -993,7 +993,7 @@ def doubt_notes(
 LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold, for anything to be said
 
 
-def refuse_hopeless(
+def refuse_underpowered(
     schema: Schema, question: EffectQuestion, allowed: Allowance, neighbours: Neighbours, n: int
 ) -> None:
     """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""

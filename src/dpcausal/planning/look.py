@@ -25,7 +25,16 @@ from scipy.special import chdtri, chndtr
 
 from dpcausal.core.display import display
 from dpcausal.core.errors import DpcausalError, InputError
-from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Hopeless, Look, enough_epsilon
+from dpcausal.core.look import (
+    LEAST_POWER,
+    MEDIUM,
+    STRONG,
+    WANTED,
+    WEAK,
+    Look,
+    UnderpoweredError,
+    enough_epsilon,
+)
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
@@ -167,7 +176,7 @@ def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
         return None
 
 
-def refuse_hopeless(
+def refuse_underpowered(
     schema: Schema,
     public: PublicNumbers,
     level: float,
@@ -181,7 +190,7 @@ def refuse_hopeless(
 
     Raises
     ------
-    Hopeless
+    UnderpoweredError
         With what would help.
     """
     if method not in ("measured", "moments"):
@@ -196,7 +205,7 @@ def refuse_hopeless(
     found = look(public, level, moments=moments)
     if found is not None and found.hopeless:
         found = replace(found, left=left_in_ledger(ledger, dataset))
-        raise Hopeless(display().summary(found), found)
+        raise UnderpoweredError(display().summary(found), found)
 
 
 NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning

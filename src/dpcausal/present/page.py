@@ -126,7 +126,7 @@ def _asked_up_to(result: DiscoveryResult) -> str:
     if not by_size:
         each = "each other edge found" if free else "each edge found"
         everything = f"About {each}, every set of columns was held fixed that the search (PC) asks about."
-        asked = result.graph.skeleton - result.known.kept - free
+        asked = result.graph.skeleton - result.known.required - free
         return " ".join(filter(None, (alone, everything if asked else "")))
     parts = "; ".join(
         f"{pairs_words(result, pairs)} {given_words(columns)}" for columns, pairs in sorted(by_size.items())

@@ -287,7 +287,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
                 f"{'is reported as a weak hint' if hints == 1 else 'are reported as weak hints'} only."
             )
     if loose := len(result.nothing_held):
-        every = loose == len(graph.skeleton - result.known.kept)
+        every = loose == len(graph.skeleton - result.known.required)
         of = "each edge" if every else f"{loose} of {counted(len(graph.skeleton), 'edge')}"
         parts.append(f"For {of} {nothing_held_means(result, result.nothing_held)}.")
     if free := len(result.none_to_hold):
@@ -355,7 +355,7 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
     """Return what an edge rests on, a sentence each: for whoever opens its row."""
     pair = frozenset((a, b))
     lines = [f"{marks.sentence(a, b, arrow).partition('; ')[0]}."]
-    if pair in result.known.kept:
+    if pair in result.known.required:
         lines.append("You declared this edge: the data had no say in whether it is there.")
     elif marks.hints(pair):
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"

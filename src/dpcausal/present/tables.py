@@ -283,7 +283,9 @@ class EdgeNotes:
         """
         known = replace(result.known, arrows=result.known.required_arrows(result.graph.skeleton))
         confidence = {
-            pair: part for pair, part in (result.confidence or {}).items() if pair not in result.known.kept
+            pair: part
+            for pair, part in (result.confidence or {}).items()
+            if pair not in result.known.required
         }
         marks = (
             {(a, b): told for a, told, b in result.graph.marked_edges()} if result.graph.kind == "pag" else {}
@@ -368,7 +370,7 @@ class EdgeNotes:
         'direction not decided; a weak hint'
         """
         pair = frozenset((a, b))
-        parts = ["edge as you declared"] if pair in self.known.kept else []
+        parts = ["edge as you declared"] if pair in self.known.required else []
         if arrow and (a, b) in self.known.arrows and (a, b) not in self.marks:
             parts.append(DECLARED)
         elif pair in self.conflicts:
@@ -401,11 +403,11 @@ class EdgeNotes:
         """Whether nothing was declared and nothing is contradicted about this edge."""
         return (a, b) not in self.known.arrows and not {frozenset((a, b))} & {
             *self.conflicts,
-            *self.known.kept,
+            *self.known.required,
         }
 
     def _declared_edge(self, pair: Pair) -> list[str]:
-        return ["edge as you declared"] if pair in self.known.kept else []
+        return ["edge as you declared"] if pair in self.known.required else []
 
     def _contradicted(self, pair: Pair) -> list[str]:
         return [CONFLICT] if pair in self.conflicts else []
@@ -550,7 +552,7 @@ def edge_rows(result: DiscoveryResult) -> list[PairRow]:
 def pair_rows(result: DiscoveryResult) -> list[PairRow]:
     """Return a row for every pair of columns that was asked about, in the order of the columns."""
     edges = {frozenset((row.a, row.b)): row for row in edge_rows(result)}
-    single, left_out = {*result.one_level}, result.known.left_out
+    single, left_out = {*result.one_level}, result.known.forbidden
     rows = []
     for a, b in in_order(edges.keys() | result.absent | result.open, result.graph.nodes):
         pair = frozenset((a, b))
@@ -578,7 +580,7 @@ def pair_rows(result: DiscoveryResult) -> list[PairRow]:
 def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: str) -> PairRow:
     pair, arrow = frozenset((a, b)), marks == "->"
     held: tuple[str, ...] | None = None
-    if pair in result.known.kept:
+    if pair in result.known.required:
         pass  # nothing was asked
     elif pair in result.nothing_held | result.none_to_hold:
         held = ()

@@ -577,7 +577,7 @@ class Contrasts:
             kinds.append((turn @ self.covariance @ turn.T, noise + 1.0 / self.rows, members))
         return np.cumsum(chances / chances.sum(axis=0), axis=0), kinds
 
-    def again(self, generator: Any, kept: Floats) -> Contrasts:
+    def posterior_replicate(self, generator: Any, kept: Floats) -> Contrasts:
         """Return what another sample of the same size and other noise might give, by what is known after this one.
 
         Whether two columns depend, and how much, is drawn from the posterior of their block (dependent or not with

@@ -17,7 +17,7 @@ from dpcausal.citests.registry import TESTS, make_test
 from dpcausal.citests.result import ByQuestion, FewRows, NoOrder, NumbersGiven, Reason
 from dpcausal.cli.app import run
 from dpcausal.core.errors import InputError
-from dpcausal.core.look import Hopeless
+from dpcausal.core.look import UnderpoweredError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.privacy.ledger import Ledger
 
@@ -96,7 +96,7 @@ def test_what_it_says_is_refused_is_and_what_it_proposes_is_not() -> None:
     few = dc.forecast_ci_test(rows(60), "sex", "after", epsilon=0.05)
     assert few.refused
     assert few.enough is not None
-    with pytest.raises(Hopeless):
+    with pytest.raises(UnderpoweredError):
         dc.ci_test(rows(60), "sex", "after", epsilon=0.05)
     assert "under 20%: it would be refused, unless you say anyway=True" in str(few)
     assert f"takes epsilon {few.enough:g}, or more rows" in str(few)

@@ -529,7 +529,7 @@ def test_a_pair_that_is_absent_though_a_path_joins_it_is_explained(result: Disco
         replace(bare, graph=dc.Graph(NAMES, directed=[("a", "b"), ("long_name", "b")])),  # a collider
         replace(bare, graph=dc.Graph(NAMES, directed=[("a", "b")])),
         replace(bare, conflicts=frozenset([AB])),  # b may be a collider
-        replace(bare, known=Knowledge(left_out=frozenset([apart]))),  # declared
+        replace(bare, known=Knowledge(forbidden=frozenset([apart]))),  # declared
     ):
         assert joined_words(other) == ""
     assert 'id="joined"' not in render(result)

@@ -240,7 +240,7 @@ def test_contradictions_are_one_line(options: dict[str, list[object]], words: st
 def test_a_forbidden_direction_turns_the_edge() -> None:
     known = Knowledge.of(["a", "b"], forbidden=[("a", "b")])
     assert known.arrows == {("b", "a")}
-    assert not known.left_out
+    assert not known.forbidden
 
 
 def test_a_pair_without_an_answer_stays_undecided_and_is_not_asked_about_again() -> None:

@@ -17,7 +17,7 @@ from dpcausal.citests.look import look as look_at_test
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.result import EvenStrong, Weaker
 from dpcausal.cli.app import run
-from dpcausal.core.look import LEAST_POWER, Hopeless, Look
+from dpcausal.core.look import LEAST_POWER, Look, UnderpoweredError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import for_command_line
 from dpcausal.planning.look import Powers, chances_moments, look, powers_measured
@@ -49,7 +49,7 @@ def test_it_is_refused_uncharged_with_what_would_help(
     ledger = Ledger.open(url, create=True)
     ledger.create("cohort", 5.0, 1e-5)
     data = table(schema)
-    with pytest.raises(Hopeless, match="can show hardly anything, so nothing was charged") as caught:
+    with pytest.raises(UnderpoweredError, match="can show hardly anything, so nothing was charged") as caught:
         dc.discover(data, epsilon=epsilon, ledger=url, dataset="cohort")
     assert "\n" not in str(caught.value)
     found = caught.value.look
@@ -75,7 +75,7 @@ def test_rows_that_are_protected_refuse_nothing(schema: dc.Schema) -> None:
 def test_other_rows_of_the_same_number_are_refused_in_the_same_words() -> None:
     said = set()
     for seed in range(3):
-        with pytest.raises(Hopeless) as caught:
+        with pytest.raises(UnderpoweredError) as caught:
             dc.discover(table(LEVELS, seed=seed), epsilon=0.3)
         said.add(str(caught.value))
     assert len(said) == 1
@@ -147,7 +147,7 @@ def test_one_target_may_show_what_a_graph_does_not() -> None:
         assert "one --target (" in look_words(graph)
     schema = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
     data = table(schema, 1000)
-    with pytest.raises(Hopeless):
+    with pytest.raises(UnderpoweredError):
         dc.discover(data, epsilon=0.31, delta=1e-6)
     assert dc.discover(data, epsilon=0.31, delta=1e-6, target="c7").privacy.epsilon <= 0.31
 
@@ -228,7 +228,7 @@ def test_a_single_test_is_refused_uncharged(schema: dc.Schema, method: Any, tmp_
     rng = np.random.default_rng(1)
     data = dc.read({name: rng.choice(list("ab"), 60).tolist() for name in schema}, schema)
     asked: dict[str, Any] = {"method": method, "ledger": url, "dataset": "cohort"}
-    with pytest.raises(Hopeless, match="can show hardly anything, so nothing was charged") as caught:
+    with pytest.raises(UnderpoweredError, match="can show hardly anything, so nothing was charged") as caught:
         dc.ci_test(data, "a", "b", ["z"], epsilon=0.1, **asked)
     assert "\n" not in str(caught.value)
     assert ("cells" in str(caught.value)) == (method == "measured")

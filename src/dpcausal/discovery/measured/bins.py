@@ -113,8 +113,8 @@ def explained_by_bins(
             for pair, by in made.items()
             for given in _sets_with(near, contrasts.strength, pair, by, rules)
             if (answer := uncut.ask(*pair, given)) is not None
-            and answer.evidence <= rules.enough
-            and answer.would_show >= rules.enough
+            and answer.evidence <= rules.acceptance_threshold
+            and answer.would_show >= rules.acceptance_threshold
         ]
         if not asked:
             return near, found

@@ -51,11 +51,11 @@ class Rules:
 
     Attributes
     ----------
-    enough : float
-        Evidence that makes an edge; with less an edge goes.
+    acceptance_threshold : float
+        Evidence that makes an edge; with less an edge is removed.
     shown : float
         Evidence that a dependence must promise for "absent" to say something.
-    required, left_out : frozenset of pairs
+    required, forbidden : frozenset of pairs
         Edges known to be there, and known not to be.
     may_separate : callable
         Whether a column may be in a set that separates two others.
@@ -63,10 +63,10 @@ class Rules:
         The size of sets, at most.
     """
 
-    enough: float
+    acceptance_threshold: float
     shown: float
     required: frozenset[PlacePair] = frozenset()
-    left_out: frozenset[PlacePair] = frozenset()
+    forbidden: frozenset[PlacePair] = frozenset()
     may_separate: Callable[[int, int, int], bool] = field(default=lambda z, x, y: True)
     max_set: int = MAX_SET
 
@@ -82,7 +82,7 @@ class Rules:
             return self.may_separate(columns[z], columns[x], columns[y])
 
         return replace(
-            self, required=there(self.required), left_out=there(self.left_out), may_separate=may_separate
+            self, required=there(self.required), forbidden=there(self.forbidden), may_separate=may_separate
         )
 
 
@@ -110,7 +110,9 @@ class Forward:
         candidates = [
             (x, y)
             for x, y in all_pairs(d)
-            if (x, y) not in rules.required and (x, y) not in rules.left_out and evidence[x, y] > rules.enough
+            if (x, y) not in rules.required
+            and (x, y) not in rules.forbidden
+            and evidence[x, y] > rules.acceptance_threshold
         ]
         for x, y in sorted(candidates, key=lambda pair: (-strength[pair], pair)):
             if y not in self._reached(x):
@@ -122,7 +124,7 @@ class Forward:
             least, _ = self.weakest(*pair)
             if least < waiting[pair] - 1e-9:
                 waiting[pair] = least
-                if least <= rules.enough:
+                if least <= rules.acceptance_threshold:
                     del waiting[pair]
                 continue
             del waiting[pair]
@@ -130,7 +132,7 @@ class Forward:
         self._compute_ahead(self._questions(pair for pair in self.edges() if pair not in rules.required))
         while True:
             weak = [(self.weakest(*pair)[0], pair) for pair in self.edges() if pair not in rules.required]
-            weak = [one for one in weak if one[0] <= rules.enough]
+            weak = [one for one in weak if one[0] <= rules.acceptance_threshold]
             if not weak:
                 break
             self._part(min(weak)[1])
@@ -138,9 +140,9 @@ class Forward:
 
     def separate(self) -> Forward:
         """Say what separates every pair without an edge; return itself."""
-        enough, evidence = self.rules.enough, self.contrasts.pair_evidence
+        enough, evidence = self.rules.acceptance_threshold, self.contrasts.pair_evidence
         for pair in all_pairs(len(self.near)):
-            if pair[1] not in self.near[pair[0]] and pair not in self.rules.left_out:
+            if pair[1] not in self.near[pair[0]] and pair not in self.rules.forbidden:
                 self.separating[pair] = self.weakest(*pair)[1] if evidence[pair] > enough else ()
         return self
 
@@ -159,7 +161,7 @@ class Forward:
             if (x, y) in self.rules.required:
                 continue
             for given in self._sets(x, y):
-                if self.contrasts.would_show(x, y, given) < self.rules.enough:
+                if self.contrasts.would_show(x, y, given) < self.rules.acceptance_threshold:
                     found[x, y] = len(given) - 1
                     break
         return found
@@ -248,7 +250,7 @@ class Forward:
     def _find_sets(self, x: int, y: int) -> list[Given]:
         found: dict[Given, None] = {}
         for one, other in ((x, y), (y, x)):
-            reached = self._reached(other, without=one)
+            reached = self._reached(other, blocked=one)
             near = [
                 z for z in self.near[one] if z != other and z in reached and self.rules.may_separate(z, x, y)
             ]
@@ -257,12 +259,12 @@ class Forward:
                 found.update(dict.fromkeys(combinations(sorted(strongest), size)))
         return sorted(found, key=lambda given: (len(given), given))
 
-    def _reached(self, start: int, without: int = -1) -> set[int]:
-        """What a path that keeps clear of ``without`` leads to."""
+    def _reached(self, start: int, blocked: int = -1) -> set[int]:
+        """Return the columns that a path from ``start`` reaches without passing ``blocked``."""
         seen, ahead = {start}, [start]
         while ahead:
             for one in self.near[ahead.pop()]:
-                if one != without and one not in seen:
+                if one != blocked and one not in seen:
                     seen.add(one)
                     ahead.append(one)
         return seen
@@ -296,8 +298,8 @@ def rules_for(task: Task, measured: Measurements) -> Rules:
     return Rules(
         enough,
         enough + measured.plan.settings.shown,
-        required=places(task.known.kept),
-        left_out=places(task.known.left_out),
+        required=places(task.known.required),
+        forbidden=places(task.known.forbidden),
         may_separate=may_separate,
         max_set=MAX_SET if task.max_order is None else min(task.max_order, MAX_SET),
     )
@@ -313,5 +315,5 @@ def forward_again(
     forward: Forward, columns: Sequence[str], generator: Any, kept: Floats
 ) -> Iterator[frozenset[str]]:
     """Search on another sample and other noise (``Contrasts.again``); yield the edges by the names of their columns."""
-    for x, y in Forward(forward.contrasts.again(generator, kept), forward.rules).run().edges():
+    for x, y in Forward(forward.contrasts.posterior_replicate(generator, kept), forward.rules).run().edges():
         yield frozenset((columns[x], columns[y]))

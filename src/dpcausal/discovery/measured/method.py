@@ -114,7 +114,7 @@ def search_measured(
         for pair in named(columns, [places])
         if pair in skeleton.edges - chosen
     }
-    notes = measured_notes(measured, rules.enough)
+    notes = measured_notes(measured, rules.acceptance_threshold)
     if latent:
         bounds = USUAL if larger is not None else replace(USUAL, order=rules.max_set)
         skeleton = allow_hidden(task, skeleton, opened, bounds, forward, larger)
@@ -160,7 +160,9 @@ def skeleton_of(task: Task, forward: Forward, larger: LargerTables | None) -> Sk
         skeleton = Skeleton(tuple(columns), near, answered=set(found))
     else:
         others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found
-        known = Knowledge(task.known.kept, task.known.left_out | others, task.known.arrows, task.known.tier)
+        known = Knowledge(
+            task.known.required, task.known.forbidden | others, task.known.arrows, task.known.tier
+        )
         asking = pc_search(columns, known, max_order=task.max_order, ahead=SETS_PER_BATCH)
         skeleton = drive(asking, larger.answer)
     apart = {
@@ -244,7 +246,7 @@ def _answers(forward: Forward, larger: LargerTables | None) -> tuple[Independent
 
     def independent(x: int, y: int, given: Given) -> bool | None:
         evidence = forward.evidence(min(x, y), max(x, y), given)
-        return None if evidence is None else evidence <= forward.rules.enough
+        return None if evidence is None else evidence <= forward.rules.acceptance_threshold
 
     def evidence_against(x: int, y: int, given: Given) -> float:
         return forward.evidence(min(x, y), max(x, y), given) or 0.0
@@ -299,11 +301,11 @@ def _by_contrasts(forward: Forward, columns: Sequence[str], batch: list[Query]) 
         x, y = sorted((place[question.x], place[question.y]))
         given = tuple(sorted(place[z] for z in question.given))
         evidence = forward.evidence(x, y, given)
-        if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.enough:
+        if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.acceptance_threshold:
             found.append(None)
             continue
         found.append(False)
-        if evidence <= forward.rules.enough:
+        if evidence <= forward.rules.acceptance_threshold:
             best[question[:2]] = min(best.get(question[:2], (evidence, i)), (evidence, i))
     for _, i in best.values():
         found[i] = True

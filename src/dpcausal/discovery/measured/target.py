@@ -41,7 +41,7 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
     explained = {pair: by for pair, by in explained.items() if pair[0] == 0}
     found = {near[y] for y in linked[0]}
     adjacent: dict[str, set[str]] = {column: set() for column in columns}
-    for one, other in task.known.kept:
+    for one, other in task.known.required:
         adjacent[one].add(other)
         adjacent[other].add(one)
     for j in found:
@@ -60,11 +60,11 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
     undecided |= {frozenset((name, columns[near[y]])) for x, y in open_pairs if x == 0}
     for j in range(len(columns)):
         pair = frozenset((name, columns[j]))
-        if j in near or pair in task.known.left_out:
+        if j in near or pair in task.known.forbidden:
             continue
         evidence = star.pair_evidence[target, j]
         if (
-            evidence <= rules.enough
+            evidence <= rules.acceptance_threshold
             and star.would_show(target, j, (), MEDIUM if evidence < 0.0 else WEAK) >= rules.shown
         ):
             separating[pair] = ()
@@ -79,7 +79,7 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
 
     def independent(x: int, y: int, given: Given) -> bool | None:
         evidence = _asked(forward, near, x, y, given)
-        return None if evidence is None else evidence <= rules.enough
+        return None if evidence is None else evidence <= rules.acceptance_threshold
 
     def evidence_against(x: int, y: int, given: Given) -> float:
         return _asked(forward, near, x, y, given) or 0.0
@@ -109,7 +109,7 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
         released=measured.released,
         notes=(
             AboutTarget(name, near=tuple(columns[j] for j in near[1:])),
-            *measured_notes(measured, rules.enough, target),
+            *measured_notes(measured, rules.acceptance_threshold, target),
             *coarse_note(made, explained, [columns[j] for j in near]),
         ),
         not_colliders=not_colliders(skeleton, independent, evidence_against, columns),

@@ -70,12 +70,12 @@ class Wanted:
         known, columns = task.known, task.columns
         place = {name: j for j, name in enumerate(columns)}
         allowed, required = np.ones((len(columns),) * 2, np.bool_), np.zeros((len(columns),) * 2, np.bool_)
-        for pair in known.left_out:
+        for pair in known.forbidden:
             a, b = (place[name] for name in pair)
             allowed[a, b] = allowed[b, a] = False
         for tail, head in known.arrows:
             allowed[place[head], place[tail]] = False
-        for pair in known.kept:
+        for pair in known.required:
             a, b = (place[name] for name in pair)
             required[a, b] = required[b, a] = True
         return cls(allowed, required, by_stricter_level(min(task.level, 0.05)))
@@ -128,7 +128,7 @@ class WholeGraphs:
         start = self._start(edges, contrasts.strength) if truth is None else truth
         if start is None:
             return None
-        seen = contrasts.pair_evidence > self.rules.enough
+        seen = contrasts.pair_evidence > self.rules.acceptance_threshold
         cost = np.where(seen, SEEN, UNSEEN) + self.wanted.dearer
         steps = self.steps if truth is None else round(REPEATED_STEPS * self.steps)
         best, visited = self.graphs.search(

@@ -73,8 +73,8 @@ def test_no_evidence_is_absent_only_where_some_could_have_shown(
     assert found.open_pairs() == state
 
 
-def test_what_is_known_is_kept_and_left_out() -> None:
-    rules = Rules(1.0, 5.0, required=frozenset({(0, 3)}), left_out=frozenset({(0, 1)}))
+def test_what_is_known_is_kept_and_forbidden() -> None:
+    rules = Rules(1.0, 5.0, required=frozenset({(0, 3)}), forbidden=frozenset({(0, 1)}))
     found = Forward(gaussian(chain(), 5000.0), rules).run().separate()
     assert (0, 3) in found.edges()
     assert (0, 1) not in found.edges()
