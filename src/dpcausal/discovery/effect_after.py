@@ -34,7 +34,7 @@ from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.components import Components, JointTable, NoisyTables
-from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments
+from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments, give_rows
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.effect import (
     by_middles,
@@ -221,10 +221,7 @@ def effect_after(
     if epsilon is not None or options.keys() - {"anyway"}:
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if tables is None:
-        raise InputError(
-            "this method released no tables: give data= and an epsilon for a table of its own, such as "
-            f"result.effect({treatment!r}, {outcome!r}, data=data, epsilon=0.5)"
-        )
+        raise InputError(f"this method released no tables: {give_rows()} for a table of its own")
     anyway = bool(options.get("anyway", False))
     if isinstance(tables, ReleasedMoments):
         return effect_from_moments(
