@@ -33,7 +33,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments
+from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments, give_rows
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
 from dpcausal.discovery.released_values import NoisyMoments
@@ -240,10 +240,7 @@ def effect_after(
     if epsilon is not None or options.keys() - {"anyway"}:
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if tables is None:
-        raise InputError(
-            "this method released no tables: give data= and an epsilon for a table of its own, such as "
-            f"result.effect({treatment!r}, {outcome!r}, data=data, epsilon=0.5)"
-        )
+        raise InputError(f"this method released no tables: {give_rows()} for a table of its own")
     anyway = bool(options.get("anyway", False))
     if isinstance(tables, ReleasedMoments):
         return effect_from_moments(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.schema import Schema
@@ -100,6 +101,11 @@ class ReleasedMoments:
         return found
 
 
+def give_rows() -> str:
+    """Return how to ask for an effect that what was released can't answer."""
+    return spelled("give a file and --epsilon instead of --release", "give data= and an epsilon")
+
+
 def effect_from_moments(
     released: ReleasedMoments,
     graph: Graph,
@@ -128,8 +134,8 @@ def effect_from_moments(
         column = schema[name]
         if isinstance(column, Numeric) and column.scale != "linear" and name not in released.scored:
             raise InputError(
-                f'the moments hold "{name}" on its {column.scale} scale, not in its own units: give data= and an '
-                "epsilon for a regression of its own"
+                f'the moments hold "{name}" on its {column.scale} scale, not in its own units: '
+                f"{give_rows()} for a regression of its own"
             )
     sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway, doubts=doubts)
     used = [one for one in sets if one is not None]
@@ -193,13 +199,13 @@ def _treatment(
     a = np.zeros(len(released.matrix))
     if isinstance(column, Numeric):
         if compare is not None:
-            raise InputError(f'the moments hold "{name}" as a number: compare goes with data= and an epsilon')
+            raise InputError(f'the moments hold "{name}" as a number: to compare levels {give_rows()}')
         a[places[0]] = 1.0
         return a, 1.0 / released.unit(name), ONE_DEVIATION_MORE if name in released.scored else ONE_MORE
     names = level_names(column)
     if column.size != 2:
         raise InputError(
-            f'"{name}" has {column.size} levels, and an effect from moments compares two: give data= and an epsilon'
+            f'"{name}" has {column.size} levels, and an effect from moments compares two: {give_rows()}'
         )
     a[places[0]] = 1.0
     if compare is None:
@@ -217,13 +223,11 @@ def _outcome(
     schema = released.schema
     question = effect_question(schema, treatment, outcome, (), estimand=estimand, event=event)
     if not question.estimand.endswith("difference"):
-        raise InputError(
-            f"moments give a difference, not a {question.estimand}: give data= and an epsilon for a table"
-        )
+        raise InputError(f"moments give a difference, not a {question.estimand}: {give_rows()} for a table")
     if isinstance(schema[outcome], Numeric):
         if event is not None:
             raise InputError(
-                f'the moments hold "{outcome}" as a number, and no cut of it: give data= and an epsilon for a table'
+                f'the moments hold "{outcome}" as a number, and no cut of it: {give_rows()} for a table'
             )
         y = np.zeros(len(released.matrix))
         y[released.places(outcome)[0]] = 1.0
