@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import random
 from pathlib import Path
 
 import pytest
 
-import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.privacy.ledger import Ledger
 
@@ -98,9 +96,6 @@ def test_a_pair_and_the_full_table(schema: str, capsys: pytest.CaptureFixture[st
     assert json.loads(capsys.readouterr().out)["pair"] == ["age", "lung"]
 
 
-@pytest.mark.skipif(
-    "plan" not in inspect.signature(dc.discover).parameters, reason="discover takes no plan yet"
-)
 def test_discover_measures_what_was_planned(
     schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
