@@ -513,7 +513,8 @@ class DiscoveryResult(OtherNames):
         """Return the effect along an edge: as it was paid for, or else from released tables for nothing.
 
         Where these can't answer, the error says why: a contradicted direction, columns that no table holds together,
-        levels without an order. None where there are no tables. Free effects are computed once.
+        levels without an order. None where nothing was released or no such edge is shown. Free effects are computed
+        once.
         """
         paid = None if self.reserve is None else self.reserve.answered(a, b)
         return paid or self._free_effects.get((a, b))

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
-MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
 BY_QUESTION = {
     "as-asked": "as asked",
     "ordered-levels": "chosen because the levels are ordered (or two), where it has the most power",
@@ -97,47 +96,6 @@ def held_fixed_words(fact: HeldFixed) -> str:
                 "values share one"
             )
     raise TypeError(f"no words for {fact!r}")
-
-
-def trend_words(trend: Trend) -> str:
-    """Return which way y goes with x, as a sentence.
-
-    >>> trend_words(Trend("dose", "pain", (), rises=False, tau=-0.3))
-    'pain falls as dose rises: among pairs of rows 30% more disagree in order than agree.'
-    """
-    words = way_words(trend)
-    if trend.given:
-        words += f", {', '.join(trend.given)} held fixed"
-    if trend.tau is not None and abs(trend.tau) >= MIN_SHOWN_TAU:
-        sides = ("agree", "disagree") if trend.rises else ("disagree", "agree")
-        words += f": among pairs of rows {abs(trend.tau):.0%} more {sides[0]} in order than {sides[1]}"
-    return f"{words}."
-
-
-def full_text(result: CITestResult) -> str:
-    """Return the answer, why this test was taken, which way y goes, and the whole statement in words."""
-    found = "no evidence against independence" if result.independent else "dependent"
-    pvalue = "" if result.pvalue is None else f" (p = {result.pvalue:.3g}, level {result.level:g})"
-    lines = [
-        f"{question_words(result.x, result.y, result.given)}: {found}{pvalue}. Test: {result.method}; {result.why}."
-    ]
-    if result.by_bins:
-        lines.append(by_bins_words(result.by_bins))
-    lines += map(missing_rule_words, result.missing)
-    if result.direction is not None:
-        lines.append(trend_words(result.direction))
-    if result.missed is not None:
-        lines.append(missed_words(result.missed))
-    if result.with_noise is not None:
-        lines.append(with_noise_words(result.with_noise))
-    return "\n".join([*lines, statement.summary(result.privacy)])
-
-
-def html(result: CITestResult) -> str:
-    """Return the summary as a piece of HTML for notebooks."""
-
-    lines = "<br>".join(escape(line) for line in answer_text(result).splitlines())
-    return f"<div>{lines}</div>"
 
 
 SHORT_REASONS = {
@@ -206,6 +164,24 @@ def _trend_part(name: str, levels: Sequence[str], *, later: bool) -> str:
     if len(levels) == 2:
         return f"{name} = {levels[later]}"
     return f"{'later' if later else 'earlier'} levels of {name}"
+
+
+MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
+
+
+def trend_words(trend: Trend) -> str:
+    """Return which way y goes with x, as a sentence.
+
+    >>> trend_words(Trend("dose", "pain", (), rises=False, tau=-0.3))
+    'pain falls as dose rises: among pairs of rows 30% more disagree in order than agree.'
+    """
+    words = way_words(trend)
+    if trend.given:
+        words += f", {', '.join(trend.given)} held fixed"
+    if trend.tau is not None and abs(trend.tau) >= MIN_SHOWN_TAU:
+        sides = ("agree", "disagree") if trend.rises else ("disagree", "agree")
+        words += f": among pairs of rows {abs(trend.tau):.0%} more {sides[0]} in order than {sides[1]}"
+    return f"{words}."
 
 
 W_SCALE = "(Cohen's w: .1 weak, .3 medium, .5 strong)"
@@ -280,22 +256,48 @@ def with_noise_words(fact: WithNoise) -> str:
             )
 
 
+def _found(result: CITestResult) -> str:
+    found = "no evidence against independence" if result.independent else "dependent"
+    return f"{question_words(result.x, result.y, result.given)}: {found}"
+
+
+def _rules(result: CITestResult) -> list[str]:
+    """What became of numbers and of missing values, a line each."""
+    bins = [by_bins_words(result.by_bins)] if result.by_bins else []
+    return [*bins, *map(missing_rule_words, result.missing)]
+
+
 def answer_text(result: CITestResult) -> str:
     """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger."""
-    found = "no evidence against independence" if result.independent else "dependent"
     by = f"level {result.level:g}, {named(result.method, result.reason)}"
     chance = by if result.pvalue is None else f"p = {result.pvalue:.3g}, {by}"
     trend = "" if result.direction is None else f"; {way_words(result.direction)}"
-    answer = f"{question_words(result.x, result.y, result.given)}: {found} ({chance}){trend}."
-    missed = "" if result.missed is None else missed_words(result.missed)
-    noise = ""
+    lines = [f"{_found(result)} ({chance}){trend}.", *_rules(result)]
+    if result.missed is not None:
+        lines.append(missed_words(result.missed))
+    lines += cost_lines(result.privacy)
     if result.with_noise is not None:
-        noise = with_noise_words(result.with_noise)
-    bins = by_bins_words(result.by_bins) if result.by_bins else ""
-    lines = [answer, bins]
-    if result.missing:
-        lines += map(missing_rule_words, result.missing)
-    return "\n".join(filter(None, [*lines, missed, *cost_lines(result.privacy), noise]))
+        lines.append(with_noise_words(result.with_noise))
+    return "\n".join(lines)
+
+
+def full_text(result: CITestResult) -> str:
+    """Return the answer, why this test was taken, which way y goes, and the whole statement in words."""
+    pvalue = "" if result.pvalue is None else f" (p = {result.pvalue:.3g}, level {result.level:g})"
+    lines = [f"{_found(result)}{pvalue}. Test: {result.method}; {result.why}.", *_rules(result)]
+    if result.direction is not None:
+        lines.append(trend_words(result.direction))
+    if result.missed is not None:
+        lines.append(missed_words(result.missed))
+    if result.with_noise is not None:
+        lines.append(with_noise_words(result.with_noise))
+    return "\n".join([*lines, statement.summary(result.privacy)])
+
+
+def html(result: CITestResult) -> str:
+    """Return the summary as a piece of HTML for notebooks."""
+    lines = "<br>".join(escape(line) for line in answer_text(result).splitlines())
+    return f"<div>{lines}</div>"
 
 
 def forecast_words(found: CITestForecast) -> str:

@@ -13,7 +13,7 @@ from dpcausal.core.statement import MissingAs
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
-from dpcausal.present.statement import happened, percent, short_cost_lines
+from dpcausal.present.statement import happened, listed, percent, short_cost_lines
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -86,7 +86,7 @@ def note_words(fact: EffectNote) -> str:
         case facts.MissingLeftOut():
             return (
                 f"rows with missing {fact.outcome} are left out of both groups: right if, among people alike in "
-                f"{_and(fact.alike)}, it is chance whose {fact.outcome} is missing"
+                f"{listed(fact.alike)}, it is chance whose {fact.outcome} is missing"
             )
         case facts.MissingCounts():
             counts = "is not the event" if fact.value is None else f"counts as {_value(fact.value)}"
@@ -96,7 +96,7 @@ def note_words(fact: EffectNote) -> str:
             )
         case facts.MissingHeld():
             return (
-                f"missing {_and(fact.columns)} counts as a value that is held fixed: such people are compared with "
+                f"missing {listed(fact.columns)} counts as a value that is held fixed: such people are compared with "
                 "each other, though other causes may differ among them"
             )
         case facts.Pooled():
@@ -198,15 +198,6 @@ def _either(ways: Sequence[str]) -> str:
     ('more rows', 'a, b or c')
     """
     return " or ".join(filter(None, [", ".join(ways[:-1]), ways[-1]]))
-
-
-def _and(names: Sequence[str]) -> str:
-    """Names in a row.
-
-    >>> _and(["a"]), _and(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _value(value: float | str) -> str:
@@ -349,7 +340,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
 def _rests(result: EffectResult, unsure: str) -> str:
     """What makes the effect causal; ``unsure``: why the graph does not say what to hold fixed, if it does not."""
     if unsure:
-        held = f"no more than {_and(result.adjust)}" if result.adjust else "nothing"
+        held = f"no more than {listed(result.adjust)}" if result.adjust else "nothing"
         return f"Causal only if {held} needs to be held fixed. The graph does not say what to hold fixed: {unsure}"
     if result.possible or any(isinstance(note, facts.FromGraph) for note in result.notes):
         return "Causal if the graph is right"

@@ -32,7 +32,7 @@ from dpcausal.present.notes import (
     note_words,
     rows_words,
 )
-from dpcausal.present.statement import cost_lines
+from dpcausal.present.statement import cost_lines, counted
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.tables import (
     HINT,
@@ -204,15 +204,16 @@ def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
 
     Pairs that touch an edge that was found come first: an open pair there keeps arrows undecided.
     """
-    if not result.open:
-        return ""
+    return f"Open ({OPEN_MEANS}): {_open_names(result, every=every)}." if result.open else ""
+
+
+def _open_names(result: DiscoveryResult, *, every: bool) -> str:
     joined = {name for pair in result.graph.skeleton for name in pair}
     pairs = in_order(result.open, result.graph.nodes)
     named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
-    names = ", ".join(" ? ".join(pair) for pair in named)
     rest = len(pairs) - len(named)
     more = f" and {rest} more ({spelled('report.html', 'result.open')} lists all)" if rest else ""
-    return f"Open ({OPEN_MEANS}): {names}{more}."
+    return ", ".join(" ? ".join(pair) for pair in named) + more
 
 
 def again_words(result: DiscoveryResult) -> str:
@@ -547,17 +548,10 @@ def again_line(marks: EdgeNotes) -> str:
 
 def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return what stayed open: how many pairs, and the first few or all of them."""
-    pairs = in_order(result.open, result.graph.nodes)
-    if not pairs:
+    if not result.open:
         return "Open: no pair."
-    joined = {name for pair in result.graph.skeleton for name in pair}
-    named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
-    names = ", ".join(" ? ".join(pair) for pair in named)
-    rest = len(pairs) - len(named)
-    many = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} could not be decided"
-    return f"Open: {many}: {names}" + (
-        f" and {rest} more ({spelled('report.html', 'result.open')} lists all)." if rest else "."
-    )
+    many = counted(len(result.open), "pair")
+    return f"Open: {many} could not be decided: {_open_names(result, every=every)}."
 
 
 NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
@@ -574,25 +568,30 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
     return f"{where}; for all the words, free: dpcausal again {quote(folder)} --full"
 
 
-def edge_table(result: DiscoveryResult) -> list[str]:
+def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
     """Return the table of edges: edge, how often it was found again, and a note, each where there is one."""
-    rows = [(row.edge, row.again, row.note) for row in edge_rows(result)]
-    lines = aligned(("edge", "found again", "note"), rows) if rows else []
-    joined = {name for pair in result.graph.skeleton for name in pair}
-    alone = [name for name in result.graph.nodes if name not in joined]
+    return aligned([(row.edge, row.again, row.note) for row in edge_rows(result)], heads)
+
+
+def brief_table(result: DiscoveryResult) -> list[str]:
+    """Return the table of edges below its heads, and the columns that have none."""
+    lines = edge_table(result, ("edge", "found again", "note"))
+    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
     if alone and result.target is None:
         lines += [f"  ({words})" for words in lone_clauses(result, alone, ALONE_SHOWN)]
     return lines
 
 
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows below their heads, columns that are empty in every row left out.
+def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
+    """Return rows, below their heads, columns that are empty in every row left out.
 
-    >>> aligned(("edge", "found again", "note"), [("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")])
+    >>> aligned([("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")], ("edge", "found again", "note"))
     ['  edge      found again', '  a -> b    95% or more', '  b - long  less than 50%']
     """
-    kept = [k for k in range(len(heads)) if any(row[k] for row in rows)]
-    table = [[line[k] for k in kept] for line in (heads, *rows)]
+    if not rows:
+        return []
+    kept = [k for k in range(len(rows[0])) if any(row[k] for row in rows)]
+    table = [[line[k] for k in kept] for line in ((heads, *rows) if heads else rows)]
     wide = [max(len(line[k]) for line in table) for k in range(len(kept))]
     return [
         "  " + "  ".join(f"{cell:<{size}}" for cell, size in zip(line, wide, strict=True)).rstrip()
@@ -623,7 +622,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     lines = [
         answer_line(result),
         *filter(None, [helps_words(result)]),
-        *edge_table(result),
+        *brief_table(result),
         *filter(None, about),
         open_line(result, every=every),
         *cost_lines(result.privacy),
@@ -635,24 +634,15 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
 
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
-    rows = edge_rows(result)
-    wide, share = (
-        max((len(cell) for cell in cells), default=0)
-        for cells in ([row.edge for row in rows], [row.again for row in rows])
-    )
-    lines = []
-    for row in rows:
-        again = f"  {row.again:<{share}}" if share else ""
-        lines.append(f"  {row.edge:<{wide}}{again}{'  ' * bool(row.note)}{row.note}".rstrip())
-    joined = {name for row in rows for name in (row.a, row.b)}
-    alone = [name for name in result.graph.nodes if name not in joined]
+    lines = edge_table(result)
+    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
     silent, single = {*result.undecided_columns}, {*result.one_level}
     if len(alone) > ALONE_SHOWN:
         lines += [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
     else:
         why = dict.fromkeys(silent, "nothing could be decided") | dict.fromkeys(single, ONE_LEVEL_ONLY)
         lines += [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
-    return [*lines, *legend(result), *([again_words(result)] if share else [])]
+    return [*lines, *legend(result), *([again_words(result)] if result.found_confidence else [])]
 
 
 def full_text(result: DiscoveryResult) -> str:

@@ -61,12 +61,13 @@ from dpcausal.present.graph_words import (
     why_open_words,
 )
 from dpcausal.present.notes import MERGING, as_sentence, method_words, note_words
-from dpcausal.present.paper import conclusion, counted, evidence, methods_paragraph, promise_in_four
+from dpcausal.present.paper import conclusion, evidence, methods_paragraph, promise_in_four
 from dpcausal.present.statement import (
     FIELDS,
     HEADINGS,
     chart,
     chart_words,
+    counted,
     event_rows,
     limit_words,
     steps,

@@ -23,7 +23,7 @@ from dpcausal.present.graph_words import (
     nothing_held_means,
 )
 from dpcausal.present.notes import method_description
-from dpcausal.present.statement import missing_as_words, odds, unit_words
+from dpcausal.present.statement import counted, listed, missing_as_words, odds, unit_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     NONE_TO_HOLD,
@@ -38,24 +38,6 @@ if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.discovery.knowledge import Pair
     from dpcausal.discovery.result import DiscoveryResult
-
-
-def listed(names: list[str]) -> str:
-    """Return names with commas and an "and".
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "pair"), counted(3, "pair"), counted(0, "pair")
-    ('1 pair', '3 pairs', 'no pair')
-    """
-    return f"no {what}" if number == 0 else f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def limit_of(result: DiscoveryResult) -> str:
@@ -368,7 +350,7 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
     elif pair in result.nothing_held:
         lines.append(f"The two go together; {nothing_held_means(result, {pair})}.")
         if given := marks.asked_given.get(pair):
-            lines.append(f"With {listed(list(given))} held fixed it could not be decided.")
+            lines.append(f"With {listed(given)} held fixed it could not be decided.")
     elif pair in result.none_to_hold:
         lines.append(f"The two depend on each other; {NONE_TO_HOLD}.")
     elif pair in result.given_up_to:
@@ -376,7 +358,7 @@ def evidence(result: DiscoveryResult, marks: EdgeNotes, a: str, b: str, arrow: b
         lines.append(f"The two depend on each other {told}; holding more fixed could not be tested.")
     else:
         near = result.evidence[pair].given if pair in result.evidence else ()
-        named = f"; {listed(list(near))} came nearest to explaining it, and did not" if near else ""
+        named = f"; {listed(near)} came nearest to explaining it, and did not" if near else ""
         lines.append(f"The two depend on each other, whichever columns the search held fixed{named}.")
     if pair in marks.confidence:
         many = f"{result.repeats:,} repeats" if result.repeats else "repeats"

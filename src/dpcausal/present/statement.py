@@ -782,6 +782,24 @@ def chart(found: Sequence[Step]) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas and an "and".
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "pair"), counted(3, "pair"), counted(0, "pair")
+    ('1 pair', '3 pairs', 'no pair')
+    """
+    return f"no {what}" if number == 0 else f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def percent(part: float) -> str:
     """Return a chance, never rounded to none or to all.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import replace
 from html import unescape
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,7 +26,7 @@ from dpcausal.present.figures import svg
 from dpcausal.present.files import file_texts
 from dpcausal.present.page import render
 from dpcausal.present.plots import plot_graph
-from dpcausal.present.tables import EdgeNotes
+from dpcausal.present.tables import EdgeNotes, absent_rows, edge_rows, pair_rows
 
 NAMES = ["a", "b", "c", "d"]
 AB, CD = frozenset("ab"), frozenset("cd")
@@ -325,3 +327,30 @@ def test_a_weak_hint_is_not_said_to_have_a_hidden_cause() -> None:
     assert tables.counted_kinds(graph, kept) == []
     assert set(tables.HINT_REMARKS) == set(tables.MARK_REMARKS)
     assert set(tables.HINT_SENTENCES) == set(tables.MARK_SENTENCES)
+
+
+def test_terminal_report_and_file_show_the_same_rows(result: DiscoveryResult) -> None:
+    rows = edge_rows(result)
+    assert [row.edge for row in rows] == result.edges()
+    said = result.edge_lines()
+    assert [row.edge for row, line in zip(rows, said, strict=False) if row.edge in line] == result.edges()
+    written = {
+        frozenset((row["a"], row["b"])): row
+        for row in csv.DictReader(StringIO(file_texts(result)["pairs.csv"]))
+    }
+    assert len(written) == len(pair_rows(result)) == len(result.states)
+    for row in pair_rows(result):
+        cells = written[frozenset((row.a, row.b))]
+        assert (cells["state"], cells["marks"], cells["note"]) == (row.state, row.marks, row.note)
+    assert set(remarks(render(result))) == {row.a + row.b for row in rows}
+
+
+def test_a_pair_declared_to_have_no_edge_is_told_apart(result: DiscoveryResult) -> None:
+    pair = frozenset("ad")
+    apart = replace(result, known=Knowledge.of(NAMES, forbidden=[pair]))
+    (row,) = (row for row in pair_rows(apart) if {row.a, row.b} == pair)
+    assert (row.state, row.declared, row.held_fixed, row.least) == ("absent", True, None, None)
+    assert row in absent_rows(apart)
+    assert pair in apart.absent
+    assert pair in apart.declared_absent
+    assert pair not in apart.not_shown

@@ -401,6 +401,7 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
 
 
 OTHER_VALUES = [
+    fact_of(Note, "unanswered", reasons=[["noise", 1]]),
     fact_of(Public, "kernel", kernel="rbf", bandwidth=None, lambda_=1.0),
     fact_of(Unit, "outcome", labels=None),
     fact_of(Reason, "no-order", binned=False),
