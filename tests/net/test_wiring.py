@@ -706,8 +706,8 @@ def test_the_search_measures_in_every_way() -> None:
         for word in ("joint", "components", "tree"):
             if case.id.startswith(f"discover measured {word}"):
                 data = case.build(near.data_sets(next(case.stars()), case.relation)[-1])
-                note = {"tree": "chosen-pairs"}.get(word, word)
-                assert f"Note('{note}" in record(case.run, data).result, case.id
+                note = {"joint": "JointTableMeasured(", "components": "TablesMeasured(", "tree": "ChosenPairs("}[word]
+                assert note in record(case.run, data).result, case.id
 
 
 def test_what_is_not_private_touches_no_mechanism() -> None:

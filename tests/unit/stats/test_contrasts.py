@@ -222,7 +222,7 @@ def test_another_sample_follows_what_is_known_after_this_one() -> None:
     """Mean and variance of one entry of two yes/no columns: the posterior of its size, no dependence included."""
     found = contrasts(drawn(300, 8), 900.0, 3)
     rng, at, kept = np.random.default_rng(4), (0, 6), np.array([1.0, 1.0, 1.0, 0.9])
-    values = [found.again(rng, kept).covariance[at] for _ in range(4000)]
+    values = [found.posterior_replicate(rng, kept).covariance[at] for _ in range(4000)]
     k, w = found.covariance[at], found.noise[at] + 1.0 / found.rows
     sizes = np.square(EFFECTS)
     factors = np.exp([log_bayes_factor_of(k, w, t) for t in sizes]) / len(sizes)
@@ -247,7 +247,7 @@ def test_what_is_promising_again_has_less_noise_and_nothing_else_has() -> None:
     """Two rounds: all pairs, then the three with the most evidence; the variances of both are in the result."""
     found = contrasts(drawn(5000, 9), 400.0, 5)
     found.rounds = (Round(6, 400.0), Round(3, 100.0))
-    again = found.again(np.random.default_rng(6), np.ones(4))
+    again = found.posterior_replicate(np.random.default_rng(6), np.ones(4))
     once, twice = found.noise, found.noise - np.asarray(found.of_singles)
     twice = np.asarray(found.of_singles) + twice * (80.0 / 400.0)  # 1/(1/400 + 1/100)
     kinds = []
@@ -316,6 +316,6 @@ def test_another_tree_is_chosen_by_what_was_found() -> None:
     assert all(one.sum() == 6 for one in blind)
     share = np.mean([one[0, 1] for one in blind])
     assert 0.36 < share < 0.64  # half of the trees on four nodes hold an edge; 4 standard errors
-    again = found.again(generator, np.ones(4))
+    again = found.posterior_replicate(generator, np.ones(4))
     assert again.noise[np.ix_(found.places[0], found.places[3])].min() > 1.0
     assert again.pair_evidence[0, 1] > 10

@@ -260,7 +260,7 @@ def test_planted_bugs_are_counted_as_in_what_was_kept() -> None:
         status[state] += count
     words = f"{status['killed']} killed, {status['equivalent']} equivalent, {status['survived']} survived"
     assert whole == words
-    assert status.total() == len(listed)
+    assert f"| all {status.total()} |" in page  # as many as there were at that commit
 
 
 def test_who_is_above_whom_is_told_as_in_the_table() -> None:
