@@ -13,7 +13,7 @@ with the standard error of the difference, graph by graph.
 Kinds: ``levels`` has six to nine unordered columns (Dirichlet tables); ``wide`` fifteen; ``numbers`` nine columns of a
 linear model, cut, skewed and binned; ``weak`` ten binned columns with weak linear effects; ``few`` four to eight
 unordered columns of two to six levels; ``gates`` six to eight yes/no columns, many of them rare and some the "or" of
-two others; ``yesno`` sixteen yes/no columns of a linear model; ``many`` thirty unordered columns of two to four levels;
+two others; ``yesno`` sixteen yes/no columns; ``many`` thirty unordered columns of two to four levels;
 ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order; ``dozen``
 twelve unordered columns of two to four levels; ``codes`` twelve of a linear model with three levels without an order;
 ``thirds`` ten numbers of a linear model in three bins, ``eighths`` in eight; ``bends`` ten numbers in five bins that
@@ -237,17 +237,9 @@ def eighths(seed: int, rows: int) -> Made:
 
 
 def yesno(seed: int, rows: int) -> Made:
-    """Sixteen yes/no columns of a linear model, cut at different places."""
-    rng = np.random.default_rng([seed, rows, 39])
-    values, effects = standard_linear(rng, rows, 16)
-    names = [f"v{j:02}" for j in range(16)]
-    data = dc.read(
-        {name: (values[:, j] > rng.uniform(-0.5, 1.5)).astype(int).tolist() for j, name in enumerate(names)},
-        dc.Schema(dict.fromkeys(names, dc.Categorical([0, 1]))),
-    )
-    return data, dag(
-        data, {frozenset((names[i], names[j])) for i, j in zip(*np.nonzero(effects), strict=True)}
-    )
+    """Sixteen yes/no columns."""
+    rng = np.random.default_rng([seed, 39])
+    return of_network(of_tables(f"yesno {seed}", rng, [f"v{i:02}" for i in range(16)], 2), rows, seed)
 
 
 def bends(seed: int, rows: int) -> Made:
@@ -321,7 +313,6 @@ WAYS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
     "never larger tables": ({"larger_ratio": 0.0}, ()),
     "larger tables only below sampling": ({"larger_small": 0.0}, ()),
     "larger tables of many levels too": ({"larger_levels": 1e6}, ORDERED),
-    "larger tables of any noise": ({"larger_noise": 1e6}, ()),
     "half for each order": ({"share_next": 0.5}, ()),
     "no tree": ({"tree_columns": 10**6}, TREES),
     "a tree of few levels too": ({"tree_levels": 0.0}, TREES),
