@@ -706,7 +706,11 @@ def test_the_search_measures_in_every_way() -> None:
         for word in ("joint", "components", "tree"):
             if case.id.startswith(f"discover measured {word}"):
                 data = case.build(near.data_sets(next(case.stars()), case.relation)[-1])
-                note = {"joint": "JointTableMeasured(", "components": "TablesMeasured(", "tree": "ChosenPairs("}[word]
+                note = {
+                    "joint": "JointTableMeasured(",
+                    "components": "TablesMeasured(",
+                    "tree": "ChosenPairs(",
+                }[word]
                 assert note in record(case.run, data).result, case.id
 
 
