@@ -6,7 +6,8 @@
 4. **Search.** A forward search (``forward.py``) on columns and pairs. Where noise is small, PC then asks about what it
    found on larger tables (``larger.py``). On one joint table whole graphs are scored (``whole_graphs.py``). Edges that
    the bins of a number explain are open (``bins.py``).
-5. **Report.** Found, absent and open pairs; arrows by the evidence of all separating sets (``colliders.py``); and how
+5. **Report.** Found, absent and open pairs; the chance of each direction
+   (``directions.py``; where causes may be hidden, colliders by the evidence of all separating sets); and how
    often an edge is found again on another sample with other noise, drawn by what is known after the run.
 
 **Guarantee** (epsilon, delta)-DP in total (``measure.proof.md``): mechanisms are charged before noise is drawn, and
@@ -31,12 +32,13 @@ from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hid
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
-from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
+from dpcausal.discovery.measured.directions import directions_by_graphs, directions_by_pairs
+from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.notes import measured_notes
 from dpcausal.discovery.measured.target import search_around_target
-from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound
+from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound, Wanted
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
@@ -127,13 +129,16 @@ def search_measured(
         notes.append(ScoredGraphs(edges=len(whole.chosen)))
     if larger is not None and larger.silent:
         notes.append(unanswered(larger.silent))
-    arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=latent)
+    arrows, direction = None, None
+    if latent:
+        arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=True)
+    else:
+        direction = directions_of(task, forward, skeleton, opened, whole)
     repeats, again = 0, None
     if asked != 0:
         repeats, again = confidence_of(task, measured, forward, skeleton.edges, graphs, whole, chosen, asked)
     evidence = evidence_of(forward, larger, skeleton)
     if graphs is not None and whole is not None:
-        arrows = whole.not_colliders(arrows, columns)
         evidence |= graphs.evidence(whole, columns)
     return SearchOutcome(
         skeleton,
@@ -141,6 +146,7 @@ def search_measured(
         notes=tuple(notes),
         adaptive=not measured.plan.joint,
         not_colliders=arrows,
+        direction=direction,
         confidence=again,
         repeats=repeats or None,
         open=opened,
@@ -239,6 +245,28 @@ def confidence_of(
     return repeats, again
 
 
+def directions_of(
+    task: Task,
+    forward: Forward,
+    skeleton: Skeleton,
+    opened: frozenset[Pair],
+    whole: WholeGraphsFound | None,
+) -> dict[tuple[str, str], float]:
+    """Return the chance of each direction of every edge, by names: of whole graphs where they were scored."""
+    columns, edges = task.columns, places_of(skeleton, skeleton.edges)
+    if whole is not None:
+        found = directions_by_graphs(whole.visited, edges)
+    else:
+        found = directions_by_pairs(
+            forward.contrasts,
+            edges,
+            places_of(skeleton, opened),
+            Wanted.of(task).allowed,
+            forward.rules.acceptance_threshold,
+        )
+    return {(columns[a], columns[b]): chance for (a, b), chance in found.items()}
+
+
 def _answers(forward: Forward, larger: LargerTables | None) -> tuple[Independent, EvidenceAgainst]:
     """Return whether, and how strongly, what was released speaks for a dependence given a set."""
     if larger is not None:
@@ -301,7 +329,7 @@ def _by_contrasts(forward: Forward, columns: Sequence[str], batch: list[Query]) 
         x, y = sorted((place[question.x], place[question.y]))
         given = tuple(sorted(place[z] for z in question.given))
         evidence = forward.evidence(x, y, given)
-        if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.acceptance_threshold:
+        if evidence is None or forward.detectable((x, y), given) > MEDIUM:
             found.append(None)
             continue
         found.append(False)

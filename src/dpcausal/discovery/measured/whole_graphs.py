@@ -242,24 +242,6 @@ class WholeGraphsFound:
         of_x = x not in ancestors(self.parents, y)
         return tuple(z for z in self.parents[x if of_x else y] if z not in (x, y))
 
-    def not_colliders(
-        self, arrows: Mapping[Pair, frozenset[str]], columns: Sequence[str]
-    ) -> dict[Pair, frozenset[str]]:
-        """Return the middles that must not be made colliders, as the best graph says where it has both edges."""
-        place = {name: j for j, name in enumerate(columns)}
-        found: dict[Pair, frozenset[str]] = {}
-        for pair, barred in arrows.items():
-            ends = {place[name] for name in pair}
-            collides = {
-                z: ends <= set(self.parents[place[z]])
-                for z in columns
-                if all((min(end, place[z]), max(end, place[z])) in self.chosen for end in ends)
-            }
-            found[pair] = frozenset(z for z in barred if not collides.get(z, False)) | {
-                z for z, collider in collides.items() if not collider
-            }
-        return found
-
 
 def ancestors(parents: Sequence[tuple[int, ...]], column: int) -> set[int]:
     """Return all from which arrows lead to a column; the column itself where it is on a cycle."""
