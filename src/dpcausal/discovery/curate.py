@@ -55,7 +55,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.scores import assumed, scorer_for, strata_note
+from dpcausal.discovery.private_search import paid_answers, strata_note
+from dpcausal.discovery.scores import assumed, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -177,24 +178,21 @@ class NoisyTests:
         if mechanism is None or not self._budget.affords(mechanism.event("test")):
             return None
         plan = ExaminePlan.of(mechanism)
-        answers: list[Answer] = []
         shift = SHIFT * plan.scale * (1.0 if plan.gaussian else math.sqrt(2.0))
         unit = shift if self._of_threshold else plan.scale
         low, high = -self._margins[0] * unit, self._margins[1] * unit
-        shown = -plan.least - plan.quantile(
-            self._task.level
-        )  # without dependence, below with at most the level
+        # without dependence a score is below this with a probability of at most the level
+        shown = -plan.least - plan.quantile(self._task.level)
         values = self.scorer.scores(batch, shift, plan.least).tolist()
-        for question, value in zip(batch, values, strict=True):
-            if not self._budget.affords(mechanism.event("test")):
-                break
-            noisy = float(release(mechanism, self._budget, "test", value))
-            gone = noisy > high or (noisy >= low and noise.coin())
-            unsure = order == 0 and not gone and noisy >= shown
-            answers.append(None if unsure else gone)
-            if gone:
-                self._found.remove(question)
-        return answers + [None] * (len(batch) - len(answers))
+
+        def answer(i: int) -> Answer:
+            noisy = float(release(mechanism, self._budget, "test", values[i]))
+            independent = noisy > high or (noisy >= low and noise.coin())
+            if independent:
+                self._found.remove(batch[i])
+            return None if order == 0 and not independent and noisy >= shown else independent
+
+        return paid_answers(len(batch), lambda: self._budget.affords(mechanism.event("test")), answer)
 
     def _plan(self, order: int) -> None:
         """The mechanism of this order, from what is left."""
@@ -245,7 +243,7 @@ def run(
     unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
     note = CostsOfTests(unit, tuple(tests.costs.items()))
     return SearchOutcome(
-        skeleton, (RELEASED,), public=assumed(task), notes=(note, *strata_note(task, tests.scorer))
+        skeleton, (RELEASED,), public=assumed(task), notes=(note, *strata_note(tests.scorer))
     )
 
 

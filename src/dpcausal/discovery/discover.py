@@ -34,19 +34,18 @@ from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
-from dpcausal.discovery.fci import NO_TARGET
+from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
-from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
-from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task, WithoutDelta
+from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
+from dpcausal.discovery.result_of_search import result_of_search, without_delta
+from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.designs import reach
 from dpcausal.planning.executable import ExecutablePlan
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta, refuse_underpowered
+from dpcausal.planning.look import refuse_underpowered
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
@@ -88,17 +87,18 @@ NO_LATENT = (
 )
 
 
-def checked_latent(options: Mapping[str, Any], chosen: Method) -> dict[str, Any]:
-    """Return the options without a ``latent`` that is False; refuse one that can't be, before anything is charged."""
-    latent = options.get("latent", False)
-    if not isinstance(latent, bool):
-        raise InputError(f"latent must be True or False, not {latent!r}")
-    if not latent:
-        return {key: value for key, value in options.items() if key != "latent"}
-    if "latent" not in chosen.options:
+def _checked_options(options: Mapping[str, Any], chosen: Method, columns: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a method, a ``latent`` that is False left out; refuse what can't be used."""
+    if not checked_latent(options.get("latent", False), options.get("target")):
+        options = {key: value for key, value in options.items() if key != "latent"}
+    elif "latent" not in chosen.options:
         raise InputError(NO_LATENT.format(name=chosen.name))
+    shared = [name for name in inspect.signature(discover).parameters if name not in ("data", "options")]
+    chosen.check_options(options, shared)
     if options.get("target") is not None:
-        raise InputError(NO_TARGET)
+        checked_target(options["target"], columns)
+    if "confidence" in chosen.options:
+        checked_repeats(options.get("confidence"))
     return dict(options)
 
 
@@ -132,7 +132,7 @@ def discover(
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
 
-    Arrows stand where the data decide a direction, plain edges where they do not. A pair that could not be decided
+    Edges are directed where the data determine it, and plain where they do not. A pair that could not be decided
     within the budget is no edge of the graph: it is listed as open.
 
     **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks: every charge comes before
@@ -344,62 +344,35 @@ def discover(
         raise InputError("a graph needs at least two columns in the schema")
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     named = checked_effects(effect, counts.schema)
-    kept = checked_reserve(reserve, epsilon, named)
+    share = checked_reserve(reserve, epsilon, named)
     known = Knowledge.of(columns, required, forbidden, tiers)
-    name, reason = (
-        _choose(data, epsilon, delta, relation, options.get("target"))
-        if method == "auto"
-        else (method, MethodByCall("as-asked"))
-    )
-    chosen = method_named(name)
-    shared = [
-        option for option in inspect.signature(discover).parameters if option not in ("data", "options")
-    ]
-    options = checked_latent(options, chosen)
-    chosen.check_options(options, shared)
-    target = options.get("target")
-    if target is not None:
-        checked_target(target, columns)  # before anything is charged
-    if "confidence" in chosen.options:
-        checked_repeats(options.get("confidence"))
-    asking = without_constants(counts.schema, known, name, chosen.tables_only)
-    if (name == "pc") != (epsilon is None):
-        raise InputError(
-            spelled(
-                "--method pc is not private and goes with no --epsilon; every other method needs one",
-                "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
-            )
-        )
-    if epsilon is None:
-        refuse_charge_without_epsilon(delta, ledger)
-    budget, no_delta, measurement = None, None, None
+    chosen, reason = _chosen(method, data, epsilon, delta, relation, options.get("target"))
+    options = _checked_options(options, chosen, columns)
+    asking = without_constants(counts.schema, known, chosen.name, chosen.tables_only)
+    _refuse_mixed_privacy(chosen, epsilon, delta, ledger)
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
+    target = options.get("target")
+    budget, no_delta, measurement = None, None, None
     if epsilon is not None:
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
-        public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, kept)
+        public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, share)
         if not anyway and public_rows is not None:
-            refuse_underpowered(counts.schema, public, level, name, ledger, dataset)
-        if name == "measured":
-            measurement = _planned(executed, public)
-            gain = noise_without_delta(public)
-            if gain >= NOTABLE_GAIN:  # before anything is charged
-                no_delta = WithoutDelta(gain)
-                warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
-        note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
-        note |= {"latent": "latent" in options} if "latent" in chosen.options else {}
-        note |= {} if target is None else {"target": target}
-        note |= {"effects": [list(pair) for pair in named]} if named else {}
-        # by public numbers: Laplace noise needs no delta and charges none
-        unused = measurement is not None and not measurement.uses_delta and not kept and delta > 0
+            refuse_underpowered(counts.schema, public, level, chosen.name, ledger, dataset)
+        if chosen is measured.METHOD:
+            measurement, no_delta = _planned(executed, public), without_delta(public)
+        if (
+            no_delta is not None
+        ):  # before anything is charged; the caller is two frames up, behind refuses_schema
+            warnings.warn(display().words(no_delta), NoDelta, stacklevel=3)
         budget = Budget(
             epsilon,
-            0.0 if unused else delta,
+            0.0 if _needs_no_delta(measurement, share) else delta,
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
-            later=kept,
+            later=share,
             ledger=ledger,
             dataset=dataset,
-            note=note,
+            note=_ledger_note(chosen, columns, options, named),
             rows=public_rows,
             file=data.file if isinstance(data, Dataset) else None,
         )
@@ -408,7 +381,8 @@ def discover(
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
     charging = budget or Budget.none(relation)
-    with charging.telling(), silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
+    running = f"learning a graph by {chosen.name}"
+    with charging.telling(), silent, stages(progress) as stage, stage(running, None):
         show_queries(counts, stage, relation)
         task = Task(counts, asking, level, max_order, relation, budget, rows, stage, measurement)
         found = chosen.run(task, **options)
@@ -418,7 +392,7 @@ def discover(
         counts.schema.missing_as(),
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
-        *([KeptForEffects(kept)] if kept else []),
+        *([KeptForEffects(share)] if share else []),
         *([DeltaNotNeeded(delta)] if budget and budget.total.delta < delta else []),
     )
     statement = charging.statement(
@@ -428,28 +402,50 @@ def discover(
         limits=source_limits(counts),
         rows=public_rows,
     )
-    expected = None if measurement is None or public_rows is None else reach(measurement, level)
-    result = result_of_search(
-        found,
-        chosen,
-        reason,
-        known,
-        asking,
-        counts.schema,
-        level,
-        statement,
-        rows=public_rows,
-        no_delta=no_delta,
-        expected=expected,
+    asked = Terms(method=chosen.name, reason=reason, level=level, known=known, rows=public_rows)
+    reuse = Reusable()
+    if budget is not None:
+        reuse = Reusable(
+            reserve=Reserve(share, budget, data, statement, named) if share else None,
+            release=release_of(found, asked, statement, counts.schema, delta, max_order, options),
+        )
+    return result_of_search(
+        found, chosen, asked, asking, counts.schema, statement, reuse, plan=measurement, no_delta=no_delta
     )
-    if budget is None:
-        return result
-    release = release_of(result, found, counts.schema, delta, max_order, options)
-    return replace(
-        with_columns_within_reach(result),
-        release=release,
-        reserve=Reserve(kept, budget, data, statement, named) if kept else None,
-    )
+
+
+def _refuse_mixed_privacy(
+    chosen: Method, epsilon: float | None, delta: float, ledger: str | Ledger | None
+) -> None:
+    """Refuse an epsilon for the method without privacy, and other methods, a delta or a ledger without an epsilon."""
+    if chosen.private == (epsilon is None):
+        raise InputError(
+            spelled(
+                "--method pc is not private and goes with no --epsilon; every other method needs one",
+                "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
+            )
+        )
+    if epsilon is None:
+        refuse_charge_without_epsilon(delta, ledger)
+
+
+def _needs_no_delta(measurement: MeasurementPlan | None, share: float) -> bool:
+    """Return whether no delta is charged: a plan has Laplace noise and nothing is kept for effects."""
+    return measurement is not None and not measurement.uses_delta and not share
+
+
+def _ledger_note(
+    chosen: Method, columns: Sequence[str], options: Mapping[str, Any], named: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return what a ledger says about the discovery."""
+    note: dict[str, Any] = {"command": "discover", "method": chosen.name, "columns": list(columns)}
+    if "latent" in chosen.options:
+        note["latent"] = "latent" in options
+    if options.get("target") is not None:
+        note["target"] = options["target"]
+    if named:
+        note["effects"] = [list(pair) for pair in named]
+    return note
 
 
 def checked_target(name: object, columns: Sequence[str]) -> str:
@@ -505,33 +501,34 @@ def _planned(executed: ExecutablePlan | None, public: PublicNumbers) -> Measurem
     """Return what is measured: as planned before, for the rows there are now, or by these public numbers."""
     if executed is None:
         return plan_measurement(public)
-    rows = (
-        public.rows or executed.measurement.public.rows
-    )  # protected ones: as guessed, until they are released
+    rows = public.rows or executed.measurement.public.rows  # protected: as guessed, until they are released
     return replace(executed.measurement, public=replace(public, rows=rows))
 
 
-def _choose(
+def _chosen(
+    method: str,
     data: Dataset | Counts,
     epsilon: float | None,
     delta: float,
     neighbours: Neighbours,
-    target: object = None,
-) -> tuple[str, MethodReason]:
-    """From the schema, the budget, the question and the number of rows where it is public."""
+    target: object,
+) -> tuple[Method, MethodReason]:
+    """Return the method of that name, or for ``auto`` one by the schema, the budget, the question and public rows."""
+    if method != "auto":
+        return method_named(method), MethodByCall("as-asked")
     if epsilon is None:
-        return "pc", MethodByCall("no-privacy")
+        return pc.METHOD, MethodByCall("no-privacy")
     if target is not None:
-        return "measured", MethodByCall("one-target")
+        return measured.METHOD, MethodByCall("one-target")
     numbers = moments.numbers_of(data)
     if numbers is None:
-        return "measured", MethodByCall("counts-only")
+        return measured.METHOD, MethodByCall("counts-only")
     columns = tuple(data.schema)
-    held = sum(name in numbers for name in columns), len(columns)
+    numeric = [name for name in columns if name in numbers]
+    held = len(numeric), len(columns)
     if not mostly_numbers(columns, numbers):
-        return "measured", MethodByNumbers("not-mostly-numbers", *held)
+        return measured.METHOD, MethodByNumbers("not-mostly-numbers", *held)
     rows = data.n if neighbours is Neighbours.REPLACE_ONE else None
-    held_by = [name for name in columns if name in numbers]
-    if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
-        return "measured", MethodByNumbers("numbers-in-noise", *held)
-    return "moments", MethodByNumbers("mostly-numbers", *held)
+    if not moments_pay(columns, numeric, rows, epsilon, delta, neighbours):
+        return measured.METHOD, MethodByNumbers("numbers-in-noise", *held)
+    return moments.METHOD, MethodByNumbers("mostly-numbers", *held)

@@ -20,6 +20,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from dpcausal.core.errors import InputError
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import (
     Answers,
@@ -54,7 +55,17 @@ class Bounds:
 
 USUAL = Bounds(order=3, far=6)
 LATENT = "whether common causes may be hidden: the graph is then a PAG"
-NO_TARGET = "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
+
+
+def checked_latent(latent: object, target: object) -> bool:
+    """Return whether common causes may be hidden; with a target they may not."""
+    if not isinstance(latent, bool):
+        raise InputError(f"latent must be True or False, not {latent!r}")
+    if latent and target is not None:
+        raise InputError(
+            "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
+        )
+    return latent
 
 
 def fci_search(
@@ -142,7 +153,7 @@ def further_questions(
         if y in found.adjacent[x] and any(
             True for _ in _new_sets(x, y, order + 1, wide, near, found.columns, known)
         ):
-            found.not_asked((x, y), order + 1)
+            found.no_answer((x, y), order + 1)
     return found
 
 

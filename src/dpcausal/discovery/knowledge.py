@@ -18,7 +18,7 @@ and a table does not show them, so methods that see tables only refuse it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,31 +60,32 @@ class Knowledge:
         [('a', 'b'), ('a', 'c')]
         """
         tier = _tiers(columns, tiers)
-        kept_arrows, kept = _edges("required", columns, required)
-        no_arrows, left_out = _edges("forbidden", columns, forbidden)
-        for a, b in sorted(kept_arrows & no_arrows):
+        causes, required_pairs = _edges("required", columns, required)
+        no_arrows, forbidden_pairs = _edges("forbidden", columns, forbidden)
+        for a, b in sorted(causes & no_arrows):
             raise InputError(f'the arrow "{a}" -> "{b}" is both required and forbidden')
-        left_out |= {frozenset(arrow) for arrow in no_arrows if arrow[::-1] in no_arrows}
-        arrows = kept_arrows | {arrow[::-1] for arrow in no_arrows if frozenset(arrow) not in left_out}
-        for a in columns:
-            for b in columns:
-                if a in tier and b in tier and tier[a] < tier[b] and frozenset((a, b)) not in left_out:
-                    arrows.add((a, b))
-        kept |= {frozenset(arrow) for arrow in kept_arrows}
+        forbidden_pairs |= {frozenset(arrow) for arrow in no_arrows if arrow[::-1] in no_arrows}
+        required_pairs |= {frozenset(arrow) for arrow in causes}
+        arrows = causes | {
+            arrow
+            for arrow in [*(one[::-1] for one in no_arrows), *_forward_arrows(tier)]
+            if frozenset(arrow) not in forbidden_pairs
+        }
         for a, b in sorted(arrows):
-            if (b, a) in arrows and frozenset((a, b)) in kept:
+            if (b, a) in arrows and frozenset((a, b)) in required_pairs:
                 raise InputError(
                     f'what is known contradicts itself: "{a}" -> "{b}" and "{b}" -> "{a}" are both asked for'
                 )
-        for pair in sorted(map(sorted, kept & left_out)):
+        for pair in sorted(map(sorted, required_pairs & forbidden_pairs)):
             raise InputError(f'the edge between "{pair[0]}" and "{pair[1]}" is both required and forbidden')
-        twice = {frozenset(arrow) for arrow in arrows if arrow[::-1] in arrows}
-        left_out |= twice  # neither direction is possible
-        arrows = {arrow for arrow in arrows if frozenset(arrow) not in left_out}
-        fixed = [arrow for arrow in sorted(arrows) if frozenset(arrow) in kept]
-        if not Graph(columns, fixed).is_dag():
+        # neither direction is possible where both are excluded
+        forbidden_pairs |= {frozenset(arrow) for arrow in arrows if arrow[::-1] in arrows}
+        arrows = {arrow for arrow in arrows if frozenset(arrow) not in forbidden_pairs}
+        if not Graph(columns, [one for one in sorted(arrows) if frozenset(one) in required_pairs]).is_dag():
             raise InputError("the required arrows form a directed cycle")
-        return cls(frozenset(kept), frozenset(left_out), frozenset(arrows), tier, frozenset(kept_arrows))
+        return cls(
+            frozenset(required_pairs), frozenset(forbidden_pairs), frozenset(arrows), tier, frozenset(causes)
+        )
 
     def required_arrows(self, skeleton: Collection[Pair]) -> frozenset[Arrow]:
         """The known direction of every edge that is in ``skeleton``."""
@@ -147,25 +148,58 @@ def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str
     return tier
 
 
+def _forward_arrows(tier: Mapping[str, int]) -> list[Arrow]:
+    """Return the direction of every edge between two tiers: from the earlier to the later one."""
+    return [(a, b) for a in tier for b in tier if tier[a] < tier[b]]
+
+
+def declarations(known: Knowledge) -> dict[str, Any]:
+    """Return background knowledge as arguments of ``Knowledge.of``, in plain data: an edge is a list of three.
+
+    >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
+    >>> declarations(known)
+    {'tiers': [['a'], ['b']], 'required': [['b', '->', 'c']], 'forbidden': [['c', '->', 'd']]}
+    >>> Knowledge.of(["a", "b", "c", "d"], **declared_arguments(declarations(known))) == known
+    True
+    """
+    tier, places = known.tier, sorted(set(known.tier.values()))
+    by_tier = {(a, b) for a, b in known.arrows if a in tier and b in tier and tier[a] < tier[b]}
+    reversed_arrows = {(b, a) for a, b in known.arrows - by_tier - known.causes}
+    plain = known.required - {frozenset(arrow) for arrow in known.causes}
+    return {
+        "tiers": [[name for name, place in tier.items() if place == one] for one in places],
+        "required": _edge_lists(known.causes, plain),
+        "forbidden": _edge_lists(reversed_arrows, known.forbidden),
+    }
+
+
+def _edge_lists(arrows: Collection[Arrow], pairs: Collection[Pair]) -> list[list[str]]:
+    """Return arrows as ``[a, "->", b]``, then edges without a direction as ``[a, "--", b]``."""
+    return [
+        *sorted([a, "->", b] for a, b in arrows),
+        *sorted([min(pair), "--", max(pair)] for pair in pairs),
+    ]
+
+
+def declared_arguments(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that ``declarations`` wrote."""
+
+    def edges(kind: str) -> list[Edge]:
+        return [(a, b) if mark == "->" else frozenset((a, b)) for a, mark, b in data[kind]]
+
+    return {"tiers": data["tiers"], "required": edges("required"), "forbidden": edges("forbidden")}
+
+
 def declared(known: Knowledge) -> dict[str, Any]:
-    """Plain data: lists of names (tiers) and edges as ``a -> b`` or ``a - b``; empty where nothing was declared.
+    """Return lists of names (tiers) and edges as ``a -> b`` or ``a - b``; empty where nothing was declared.
 
     >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
     >>> declared(known)
     {'tiers': [['a'], ['b']], 'required': ['b -> c'], 'forbidden': ['c -> d']}
     """
-    places = sorted(set(known.tier.values()))
-    tiers = [[name for name, place in known.tier.items() if place == one] for one in places]
-    fixed = {frozenset(arrow): arrow for arrow in known.causes}
-    required = [
-        " -> ".join(fixed[pair]) if pair in fixed else " - ".join(sorted(pair)) for pair in known.required
-    ]
-    by_tier = {
-        (a, b) for a, b in known.arrows if known.tier.get(a, 0) < known.tier.get(b, 0) and a in known.tier
-    }
-    only_back = [f"{b} -> {a}" for a, b in known.arrows - by_tier - known.causes]
-    forbidden = [*(" - ".join(sorted(pair)) for pair in known.forbidden), *only_back]
-    found = {"tiers": tiers, "required": sorted(required), "forbidden": sorted(forbidden)}
+    found = declarations(known)
+    for kind in ("required", "forbidden"):
+        found[kind] = sorted(f"{a} {'->' if mark == '->' else '-'} {b}" for a, mark, b in found[kind])
     return {kind: what for kind, what in found.items() if what}
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,9 @@ from numpy.typing import NDArray
 
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured.measure import GROUPINGS, Measurements
-from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
-from dpcausal.stats.components import Columns
 from dpcausal.stats.contrasts import Round
-
-
-def larger_rounds(tables: NoisyTables) -> list[list[Columns]]:
-    """Return the tables of three and more columns, round by round of measurement; none of a joint table.
-
-    Those of one round are neighbours in the order of measurement and have noise of one variance.
-    """
-    if not isinstance(tables, Components):
-        return []
-    larger = [(one, tables.variances[one]) for one in tables.values if len(one) > 2]
-    return [[one for one, _ in found] for _, found in groupby(larger, key=lambda item: item[1])]
 
 
 def tables_to_dict(measured: Measurements) -> dict[str, Any]:

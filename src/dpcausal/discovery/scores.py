@@ -29,20 +29,15 @@ in K.
 
 References: [1] Mantel & Haenszel 1959 (``stats/kendall.py``).
 
-Scores of questions about numbers: blocked Kendall of the values, z through fine public bins.
+**Numbers.** Where a column of a question holds numbers and the levels of x and y have an order, values are compared,
+and z is cut into fine public bins (``citests/rank.py``) so that little of it is left within one:
 
-As ``scores.py`` (where ``dependence``, ``information``, ``shift`` and ``least`` are explained), for questions in
-which a column holds numbers and the levels of x and y have an order:
+    dependence  = |K| - T sqrt(max(V, T^2/4))      K, V of ``stats/value_ranks.py``, the blocked Kendall of values
+    information = 9 V/2                            about the largest |K| when there are few ties
 
-    dependence  = |K| - T sqrt(max(V, V0)),  V0 = T^2/4          K, V of ``stats/value_ranks.py``
-    information = 9 V/2                                          about the largest |K| when there are few ties
-
-both over D. Cutting x and y at declared bins is not needed, and z is cut finely enough that little of it is left
-within a bin (``citests/rank.py``). Questions about unordered levels, or without numbers, go to the tables.
-
-**Guarantee**: one row moves either by at most D (``stats/evidence.proof.md``): 29/18 add, 29/9 replace for numbers,
-less for two levels; so the score moves by at most 1 and one sparse vector serves questions of both kinds. **Cost**
-O(n log n) a question.
+One row moves either by at most D: 29/18 add, 29/9 replace for numbers, less for two levels; so the score moves by at
+most 1, and one sparse vector serves questions of both kinds. **Cost** O(n log n) a question. Questions about unordered
+levels, or without numbers, are about tables.
 
 **Other tests** (option ``test`` of ``priv-pc`` and ``svt-pc``). ``spearman``: |F| - T sqrt(max(U, T^2)) and U of
 ``stats/spearman.py``, over a D of its own. ``chi2`` and ``g`` move without bound with one row, so they are computed on
@@ -51,8 +46,7 @@ disjoint parts, and the score counts parts (``stats/part_evidence.py``): D = 1.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -68,10 +62,9 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Column
+from dpcausal.data.columns import Categorical, Column, has_order
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.search import Answer, EqualWidths, Note, Query, Skeleton, Task
+from dpcausal.discovery.search import Query, Task
 from dpcausal.stats.chi2 import likelihood_moment_pvalue, pearson_moment_pvalue
 from dpcausal.stats.evidence import (
     SETTLED_INFORMATION,
@@ -85,14 +78,14 @@ from dpcausal.stats.evidence import (
     value_evidence,
     value_score_sensitivity,
 )
+from dpcausal.stats.kendall import Kendall
 from dpcausal.stats.limits import checked_rows, row_limit
-from dpcausal.stats.part_evidence import decidable, part_evidence, parts_for, unsurprising
-from dpcausal.stats.spearman import spearman
+from dpcausal.stats.part_evidence import decidable, part_evidence, parts_for
+from dpcausal.stats.spearman import Spearman, spearman
 from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
-SPEARMAN_ROWS = (
-    11 / 3
-)  # rows in D at most: F is three times observed minus expected for two levels, and D at most 11
+KENDALL_ROWS = 2.0  # rows in D at most
+SPEARMAN_ROWS = 11 / 3  # F is three times observed minus expected for two levels, and D at most 11
 MOST_PARTS, MOST_CELLS = 512, 1 << 24  # of a question that is tested on parts, and of all its tables together
 PARTS_HEADROOM = 1.5  # the dependence that parts can show, over what the noise lets through
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
@@ -121,6 +114,7 @@ class Scorer:
     counts: Counts
     level: float
     neighbours: Neighbours
+    rows: Dataset | None = None  # where values are compared
     _sides: dict[str, Sides] = field(default_factory=dict)
     _thresholds: dict[int, float] = field(default_factory=dict)
 
@@ -148,55 +142,38 @@ class Scorer:
             dependence[i], information[i] = found[0] / scale, found[1] / scale
         return dependence, information
 
+    def ranks(
+        self, question: TestQuestion, rows: Dataset
+    ) -> tuple[tuple[Kendall, Spearman], tuple[int, int, int]]:
+        """Return blocked Kendall and Spearman of the values, and the numbers of levels and blocks: (r, c, k)."""
+        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
+        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
+        found = rank_statistics(ranked_column(rows, question.x), ranked_column(rows, question.y), block, k)
+        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
+        return found, (r, c, k)
+
     def on_counts(self, counts: Counts) -> Scorer:
         """Return the same scorer on the tables of other rows."""
         return replace(self, counts=counts)
+
+    def resolution(self, resolved: float) -> dict[str, Any]:
+        """Return what a note says of a resolution in units of D: in rows, or in parts where tests run on parts."""
+        return {"resolution": KENDALL_ROWS * resolved, "parts": None}
+
+    @property
+    def cut_numbers(self) -> tuple[str, ...]:
+        """The numbers that are cut into equal widths where they are given."""
+        return (
+            () if self.rows is None else tuple(name for name in self.rows.schema if name in self.rows.values)
+        )
 
     def scores(self, questions: Sequence[Query], shift: float, least: float) -> Floats:
         """min(shift - dependence, information - least) of each question: sensitivity 1."""
         return score(*self.evidence(questions), shift, least)
 
 
-def deletable(columns: Sequence[str], kept: int, left_out: int) -> int:
-    """How many edges a search can delete at most: public."""
-    return max(math.comb(len(columns), 2) - kept - left_out, 1)
-
-
-def resolution_rows(resolved: float) -> float:
-    """Return a resolution in units of D, at most 2 rows, as rows (observed minus expected)."""
-    return 2 * resolved
-
-
-def resolved_facts(scorer: Scorer, resolved: float) -> dict[str, Any]:
-    """What a note says of a resolution in units of D: ``resolution`` in rows, or in parts where tests run on parts."""
-    if isinstance(scorer, PartScorer):
-        return {"resolution": resolved, "parts": scorer.parts}
-    per_row = SPEARMAN_ROWS if isinstance(scorer, SpearmanScorer) else 2.0
-    return {"resolution": per_row * resolved, "parts": None}
-
-
-def still_open(
-    task: Task, skeleton: Skeleton, not_shown: Callable[[list[Query]], Sequence[Answer]]
-) -> frozenset[Pair]:
-    """The pairs that could not be decided: untested ones, and kept ones of which a second look shows no dependence.
-
-    The second look asks about kept pairs without conditions, when the search is over. Which pairs are kept is released
-    by then.
-    """
-    undecided = skeleton.open(task.known)
-    place = {name: i for i, name in enumerate(task.columns)}
-    kept = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.required]
-    batch = [Query(x, y, ()) for x, y in sorted(kept, key=lambda pair: [place[name] for name in pair])]
-    answers = not_shown(batch)
-    return undecided | {frozenset((q.x, q.y)) for q, a in zip(batch, answers, strict=True) if a is not False}
-
-
-def strata_note(task: Task, scorer: Scorer) -> tuple[Note, ...]:
-    """The note that given numbers are cut into equal widths, where they are."""
-    rows = None if isinstance(scorer, PartScorer) else getattr(scorer, "rows", None)
-    return (EqualWidths(tuple(sorted(rows.values, key=task.columns.index))),) if rows else ()
-
-
+ON = "numeric columns by their values or by their declared bins (table)"  # the options, in words
+SCORED = "the statistic that is scored; chi2 and g on parts of the rows"
 On = Literal["values", "table"]
 ScoreTest = Literal["kendall", "spearman", "chi2", "g"]
 
@@ -204,8 +181,6 @@ ScoreTest = Literal["kendall", "spearman", "chi2", "g"]
 @dataclass
 class ValueScorer(Scorer):
     """Evidence from the rows where that is possible, else from tables. For a mechanism only."""
-
-    rows: Dataset | None = None
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
         """Dependence and information of each question, over D."""
@@ -222,11 +197,7 @@ class ValueScorer(Scorer):
         return dependence, information
 
     def _by_values(self, question: TestQuestion, rows: Dataset) -> tuple[float, float]:
-        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
-        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
-        x, y = ranked_column(rows, question.x), ranked_column(rows, question.y)
-        found, _ = rank_statistics(x, y, block, k)
-        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
+        (found, _), (r, c, k) = self.ranks(question, rows)
         scale = value_score_sensitivity(self.neighbours, r, c, k)
         threshold = float(-ndtri(self.level / 2))
         dependence, information = value_evidence(found.statistic, found.variance, threshold)
@@ -237,33 +208,29 @@ class ValueScorer(Scorer):
 class SpearmanScorer(Scorer):
     """Evidence by blocked Spearman: of tables, or of the rows where columns hold numbers. For a mechanism only."""
 
-    rows: Dataset | None = None
-
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
         """Dependence and information of each question, over D."""
         found = [self._one(TestQuestion.of(self.counts.schema, *question)) for question in questions]
         dependence, information = np.array(found, dtype=np.float64).reshape(-1, 2).T
         return dependence, information
 
+    def resolution(self, resolved: float) -> dict[str, Any]:
+        """Return a resolution in rows."""
+        return {"resolution": SPEARMAN_ROWS * resolved, "parts": None}
+
     def _one(self, question: TestQuestion) -> tuple[float, float]:
         schema = self.counts.schema
         if min(schema[name].size for name in (question.x, question.y)) < 2:
             return 0.0, SETTLED_INFORMATION
         if self.rows is not None and question.numeric:
-            statistic, variance, (r, c, k) = self._of_rows(question, self.rows)
+            (_, found), (r, c, k) = self.ranks(question, self.rows)
+            statistic, variance = found.statistic, found.variance
         else:
             blocks = question.blocks(self.counts)
             (statistic, variance), (k, r, c) = spearman(blocks), blocks.shape
         scale = spearman_score_sensitivity(self.neighbours, r, c, k)
         dependence, information = spearman_evidence(statistic, variance, float(-ndtri(self.level / 2)))
         return dependence / scale, information / scale
-
-    def _of_rows(self, question: TestQuestion, rows: Dataset) -> tuple[float, float, tuple[int, int, int]]:
-        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
-        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
-        _, found = rank_statistics(ranked_column(rows, question.x), ranked_column(rows, question.y), block, k)
-        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
-        return found.statistic, found.variance, (r, c, k)
 
 
 @dataclass
@@ -276,7 +243,6 @@ class PartScorer(Scorer):
 
     test: Literal["chi2", "g"] = "chi2"
     resolved: float = 20.0
-    rows: Dataset | None = None
     _labels: NDArray[np.int64] | None = None  # the part of every row
 
     @property
@@ -285,10 +251,14 @@ class PartScorer(Scorer):
         wanted = parts_for(PARTS_HEADROOM * self.resolved, self._threshold, MOST_PARTS)
         return part_count(wanted, self._settings)
 
+    def resolution(self, resolved: float) -> dict[str, Any]:
+        """Return a resolution in parts."""
+        return {"resolution": resolved, "parts": self.parts}
+
     @property
-    def most(self) -> float:
-        """The largest dependence that this many parts can show: public."""
-        return self.parts - unsurprising(self.parts, self._threshold)
+    def cut_numbers(self) -> tuple[str, ...]:
+        """None: tables of declared bins are dealt."""
+        return ()
 
     @property
     def _threshold(self) -> float:
@@ -343,11 +313,6 @@ def refuse_unordered(task: Task) -> None:
             f"test='spearman' needs numbers or ordered levels: {', '.join(wrong)} has none; "
             "declare them ordered, or take kendall, chi2 or g"
         )
-
-
-def has_order(column: Column) -> bool:
-    """Return whether the levels have an order: numbers do, and two levels."""
-    return not isinstance(column, Categorical) or column.ordered or column.size <= 2
 
 
 def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resolved: float = 0.0) -> Scorer:

@@ -1,8 +1,8 @@
 """The PC search: asks whether x and y are independent given a set, and never holds data.
 
 ``pc_search`` is a generator: it yields a batch of questions and is sent one answer each, ``True`` (independent: the
-edge goes, and the set that separated its ends is kept), ``False`` (dependent), or ``None`` (not tested: the pair
-stays adjacent for the search). Sending ``None`` for a whole batch ends the search. What it asks depends on the
+edge is removed, and the set that separated its ends is recorded), ``False`` (dependent), or ``None`` (not tested: the
+pair remains adjacent for the search). Sending ``None`` for a whole batch ends the search. What it asks depends on the
 columns, what is known beforehand and the answers, nothing else, so it can't leak; and it is deterministic.
 
 **Three states.** A pair that some set separated is *absent*. A pair still adjacent is *found* if it was called
@@ -14,7 +14,7 @@ is found. A driver that knows better says so in its outcome.
 - *stable* (default): the neighbours that sets are drawn from are those at the start of an order, so the skeleton
   does not depend on the order of columns [2]. Edges of one order are asked about side by side; each stops at its
   first separating set.
-- *original*: one question at a time, neighbours change as edges go [1].
+- *original*: one question at a time, neighbours change as edges are removed [1].
 
 Sets are drawn from the neighbours of either end; each unordered question is asked once.
 
@@ -279,7 +279,6 @@ class Skeleton:
     adjacent: dict[str, set[str]]
     separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
     asked: dict[int, int] = field(default_factory=dict)  # questions by order
-    untested: set[Pair] = field(default_factory=set)  # edges kept though some question was not answered
     answered: set[Pair] = field(default_factory=set)  # pairs about which some question was
     held: set[Pair] = field(default_factory=set)  # pairs about which one was with some column held fixed
     complete: bool = True  # False: ended before every order was done
@@ -294,8 +293,7 @@ class Skeleton:
 
     def open(self, known: Knowledge) -> frozenset[Pair]:
         """Pairs still adjacent that were not called dependent without conditions, nor declared."""
-        first = {pair for pair, order in self.unanswered_from.items() if order == 0}
-        return self.edges - (self.answered - first) - known.required
+        return (self.edges - self.answered | self.undecided) - known.required
 
     @property
     def undecided(self) -> frozenset[Pair]:
@@ -313,17 +311,24 @@ class Skeleton:
         edges = self.edges & self.answered
         return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
 
-    def no_answer(self, pair: tuple[str, str], order: int) -> None:
-        """Remember that a question of this order about a pair has no answer."""
-        self.untested.add(frozenset(pair))
-        self.not_asked(pair, order)
-
-    def not_asked(self, pair: tuple[str, str], order: int) -> None:
-        """Remember that a question of this order about a pair was not asked, or has no answer."""
+    def no_answer(self, pair: Collection[str], order: int) -> None:
+        """Record that a question of this order about a pair was not asked, or has no answer."""
         self.unanswered_from[frozenset(pair)] = min(self.unanswered_from.get(frozenset(pair), order), order)
 
+    def record(self, question: Query, answer: Answer) -> None:
+        """Record an answer: an edge whose ends are independent is removed, None says that there is no answer."""
+        pair = frozenset(question[:2])
+        if answer is None:
+            self.no_answer(pair, len(question.given))
+            return
+        self.answered.add(pair)
+        if question.given:
+            self.held.add(pair)
+        if answer and question.y in self.adjacent[question.x]:
+            self.remove(question)
+
     def remove(self, question: Query) -> None:
-        """Take an edge out and remember why."""
+        """Remove an edge and record the set that separated its ends."""
         self.adjacent[question.x].discard(question.y)
         self.adjacent[question.y].discard(question.x)
         self.separating[frozenset((question.x, question.y))] = question.given
@@ -402,28 +407,21 @@ def pc_search(
         if not done:  # no edge had enough neighbours
             break
     if forward:
-        undecided = found.undecided
-        _not_asked(found, 1, known, lambda x, y: bool(undecided & _touching(found, x, y)))
-    _not_asked(found, order + 1, known)
+        beside_undecided = {name for pair in found.undecided for name in pair}
+        _not_asked(found, 1, known, beside_undecided)
+    _not_asked(found, order + 1, known, set(columns))
     return found
 
 
-def _touching(found: Skeleton, x: str, y: str) -> set[Pair]:
-    """The pairs of x or y with their other neighbours."""
-    return {frozenset((end, z)) for end in (x, y) for z in found.adjacent[end] if z not in (x, y)}
-
-
-def _not_asked(
-    found: Skeleton, order: int, known: Knowledge, where: Callable[[str, str], bool] = lambda x, y: True
-) -> None:
-    """Remember which edges have sets of this size that were not asked about: the search ended before, or had to."""
+def _not_asked(found: Skeleton, order: int, known: Knowledge, ends: Collection[str]) -> None:
+    """Record which edges at ``ends`` have sets of this size that were not asked about: the search ended before."""
     for x, y in combinations(found.columns, 2):
         pair = frozenset((x, y))
         if y not in found.adjacent[x] or pair in known.required or pair in found.unanswered_from:
             continue
-        if not where(x, y):
-            continue
-        if any(True for _ in sets_for(x, y, order, found.adjacent, found.columns, known)):
+        if not pair.isdisjoint(ends) and any(
+            True for _ in sets_for(x, y, order, found.adjacent, found.columns, known)
+        ):
             found.unanswered_from[pair] = order
 
 
@@ -452,19 +450,11 @@ def ask_side_by_side(
             return None
         total += len(batch)
         for question, answer in zip(batch, answers, strict=True):
-            pair = (question.x, question.y)
-            if answer is None:
-                found.no_answer(pair, order)
-                continue
-            found.answered.add(frozenset(pair))
-            if question.given:
-                found.held.add(frozenset(pair))
-            if answer and question.y in found.adjacent[question.x]:
-                found.remove(question)
-                waiting.pop(pair, None)
+            found.record(question, answer)
+            if answer:
+                waiting.pop((question.x, question.y), None)
     if total:
         found.asked[order] = found.asked.get(order, 0) + total
-    found.untested &= found.edges
     return total
 
 
@@ -475,7 +465,8 @@ def _order_one_by_one(
     total = 0
     for x, y in pairs:
         for given in sets_for(x, y, order, found.near(forward), found.columns, known):
-            answers = yield [Query(x, y, given)]
+            question = Query(x, y, given)
+            answers = yield [question]
             if answers is None:
                 for pair in pairs[pairs.index((x, y)) :]:
                     if pair[1] in found.adjacent[pair[0]]:
@@ -483,16 +474,9 @@ def _order_one_by_one(
                 return None
             total += 1
             found.asked[order] = total
-            if answers[0] is None:
-                found.no_answer((x, y), order)
-                continue
-            found.answered.add(frozenset((x, y)))
-            if given:
-                found.held.add(frozenset((x, y)))
+            found.record(question, answers[0])
             if answers[0]:
-                found.remove(Query(x, y, given))
                 break
-    found.untested &= found.edges
     return total
 
 
@@ -558,7 +542,7 @@ class SearchOutcome:
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
     evidence: Mapping[Pair, Evidence] = field(
         default_factory=dict
-    )  # p-values or Bayes factors that were released
+    )  # p-values or Bayes factors, where released
 
 
 def drive(
@@ -571,10 +555,12 @@ def drive(
     ``stage`` shows how many edges an order has done with. That depends on the answers: give it only where they come
     from values released before the search began, or where there is no privacy.
     """
+    found: Skeleton
     try:
         batch = next(search)
     except StopIteration as stop:
-        return _skeleton(stop)
+        found = stop.value
+        return found
     while True:
         order, left = _shape(batch)
         with stage(f"testing given {order} column{'' if order == 1 else 's'}", left) as tick:
@@ -585,13 +571,9 @@ def drive(
                 try:
                     batch = search.send(answer(batch))
                 except StopIteration as stop:
-                    return _skeleton(stop)
+                    found = stop.value
+                    return found
             tick(left)
-
-
-def _skeleton(stop: StopIteration) -> Skeleton:
-    found: Skeleton = stop.value
-    return found
 
 
 def _shape(batch: list[Query]) -> tuple[int, int]:

@@ -33,7 +33,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, SearchAnswers
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.scores import deletable
+from dpcausal.discovery.private_search import deletable
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -178,7 +178,7 @@ def run(
     budget, known = task.private_budget(), task.known
     if test == "crt":
         raise InputError("crt needs a law for every column given every set: it can't drive a search")
-    pairs = deletable(task.columns, len(known.required), len(known.forbidden))
+    pairs = deletable(task)
     cost = test_epsilon if test_epsilon is not None else each(budget.total, QUESTIONS_A_PAIR * pairs)
     if not (math.isfinite(cost) and 0 < cost <= budget.total.epsilon):
         raise InputError(f"test_epsilon must lie above 0 and up to epsilon, not {test_epsilon!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.result_of_search import _arrows, _conflict_note, _on_hints
 from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, start
 from dpcausal.graphs import Graph, extend
