@@ -81,8 +81,7 @@ dpcausal discover patients.csv --schema schema.toml \\
   --plan plans/plan.json --out graph
 
 # not private, to compare with
-dpcausal discover patients.csv --schema schema.toml --method pc \\
-  --out classical
+dpcausal discover patients.csv --schema schema.toml --method pc --out exact
 
 [bold]What it writes[/bold]
 

@@ -4,8 +4,8 @@ At the start of an order the plan says what a test may cost, from the budget and
 by then. The score of a question (``scores.py``, sensitivity 1) is released with Laplace noise (delta = 0) or Gaussian
 noise, and
 
-    delete      where  score + Z >  margin scale
-    keep        where  score + Z < -margin scale
+    independent where  score + Z >  margin scale
+    dependent   where  score + Z < -margin scale
     a coin      in between
 
 **Plan.** With t_i tests expected at order i, a test of order i costs e_i, e_0 >= e_1 >= ... (an edge wrongly deleted
@@ -26,17 +26,18 @@ The score here turns at 0 and an independent pair's lies about ``shift`` above t
 are [1]'s: delete where f + Z > T(1 + beta_2). Both are the same rule in other units, since shift is 1 (Gaussian) or
 sqrt(2) (Laplace) noise scales.
 
-**Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, kept edges too, and the filter stops when
-the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet tested stay and are
-named.
+**Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, those of edges that remain too, and the
+filter stops when the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet
+tested remain and are reported.
 
-**Three states.** A pair that is kept at order 0 is found only where its noisy score is so low that lack of information
-can't be the reason: information is never below 0, so without a dependence the score is at least -least, and noise takes
-it below -least - q with a probability of at most the level. Otherwise the pair is open.
+**Three states.** A pair that remains adjacent at order 0 is found only where its noisy score is so low that lack of
+information can't be the reason: information is never below 0, so without a dependence the score is at least -least, and
+noise takes it below -least - q with a probability of at most the level. Otherwise the pair is open.
 
 **Where we differ from [1].** The sensitivity there is 190 (n = 100, k = 4) to 4e7 times too small (n = 1e5, k = 8); its
-public code does not charge kept edges, has a coin that always says keep, and epsilon^2 where epsilon (e^epsilon - 1)
-belongs. Here the filter does the sums. A coin is never better than the sign, so the margins are small by default.
+public code does not charge edges that remain, has a coin that never deletes, and epsilon^2 instead of
+epsilon (e^epsilon - 1). Here the filter does the sums. A coin is never better than the sign, so the margins are small
+by default.
 
 References: [1] CURATE, appendix (Lemma 1), and its public code.
 """
@@ -82,7 +83,7 @@ EFFECT = 4.0
 
 
 def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
-    """The most questions that stable PC can ask at ``order``, from the graph at its start."""
+    """Return the most questions that stable PC can ask at ``order``, from the graph at its start."""
     total = 0
     for x, y in combinations(found.columns, 2):
         if y not in found.adjacent[x] or frozenset((x, y)) in known.required:
@@ -97,7 +98,7 @@ def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
 
 
 def expected_tests(order: int, now: int, edges: int, columns: int, last: int) -> list[float]:
-    """Tests of the orders from ``order`` (``now`` of them) to ``last``, at most ``ORDERS_PLANNED`` orders.
+    """Return how many tests to expect from ``order`` (``now`` of them) to ``last``, at most ``ORDERS_PLANNED`` orders.
 
     >>> expected_tests(0, 28, 28, 8, 6)
     [28.0, 70.0, 8.0, 8.0]
@@ -111,25 +112,25 @@ def expected_tests(order: int, now: int, edges: int, columns: int, last: int) ->
 
 
 def _choose(n: float, k: int) -> float:
-    """n(n-1)...(n-k+1)/k! for a number n that need not be whole, never below 0."""
+    """Return n(n-1)...(n-k+1)/k! for a number n that need not be whole, never below 0."""
     return math.prod(max(n - j, 0.0) for j in range(k)) / math.factorial(k)
 
 
 def even_scale(tests: list[float], left: float, gaussian: bool) -> float:
-    """Noise scale (sensitivity 1) if ``left`` (rho or epsilon) were split evenly."""
+    """Return the noise scale (sensitivity 1) if ``left`` (rho or epsilon) were split evenly."""
     each = left / sum(tests)
     return 1 / math.sqrt(2 * each) if gaussian else 1 / each
 
 
 @lru_cache
 def _ratios(orders: int) -> NDArray[np.float64]:
-    """e_i/e_0 for every choice on the grid, one row each."""
+    """Return e_i/e_0 for every choice on the grid, one row each."""
     steps = np.array(list(product(EPSILON_RATIOS, repeat=orders - 1)), dtype=np.float64)
     return np.concatenate([np.ones((len(steps), 1)), np.cumprod(steps, axis=1)], axis=1)
 
 
 def cost_now(tests: list[float], left: float, effect: float, gaussian: bool) -> float:
-    """What one test of the present order may cost (rho if ``gaussian``, else epsilon): the best plan's first entry.
+    """Return what one test of the present order may cost in the best plan: rho if ``gaussian``, else epsilon.
 
     >>> round(cost_now([10.0], 1.0, 4.0, gaussian=False), 3)
     0.1
@@ -169,7 +170,7 @@ class NoisyTests:
         self.costs: dict[int, float] = {}  # of one test, by order: public
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None for what the budget no longer covers."""
+        """Return True for independent; None for what the budget no longer covers."""
         order = len(batch[0].given)
         if order > self._order:
             self._order = order
@@ -195,7 +196,7 @@ class NoisyTests:
         return paid_answers(len(batch), lambda: self._budget.affords(mechanism.event("test")), answer)
 
     def _plan(self, order: int) -> None:
-        """The mechanism of this order, from what is left."""
+        """Make the mechanism of this order from what is left of the budget."""
         left = self._budget.left_rho() if self._gaussian else self._budget.left_epsilon()
         if left <= MIN_SHARE * (self._budget.total.rho if self._gaussian else self._budget.total.epsilon):
             self._mechanism = None
@@ -225,11 +226,7 @@ def run(
     ] = "noise",
     stable: Annotated[bool, STABLE] = True,
 ) -> SearchOutcome:
-    """Discover; between the margins (below, above) a coin decides.
-
-    ``margins_of="noise"``: they are in noise scales. ``"threshold"``: they are beta_1 and beta_2 of [1], and T is the
-    shift, the public distance between an independent pair's score and the point where the decision turns.
-    """
+    """Discover; between the margins (below, above) a coin decides."""
     if not all(0 <= margin < 10 for margin in margins):
         raise InputError(f"margins must be two numbers between 0 and 10, not {margins!r}")
     if margins_of not in get_args(MarginsOf):

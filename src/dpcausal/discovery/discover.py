@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from dpcausal.core.arguments import (
     refuses_schema,
 )
 from dpcausal.core.display import display
-from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean, did_you_mean_column
+from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
@@ -35,7 +36,7 @@ from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.fci import checked_latent
-from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
+from dpcausal.discovery.knowledge import Edge, Knowledge, checked_column, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.repeats import checked_repeats
@@ -96,7 +97,7 @@ def _checked_options(options: Mapping[str, Any], chosen: Method, columns: Sequen
     shared = [name for name in inspect.signature(discover).parameters if name not in ("data", "options")]
     chosen.check_options(options, shared)
     if options.get("target") is not None:
-        checked_target(options["target"], columns)
+        checked_column("target", columns, options["target"])
     if "confidence" in chosen.options:
         checked_repeats(options.get("confidence"))
     return dict(options)
@@ -219,80 +220,13 @@ def discover(
     measured. The choice follows from the schema, the budget and the number of rows where it is public, never from
     rows. It takes the options of the method that it chooses.
 
-    ``measured``: tables measured once, with noise, answer every question.
+    {methods}
 
-    - ``confidence=None``: how many times to repeat the search, each time on another sample and other noise drawn by
-      what is known after the run, to say how often each edge is found again (``result.confidence``). None
-      is 20 to 100, as many as are quickly done; 0 is none. It costs time and no privacy.
-    - ``target=None``: the one column that the question is about: what is directly linked to it, and which way. The
-      budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.
-
-    - ``latent=False``: whether common causes may be hidden (not measured). The search is then FCI instead of PC, and
-      ``result.graph`` a ``PAG``: ``a -> b`` (a causes b), ``a <-> b`` (neither causes the other: a hidden common cause
-      links them), ``a o-> b`` (b does not cause a; a hidden common cause is possible) or ``a o-o b`` (nothing is
-      decided). It costs no more. Tiers and forbidden arrows then say what does not cause what, and a required arrow
-      that its tail is a cause.
-
-    ``pc``: the classical algorithm on exact counts; not private.
-
-    - ``test=None``: the test that answers, as in ``ci_test(method=...)``, or ``"moments"``. None is ``"moments"``
-      where most columns hold numbers, else ``"g"``. Other options go to this test.
-    - ``stable=True``: whether the answers of one order are used only after it; False is the original search, whose
-      graph depends on the order of the columns.
-    - ``latent=False``: as for ``measured``.
-
-    ``priv-pc``: a noisy threshold finds pairs that may be independent, a second noisy look confirms each.
-
-    - ``hits=None``: the largest number of pairs to look at twice; None is the number of all pairs. Fewer hits mean
-      less noise, and pairs beyond them stay open.
-    - ``share=0.5``: the share of the budget, between 0 and 1, that goes to the threshold.
-    - ``subsample=None``: how many rows, drawn at random, the threshold sees: None for all, a number, or
-      ``"optimal"``.
-    - ``stable=True``: as for ``pc``.
-    - ``on='values'``: whether numeric columns are compared by their values, or by their declared bins
-      (``"table"``).
-    - ``test='kendall'``: the statistic whose score is held against the threshold: ``"kendall"``, ``"spearman"`` (for
-      numbers and ordered levels), or ``"chi2"`` and ``"g"``, which are tested on disjoint parts of the rows.
-    - ``tweak=None``: how far below the second look's threshold the first one's lies, in scales of its noise; None gives
-      each look a shift that is made for its own noise.
-
-    ``svt-pc``: every question is compared with a noisy threshold; only edges that it deletes cost.
-
-    - ``positives=None``: the largest number of deletions to pay for; None is the number of all pairs. Fewer mean less
-      noise, and edges beyond them stay untested.
-    - ``stable=True``: as for ``pc``.
-    - ``on='values'``: as for ``priv-pc``.
-    - ``test='kendall'``: as for ``priv-pc``.
-
-    ``em-pc``: a random choice that favours weak dependences decides which edges are deleted.
-
-    - ``orders=None``: for how many orders (sizes of the conditioning set) budget is set aside; None is all that there
-      can be. With fewer, later ones use what earlier ones left.
-
-    ``curate``: every question gets a noisy score; its cost is planned again as conditioning sets grow.
-
-    - ``margins=(0.1, 0.1)``: how far below and above the threshold a coin decides instead of the score, each from 0 to
-      10.
-    - ``margins_of='noise'``: what the margins are shares of: the scale of the noise, or the threshold
-      (``"threshold"``), as the paper prints them: T(1 - beta) and T(1 + beta).
-    - ``stable=True``: as for ``pc``.
-
-    ``tests``: every question is a private test of its own.
-
-    - ``test='auto'``: the test, as in ``ci_test(method=...)``. Other options go to this test. A median with a delta of
-      its own (``median="laplace"`` or ``"gaussian"`` of chi2 and g) takes half of ``delta``.
-    - ``test_epsilon=None``: what one test costs; None allows about five questions a pair.
-    - ``stable=True``: as for ``pc``.
-
-    ``moments``: for numbers: sums of products, measured once with noise, answer every question.
-
-    - ``confidence=None``: as for ``measured``.
-    - ``harmonics=None``: how many pairs of cosine and sine stand for each numeric column, 0 to 8; 0 tests partial
-      correlations. None is 0 to 3, as many as the noise leaves room for.
-    - ``reach=None``: the length that rows of features are shrunk to; None chooses it privately, with a twentieth of
-      the budget.
-    - ``stable=True``: as for ``pc``.
-    - ``latent=False``: as for ``measured``.
+    With ``latent=True`` the search is FCI instead of PC, and ``result.graph`` a ``PAG``: ``a -> b`` (a causes b),
+    ``a <-> b`` (neither causes the other: a hidden common cause links them), ``a o-> b`` (b does not cause a; a hidden
+    common cause is possible) or ``a o-o b`` (nothing is decided). It costs no more. Tiers and forbidden arrows then say
+    what does not cause what, and a required arrow that its tail is a cause. With a ``target`` the budget goes to tables
+    that hold it, so that their noise is smaller; other pairs are not decided.
 
     Examples
     --------
@@ -414,6 +348,23 @@ def discover(
     )
 
 
+def described_methods() -> str:
+    """Return every method with its options, from what the drivers say about themselves."""
+    paragraphs = []
+    for method in METHODS.values():
+        lines = [f"``{method.name}``: {method.description}."]
+        lines += [
+            f"- ``{name}={default!r}``: {method.option_lines[name]}."
+            for name, default in method.options.items()
+        ]
+        paragraphs.append("\n".join(fill(line, 112, subsequent_indent="  ") for line in lines))
+        paragraphs[-1] = paragraphs[-1].replace(".\n- ", ".\n\n- ", 1)
+    return "\n\n".join(paragraphs)
+
+
+discover.__doc__ = (discover.__doc__ or "").replace("    {methods}", indent(described_methods(), "    "))
+
+
 def _refuse_mixed_privacy(
     chosen: Method, epsilon: float | None, delta: float, ledger: str | Ledger | None
 ) -> None:
@@ -446,14 +397,6 @@ def _ledger_note(
     if named:
         note["effects"] = [list(pair) for pair in named]
     return note
-
-
-def checked_target(name: object, columns: Sequence[str]) -> str:
-    """Return the name of a column, or an ``InputError``."""
-    if not isinstance(name, str) or name not in columns:
-        hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
-        raise InputError(f"target names {name!r}, which is not a column{hint}")
-    return name
 
 
 def _executed(plan: Plan | str | os.PathLike[str] | None) -> ExecutablePlan | None:

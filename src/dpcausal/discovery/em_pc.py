@@ -56,7 +56,7 @@ from dpcausal.stats.evidence import Floats
 
 Choice = PermuteAndFlip | Exponential
 
-UNLIMITED = 1e9  # stands for "no limit on this side" in the count's score
+UNLIMITED = 1e9  # "no limit on this side" in the count's score
 MAX_QUESTIONS_PER_CALL = 200_000  # questions of one call, so that memory stays bounded
 SHIFT, MIN_INFORMATION = 2.0, 2.0  # in units of the choice's scale 2/epsilon
 RELEASED = SearchAnswers("deletions")
@@ -64,7 +64,7 @@ RELEASED = SearchAnswers("deletions")
 
 @proved("em_pc.proof.md")
 def count_scores(best: Floats) -> Floats:
-    """u(0), ..., u(m) for the best score of each of m pairs.
+    """Return u(0), ..., u(m) for the best score of each of m pairs.
 
     >>> count_scores(np.array([5.0, -3.0, 2.0])).tolist()
     [-5.0, -2.0, 2.0, -3.0]
@@ -77,7 +77,7 @@ def count_scores(best: Floats) -> Floats:
 
 @proved("em_pc.proof.md")
 def choice_for(total: Filter, calls: int, neighbours: Neighbours) -> Choice:
-    """The mechanism of one choice out of ``calls``: pure, or by rho where that allows a larger epsilon.
+    """Return the mechanism of one choice out of ``calls``: pure, or by rho where that allows a larger epsilon.
 
     >>> choice_for(Filter(1.0), 10, Neighbours.REPLACE_ONE).epsilon
     0.1
@@ -98,7 +98,7 @@ class Choices:
         self.scale = 2 / choice.epsilon
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for the chosen questions, False for the others; None where the budget ended."""
+        """Return True for the chosen questions, False for the others; None where the budget ended."""
         if not self._budget.affords(self._choice.event("how many")):
             return None
         scores = self._scorer.scores(batch, SHIFT * self.scale, MIN_INFORMATION * self.scale)
@@ -121,7 +121,7 @@ class Choices:
         return answers
 
     def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
-        """A second look at edges: False where a dependence shows, True where none does, None untested.
+        """Look at edges a second time: False where a dependence shows, True where none does, None untested.
 
         A choice between 0 (none shows) and dependence - shift, where chance picks the second with a probability of at
         most the level if there is no dependence. It is paid for by the deletion that the pair did not need.
@@ -143,11 +143,7 @@ def run(
         int | None, "orders (sizes of the set held fixed) that budget is set aside for; none is all"
     ] = None,
 ) -> SearchOutcome:
-    """Discover; ``orders`` is the number of orders that a call for the count is set aside for.
-
-    None is every order that there can be; with fewer, orders beyond them are paid by what deletions and second looks
-    would need.
-    """
+    """Discover; orders beyond ``orders`` are paid by what deletions and second looks would need."""
     if orders is not None and orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
     most, possible = deletable(task), len(task.columns) - 1

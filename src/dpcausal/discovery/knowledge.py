@@ -88,17 +88,18 @@ class Knowledge:
         )
 
     def required_arrows(self, skeleton: Collection[Pair]) -> frozenset[Arrow]:
-        """The known direction of every edge that is in ``skeleton``."""
+        """Return the known direction of every edge that is in ``skeleton``."""
         return frozenset(arrow for arrow in self.arrows if frozenset(arrow) in skeleton)
 
     def may_separate(self, z: str, x: str, y: str) -> bool:
-        """Whether z is not later than both x and y."""
+        """Return whether z is not later than both x and y."""
         if z not in self.tier or x not in self.tier or y not in self.tier:
             return True
         return self.tier[z] <= max(self.tier[x], self.tier[y])
 
 
-def _name(kind: str, columns: Sequence[str], name: object) -> str:
+def checked_column(kind: str, columns: Sequence[str], name: object) -> str:
+    """Return the name of a column that the argument ``kind`` names, or refuse it."""
     if not isinstance(name, str) or name not in columns:
         hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
         raise InputError(f"{kind} names {name!r}, which is not a column{hint}")
@@ -106,14 +107,14 @@ def _name(kind: str, columns: Sequence[str], name: object) -> str:
 
 
 def _refuse_unknown(kind: str, columns: Sequence[str], names: Iterable[object]) -> None:
-    """Refuse several names that are no columns in one line; ``_name`` refuses one."""
+    """Refuse several names that are no columns in one line; ``checked_column`` refuses one."""
     lacking = dict.fromkeys(name for name in names if isinstance(name, str) and name not in columns)
     if len(lacking) > 1:
         raise InputError(f"{kind}: {no_columns(lacking, columns, '')}")
 
 
 def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
-    """Arrows (tuples, lists) and undirected edges (sets)."""
+    """Return the arrows (tuples, lists) and the undirected edges (sets) among ``edges``, checked."""
     arrows: set[Arrow] = set()
     pairs: set[Pair] = set()
     edges = checked_list(edges, kind, "pairs of columns")
@@ -122,7 +123,7 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Collection) or len(edge) != 2:
             raise InputError(f"{kind} must hold pairs of two columns, not {edge!r}")
-        a, b = (_name(kind, columns, name) for name in edge)
+        a, b = (checked_column(kind, columns, name) for name in edge)
         if a == b:
             raise InputError(f'{kind} names "{a}" twice in one edge')
         if isinstance(edge, set | frozenset):
@@ -142,7 +143,7 @@ def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str
         if isinstance(names, str):
             raise InputError(f"tiers must be a list of lists of columns, not of strings like {names!r}")
         for name in checked_list(names, "each of tiers", "columns"):
-            if _name("tiers", columns, name) in tier:
+            if checked_column("tiers", columns, name) in tier:
                 raise InputError(f'tiers names "{name}" twice')
             tier[name] = place
     return tier
@@ -204,7 +205,7 @@ def declared(known: Knowledge) -> dict[str, Any]:
 
 
 def one_level(schema: Schema) -> tuple[str, ...]:
-    """The categorical columns with one declared level.
+    """Return the categorical columns with one declared level.
 
     >>> one_level(Schema(sex=Categorical(["f"]), smoke=Categorical(["no", "yes"])))
     ('sex',)

@@ -73,7 +73,7 @@ class SieveAnswers:
         self._rounds = Sessions[SieveSession](design.mechanism, task.private_budget(), "round")
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None for what the budget no longer covers."""
+        """Return True for independent; None for what the budget no longer covers."""
         if not self._ready():
             return None
         examine, shift = self._design.examine, self._design.sieve_shift
@@ -86,7 +86,7 @@ class SieveAnswers:
         return answers if batch[0].given else self._looked_at_again(batch, answers)
 
     def _looked_at_again(self, batch: list[Query], answers: list[Answer]) -> list[Answer]:
-        """The answers, with None for dependent pairs of which a second look shows no dependence."""
+        """Return the answers, with None for dependent pairs of which a second look shows no dependence."""
         again = [i for i, answer in enumerate(answers) if answer is False]
         for i, none_shows in zip(again, self._not_shown([batch[i] for i in again]), strict=True):
             if none_shows is not False:
@@ -94,7 +94,7 @@ class SieveAnswers:
         return answers
 
     def _not_shown(self, batch: list[Query]) -> list[Answer]:
-        """False where a dependence shows, True where none does, None where the budget ended.
+        """Return False where a dependence shows, True where none does, None where the budget ended.
 
         ``shift - dependence`` alone is asked, without the part on information: where an edge remained because nothing
         could be seen, this is above the threshold, the examination confirms it, and the pair is open. That costs a
@@ -136,7 +136,7 @@ class SieveAnswers:
         return self._design.mechanism.subsample is not None
 
     def _ready(self) -> bool:
-        """Whether a round is open, or a new one could be paid for; its rows are drawn when it begins."""
+        """Return whether a round is open, or a new one could be paid for; its rows are drawn when it begins."""
         before = self._rounds.current
         if not self._rounds.ready():
             return False
@@ -152,7 +152,8 @@ def run(
     hits: Annotated[int | None, "most pairs to look at twice; none is all pairs"] = None,
     share: Annotated[float, "share of the budget, between 0 and 1, that goes to the threshold"] = SHARE,
     subsample: Annotated[
-        int | Literal["optimal"] | None, "rows, drawn at random, that the threshold sees; none is all"
+        int | Literal["optimal"] | None,
+        "how many random rows the threshold sees, or optimal; none is all",
     ] = None,
     stable: Annotated[bool, STABLE] = True,
     on: Annotated[On, ON] = "values",
@@ -162,13 +163,7 @@ def run(
         "how far below the second look's threshold the first one's lies, in noise scales; none fits each to its noise",
     ] = None,
 ) -> SearchOutcome:
-    """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
-
-    ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
-    every subsample) asks the declared bins of numeric columns instead of their values (``scores.py``). ``tweak``: None
-    gives sieve and examination a shift each, made for its own noise; a number gives both the examination's and lowers
-    the sieve's threshold by that many scales of its noise, as [1] does.
-    """
+    """Discover; with a subsample numeric columns are compared by their declared bins, whatever ``on`` is."""
     total = task.private_budget().total
     if hits is not None and hits < 1:
         raise InputError(f"hits must be at least 1, not {hits}")
@@ -199,7 +194,7 @@ def run(
 def _subsample_size(
     task: Task, total: Filter, hits: int, share: float, subsample: int | str | None
 ) -> int | None:
-    """The number of rows in the sieve; None for all."""
+    """Return the number of rows that the sieve sees; None for all."""
     if subsample is None:
         return None
     n = task.n

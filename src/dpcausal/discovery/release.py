@@ -161,7 +161,7 @@ class Release:
         Parameters
         ----------
         tiers, required, forbidden
-            Background knowledge, as for ``dc.discover``. None keeps what was declared, an empty list drops it.
+            Background knowledge, as for ``dc.discover``. None is what was declared before, an empty list drops it.
         max_order, latent, level, confidence
             As for ``dc.discover``; None is as before.
         progress : bool, default False
@@ -263,7 +263,7 @@ class Release:
                 f"this release is about {self.target} alone, so what to hold fixed is not known: {paid} measures a "
                 "table for it"
             )
-        return self.discover().effect(  # with repeats: what is a weak hint decides what is said
+        return self.discover().effect(  # with repeats: weak hints decide what is reported
             treatment,
             outcome,
             adjust=adjust,
@@ -342,7 +342,7 @@ class Release:
         return str(path)
 
     def _content(self) -> dict[str, Any]:
-        """What the id is made of."""
+        """Return what the id is made of."""
         return {
             "method": self.method,
             "schema": self.schema.to_toml(),
@@ -355,7 +355,7 @@ class Release:
 
 
 def _id(content: Mapping[str, Any]) -> str:
-    """The id of what was released."""
+    """Return the id of what was released."""
     return content_id({name: content[name] for name in CONTENT})
 
 
@@ -365,7 +365,7 @@ def _knowledge(
     required: Iterable[Edge] | None,
     forbidden: Iterable[Edge] | None,
 ) -> Knowledge:
-    """What was declared, with what is declared now in its place."""
+    """Return what was declared, with what is declared now in its place."""
     given = {"tiers": tiers, "required": required, "forbidden": forbidden}
     if all(value is None for value in given.values()):
         return release.known
@@ -519,7 +519,7 @@ def load_release(path: str | os.PathLike[str]) -> Release:
 
 
 def _parse(text: str, name: str) -> Release:
-    """The release in ``text``; ``name`` is the file, for errors."""
+    """Return the release in ``text``; ``name`` is the file, for errors."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,8 +1,8 @@
-"""The result of a discovery: the edges that were found, the pairs that stay open, and what it cost.
+"""The result of a discovery: the edges that were found, the pairs that are open, and what it cost.
 
 A pair of columns is found, absent or open (``PairState``). The graph holds what was found and what was required; an
 open pair is never drawn as an edge unless asked for, has no arrow and no confidence, and counts as possibly adjacent
-when arrows are decided: every arrow stands whether or not open pairs are edges.
+when edges are directed: every arrow is right whether or not open pairs are edges.
 
 Everything here is a fact; ``dpcausal.present`` makes the words and pictures.
 """
@@ -379,7 +379,7 @@ class DiscoveryResult(OtherNames):
         return display().words(self.reason)
 
     def state(self, a: str, b: str) -> PairState:
-        """Return whether an edge between two columns was found, is absent or stays open.
+        """Return whether an edge between two columns was found, is absent or open.
 
         Raises
         ------
@@ -429,7 +429,7 @@ class DiscoveryResult(OtherNames):
         return self.graph.skeleton - self.known.required - self.held - self.nothing_held
 
     def _may_explain(self, name: str, pair: Pair, absent: Collection[Pair]) -> bool:
-        """Whether a column may be linked to both ends of an edge, and is not declared to come after both."""
+        """Return whether a column may be linked to both ends of an edge, and is not declared to come after both."""
         return not any(frozenset((name, end)) in absent for end in pair) and self.known.may_separate(
             name, *pair
         )
@@ -578,8 +578,8 @@ class DiscoveryResult(OtherNames):
         """Return whether evidence would make an edge: a p-value within the level, or a large enough Bayes factor."""
         if evidence.pvalue is not None and evidence.pvalue <= self.level:
             return True
-        enough = min((note.enough for note in self._notes_of(CountsMeasured)), default=math.inf)
-        return (evidence.log10_bayes or 0.0) * math.log(10.0) > enough
+        threshold = min((note.enough for note in self._notes_of(CountsMeasured)), default=math.inf)
+        return (evidence.log10_bayes or 0.0) * math.log(10.0) > threshold
 
     def _notes_of(self, kind: type[N]) -> list[N]:
         """Return the notes of one kind."""
@@ -627,11 +627,11 @@ class DiscoveryResult(OtherNames):
         >>> result.shown.skeleton == result.graph.skeleton, result.contradicted <= result.shown.undirected
         (True, True)
         """
-        torn = self.contradicted | self.on_hints
-        if not torn or self.graph.kind == PAG.kind:
+        undirected = self.contradicted | self.on_hints
+        if not undirected or self.graph.kind == PAG.kind:
             return self.graph
-        arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in torn]
-        return Graph(self.graph.nodes, arrows, self.graph.undirected | torn)
+        arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in undirected]
+        return Graph(self.graph.nodes, arrows, self.graph.undirected | undirected)
 
     @property
     def found_confidence(self) -> dict[Pair, float]:

@@ -115,7 +115,7 @@ def without_delta(public: PublicNumbers) -> WithoutDelta | None:
 def _oriented(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
 ) -> tuple[Graph, frozenset[Pair]]:
-    """The edges found with their directions, or marks where causes may be hidden, and where answers contradict."""
+    """Return the edges with their directions, or marks where causes may be hidden, and where answers contradict."""
     return (
         _marks(found, known, undecided) if found.latent else _arrows(found, known, undecided, settle=settle)
     )
@@ -124,7 +124,7 @@ def _oriented(
 def _arrows(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
 ) -> tuple[Graph, frozenset[Pair]]:
-    """The edges found, oriented, and where answers contradict each other.
+    """Return the edges found, oriented, and where answers contradict each other.
 
     Open pairs count as possibly adjacent. So do pairs that were left out beforehand, for no set was asked to separate
     them: whether arrows meet between them is not known.
@@ -139,7 +139,7 @@ def _arrows(
 
 
 def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -> tuple[PAG, frozenset[Pair]]:
-    """The edges found with a mark at each end, and where answers contradict each other; open pairs as in ``_arrows``.
+    """Return the edges found with a mark at each end, and where answers contradict; open pairs as in ``_arrows``.
 
     A declared order says that the later column does not cause the earlier one, and no more: an older cause of both may
     be hidden. A required arrow says that its tail is a cause.
@@ -159,7 +159,7 @@ def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -
 def _on_hints(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], graph: Graph, *, settle: bool
 ) -> frozenset[Pair]:
-    """Edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
+    """Return edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
 
     Hints then count as possibly adjacent, so that what remains is decided whether they are edges or not. Hints
     themselves, and arrows that were declared, are not among them.
@@ -180,7 +180,7 @@ def _on_hints(
 
 
 def _heads(marks: str) -> int:
-    """How many ends of an edge are decided.
+    """Return how many ends of an edge are decided.
 
     >>> [_heads(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
     [0, 2, 1, 0, 2]
@@ -189,7 +189,7 @@ def _heads(marks: str) -> int:
 
 
 def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
-    """Confidence in the edges shown: an open pair has none."""
+    """Return the confidence in edges of the graph: an open pair has none."""
     if confidence is None:
         return None
     return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}

@@ -17,8 +17,9 @@ one level against the rest beyond that)
 
 is large where x and y look independent **and** a dependence would have been seen. ``shift`` and ``least`` are public
 and grow with the noise: |K| below ``shift`` can't be told from noise, and where M is below ``least`` (a constant
-column; a cell structure that determines x) no answer means anything, so the edge stays: it counts as untested. Without
-the second part every deterministic relation cuts true edges (on asia, F1 of PC without noise: .86 without, 1.0 with).
+column; a cell structure that determines x) no answer means anything, so the edge remains and counts as untested.
+Without the second part every deterministic relation cuts true edges (on asia, F1 of PC without noise: .86 without, 1.0
+with).
 
 **Guarantee**: one row moves the score by at most 1 (``stats/evidence.proof.md``), so one sparse vector serves all
 questions. Splits cost no noise, since a maximum is no more sensitive than its parts: 2 for replace-one, where Kendall
@@ -92,7 +93,7 @@ ALL_SPLITS = 5  # unordered columns with more levels are split one level against
 
 
 def splits(column: Column) -> Sides:
-    """Two-way splits of the levels, one per row, 1 for one side: public.
+    """Return the two-way splits of the levels, one per row, 1 for one side: public.
 
     >>> from dpcausal.data.columns import Categorical
     >>> splits(Categorical(["a", "b", "c"])).tolist()
@@ -109,7 +110,7 @@ def splits(column: Column) -> Sides:
 
 @dataclass
 class Scorer:
-    """Evidence on questions about one data set. Its numbers depend on rows: they go to a mechanism, nowhere else."""
+    """Evidence on questions about one data set. Its numbers depend on rows: only a mechanism may see them."""
 
     counts: Counts
     level: float
@@ -122,14 +123,14 @@ class Scorer:
         self._sides = {name: splits(column) for name, column in self.counts.schema.items()}
 
     def threshold(self, question: Query) -> float:
-        """T: the two-sided normal quantile at ``level`` over the number of splits; public."""
+        """Return T, the two-sided normal quantile at ``level`` over the number of splits; public."""
         number = len(self._sides[question.x]) * len(self._sides[question.y])
         if number not in self._thresholds:
             self._thresholds[number] = float(-ndtri(self.level / (2 * max(number, 1))))
         return self._thresholds[number]
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, both over D: one row moves each by at most 1."""
+        """Return dependence and information of each question, both over D: one row moves each by at most 1."""
         tables = self.counts.tables([(*q.given, q.x, q.y) for q in questions])
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         for i, (q, table) in enumerate(zip(questions, tables, strict=True)):
@@ -168,12 +169,14 @@ class Scorer:
         )
 
     def scores(self, questions: Sequence[Query], shift: float, least: float) -> Floats:
-        """min(shift - dependence, information - least) of each question: sensitivity 1."""
+        """Return min(shift - dependence, information - least) of each question: sensitivity 1."""
         return score(*self.evidence(questions), shift, least)
 
 
 ON = "numeric columns by their values or by their declared bins (table)"  # the options, in words
-SCORED = "the statistic that is scored; chi2 and g on parts of the rows"
+SCORED = (
+    "the statistic that is scored: kendall, spearman (needs an order), or chi2 and g on parts of the rows"
+)
 On = Literal["values", "table"]
 ScoreTest = Literal["kendall", "spearman", "chi2", "g"]
 
@@ -183,7 +186,7 @@ class ValueScorer(Scorer):
     """Evidence from the rows where that is possible, else from tables. For a mechanism only."""
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, over D."""
+        """Return dependence and information of each question, over D."""
         rows = self.rows
         assert rows is not None
         asked = [TestQuestion.of(rows.schema, *question) for question in questions]
@@ -209,7 +212,7 @@ class SpearmanScorer(Scorer):
     """Evidence by blocked Spearman: of tables, or of the rows where columns hold numbers. For a mechanism only."""
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, over D."""
+        """Return dependence and information of each question, over D."""
         found = [self._one(TestQuestion.of(self.counts.schema, *question)) for question in questions]
         dependence, information = np.array(found, dtype=np.float64).reshape(-1, 2).T
         return dependence, information
@@ -274,7 +277,7 @@ class PartScorer(Scorer):
         return replace(self, counts=counts, rows=None, _labels=None)
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, in parts: one row moves each by at most 1."""
+        """Return dependence and information of each question, in parts: one row moves each by at most 1."""
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         value = pearson_moment_pvalue if self.test == "chi2" else likelihood_moment_pvalue
         schema = self.counts.schema
@@ -289,7 +292,7 @@ class PartScorer(Scorer):
         return dependence, information
 
     def _dealt(self, question: TestQuestion) -> NDArray[np.int64]:
-        """Tables of all parts, of shape (part, k, r, c)."""
+        """Return the tables of all parts, of shape (part, k, r, c)."""
         parts, settings = self.parts, self._settings
         size = question.k * question.r * question.c
         if self.rows is None or size * parts > MOST_CELLS:
@@ -342,6 +345,6 @@ def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resol
 
 
 def assumed(task: Task, on: On = "values", test: ScoreTest = "kendall") -> tuple[Public, ...]:
-    """What is taken to be public besides the schema: the limit on rows, where scores are of rows."""
+    """Return what is taken to be public besides the schema: the limit on rows, where scores are of rows."""
     of_rows = on == "values" and test not in ("chi2", "g") and task.rows is not None and task.rows.values
     return row_limit(task.neighbours) if of_rows else ()

@@ -292,16 +292,16 @@ class Skeleton:
         return frozenset(frozenset((x, y)) for x in self.columns for y in self.adjacent[x])
 
     def open(self, known: Knowledge) -> frozenset[Pair]:
-        """Pairs still adjacent that were not called dependent without conditions, nor declared."""
+        """Return the pairs still adjacent that were not called dependent without conditions, nor declared."""
         return (self.edges - self.answered | self.undecided) - known.required
 
     @property
     def undecided(self) -> frozenset[Pair]:
-        """Pairs still adjacent about which nothing could be said with nothing held fixed."""
+        """Pairs still adjacent without an answer to the question with nothing held fixed."""
         return frozenset(pair for pair, order in self.unanswered_from.items() if order == 0) & self.edges
 
     def near(self, forward: bool) -> dict[str, set[str]]:
-        """The columns that sets are made of, at each end: its neighbours; with ``forward`` not the undecided ones."""
+        """Return the columns that sets are made of at each end: its neighbours, with ``forward`` not undecided ones."""
         far = self.undecided if forward else frozenset()
         return {x: {y for y in some if frozenset((x, y)) not in far} for x, some in self.adjacent.items()}
 
@@ -335,7 +335,7 @@ class Skeleton:
 
 
 def start(columns: Sequence[str], known: Knowledge) -> Skeleton:
-    """The complete graph without the edges that are known not to be there."""
+    """Return the complete graph without the edges that are known not to be there."""
     adjacent = {
         x: {y for y in columns if y != x and frozenset((x, y)) not in known.forbidden} for x in columns
     }
@@ -345,7 +345,7 @@ def start(columns: Sequence[str], known: Knowledge) -> Skeleton:
 def sets_for(
     x: str, y: str, order: int, adjacent: dict[str, set[str]], columns: Sequence[str], known: Knowledge
 ) -> Iterator[tuple[str, ...]]:
-    """Candidate separating sets of size ``order``: subsets of the neighbours of x, then new ones of y."""
+    """Yield candidate separating sets of size ``order``: subsets of the neighbours of x, then new ones of y."""
     near_x, near_y = (
         [z for z in columns if z in adjacent[end] and z not in (x, y) and known.may_separate(z, x, y)]
         for end in (x, y)
@@ -371,8 +371,8 @@ def pc_search(
     ``ahead`` > 1 asks up to that many sets of an edge at once, for drivers to whom questions are free: answers past the
     first ``True`` are not used, so the result is the same.
 
-    ``forward``, for drivers that often can't tell: a pair without an answer with nothing held fixed stays undecided and
-    is not asked about again, since holding columns fixed leaves less to see. No set is made of such neighbours. Else PC
+    ``forward``, for drivers that often have no answer: a pair without one with nothing held fixed is undecided and is
+    not asked about again, since holding columns fixed leaves less to see. No set is made of such neighbours. Else PC
     would ask about every subset of everything.
 
     >>> search = pc_search(["a", "b"])
@@ -428,7 +428,7 @@ def _not_asked(found: Skeleton, order: int, known: Knowledge, ends: Collection[s
 def ask_side_by_side(
     found: Skeleton, sets_of: Mapping[tuple[str, str], Iterator[tuple[str, ...]]], order: int, ahead: int
 ) -> Generator[list[Query], Answers, int | None]:
-    """One order of a stable search: every live edge asks its next sets in each round.
+    """Ask the questions of one order of a stable search: every live edge asks its next sets in each round.
 
     Returns how many questions were asked, or None if the search was ended. Edges that a set separates leave ``found``.
     """
@@ -461,7 +461,7 @@ def ask_side_by_side(
 def _order_one_by_one(
     found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge, forward: bool
 ) -> Generator[list[Query], Answers, int | None]:
-    """One order of the original PC: an edge at a time, neighbours as they are now."""
+    """Ask the questions of one order of the original PC: an edge at a time, neighbours as they are now."""
     total = 0
     for x, y in pairs:
         for given in sets_for(x, y, order, found.near(forward), found.columns, known):
@@ -510,12 +510,12 @@ class Task:
         return self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
 
     def measurement_plan(self) -> MeasurementPlan:
-        """The plan that ``measured`` executes."""
+        """Return the plan that ``measured`` executes."""
         assert self.plan is not None, "a task of measured has a plan"
         return self.plan
 
     def private_budget(self) -> Budget:
-        """The budget of a private driver."""
+        """Return the budget of a private driver."""
         if self.budget is None:
             raise InputError("this method is private: give it an epsilon, or use method='pc'")
         return self.budget
@@ -535,7 +535,7 @@ class SearchOutcome:
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again
     repeats: int | None = None  # of the search, for confidence
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
-    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
+    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: those of the skeleton
     values: Any = None  # released values that can be searched again: ``Measurements`` or ``NoisyMoments``
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
@@ -577,7 +577,7 @@ def drive(
 
 
 def _shape(batch: list[Query]) -> tuple[int, int]:
-    """(order of the questions, how many edges they are about)."""
+    """Return the order of the questions and how many edges they are about."""
     return len(batch[0].given) if batch else 0, len({(question.x, question.y) for question in batch})
 
 
@@ -613,7 +613,7 @@ class Method:
     own_delta: Callable[[Mapping[str, Any]], bool] = lambda _: False
 
     def reserved(self, delta: float, options: Mapping[str, Any]) -> float:
-        """The part of delta that is kept for events with a delta of their own.
+        """Return the part of delta that is set aside for events with a delta of their own.
 
         Raises
         ------

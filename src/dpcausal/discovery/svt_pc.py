@@ -1,6 +1,6 @@
 """SVT-PC: the PC search answered by a sparse vector that pays only for deletions.
 
-A question is "above" if it looks independent (``scores.py``), so an edge that stays costs nothing however often it is
+A question is "above" if it looks independent (``scores.py``), so an edge that remains costs nothing however often it is
 asked about, and at most c = (pairs that may be deleted) answers are paid for. Two ways, the better one for the given
 (epsilon, delta) chosen from public numbers by its resolution (``planning/sieve.py``):
 
@@ -67,13 +67,13 @@ class SvtAnswers:
         self._sessions = Sessions[SparseVectorSession](design.mechanism, budget, "deletions")
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None for what the budget no longer covers."""
+        """Return True for independent; None for what the budget no longer covers."""
         if not self._sessions.ready():
             return None
         return self._ask(self._scorer.scores(batch, self._plan.shift, self._plan.least).tolist())
 
     def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
-        """A second look at edges: False where a dependence shows, True where none does, None untested.
+        """Look at edges a second time: False where a dependence shows, True where none does, None untested.
 
         ``shift - dependence`` alone is asked, without the part on information: where an edge remained because nothing
         could be seen, this is above the threshold and the pair is open. It is paid for by the deletion that the pair
@@ -100,11 +100,7 @@ def run(
     on: Annotated[On, ON] = "values",
     test: Annotated[ScoreTest, SCORED] = "kendall",
 ) -> SearchOutcome:
-    """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
-
-    A smaller number means less noise, and pairs beyond it stay open. It must be chosen from public knowledge.
-    ``on="table"`` asks the declared bins of numeric columns instead of their values (``scores.py``).
-    """
+    """Discover; with fewer ``positives``, from public knowledge, noise is less, and pairs beyond them are open."""
     most = deletable(task)
     if positives is not None and positives < 1:
         raise InputError(f"positives must be at least 1, not {positives}")
