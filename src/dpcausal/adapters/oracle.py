@@ -4,10 +4,6 @@ Loops written for exact data ask the same question again and again (from both en
 the rows, and know nothing of a budget. The oracle is between them: it alone holds the data, remembers every answer by
 (unordered pair, set) so that each is charged once and never contradicts itself, and charges a total fixed beforehand.
 
-**Guarantee.** Everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and however
-often: each new answer is charged to one filter before noise is drawn.
-**When the budget is used up** every new question is answered *dependent*: the loop leaves the edge, as our drivers do.
-Such questions are in ``refused`` and the statement counts them. What is refused depends on answers already released.
 **Cost of one question.** With ``questions`` it is epsilon/questions, or with delta sqrt(2 R/questions) where that is
 more (R the rho of the total).
 """
@@ -42,8 +38,10 @@ class PrivateOracle:
     """Answers "is x independent of y given S?" within one total budget, for search loops that are not ours.
 
     **Guarantee**: everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and
-    however often. When the budget is used up, every new question is answered "dependent", so that the loop keeps the
-    edge. An oracle can't be copied or pickled: the copy could spend its budget again.
+    however often: each new answer is charged to one filter before noise is drawn. When the budget is used up, every new
+    question is answered "dependent", so that the loop leaves the edge, as our drivers do; it is in ``refused``, and the
+    statement counts it. What is refused depends on answers already released. An oracle can't be copied or pickled: the
+    copy could spend its budget again.
 
     Parameters
     ----------

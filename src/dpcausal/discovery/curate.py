@@ -68,9 +68,9 @@ from dpcausal.discovery.search import (
     SearchOutcome,
     Skeleton,
     Task,
+    complete_skeleton,
     drive,
     pc_search,
-    start,
 )
 from dpcausal.planning.sieve import ExaminePlan
 from dpcausal.privacy import noise
@@ -161,7 +161,7 @@ class NoisyTests:
         self._of_threshold = of_threshold
         self.scorer = scorer_for(task)
         self._gaussian = self._budget.total.rho > 0
-        self._found = start(task.columns, task.known)  # what the answers so far leave: released
+        self._found = complete_skeleton(task.columns, task.known)  # what the answers so far leave: released
         most = len(task.columns) - 2
         self._last = most if task.max_order is None else min(task.max_order, most)
         self._order = -1

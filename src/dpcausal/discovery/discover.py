@@ -294,9 +294,7 @@ def discover(
             refuse_underpowered(counts.schema, public, level, chosen.name, ledger, dataset)
         if chosen is measured.METHOD:
             measurement, no_delta = _planned(executed, public), without_delta(public)
-        if (
-            no_delta is not None
-        ):  # before anything is charged; the caller is two frames up, behind refuses_schema
+        if no_delta is not None:  # the caller is two frames up, behind ``refuses_schema``
             warnings.warn(display().words(no_delta), NoDelta, stacklevel=3)
         budget = Budget(
             epsilon,

@@ -30,8 +30,8 @@ from dpcausal.discovery.search import (
     Skeleton,
     Task,
     ask_side_by_side,
+    candidate_sets,
     pc_search,
-    sets_for,
 )
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import possible_d_sep
@@ -167,7 +167,7 @@ def _new_sets(
     known: Knowledge,
 ) -> Iterator[tuple[str, ...]]:
     """Yield sets from possible-d-sep that hold something else than neighbours of one end."""
-    for given in sets_for(x, y, order, wide, columns, known):
+    for given in candidate_sets(x, y, order, wide, columns, known):
         if not near[x].issuperset(given) and not near[y].issuperset(given):
             yield given
 

@@ -41,9 +41,7 @@ class Knowledge:
     forbidden: frozenset[Pair] = frozenset()
     arrows: frozenset[Arrow] = frozenset()  # direction of the edge if it is there
     tier: dict[str, int] = field(default_factory=dict)
-    causes: frozenset[Arrow] = (
-        frozenset()
-    )  # declared arrows: the tail causes the head, not only no other way round
+    causes: frozenset[Arrow] = frozenset()  # required arrows: the tail causes the head
 
     @classmethod
     def of(

@@ -185,12 +185,12 @@ class Release:
         method = METHODS[self.method]
         searched = replace(
             self,
-            known=_knowledge(self, tiers, required, forbidden),
+            known=_updated_knowledge(self, tiers, required, forbidden),
             level=self.level if level is None else checked_level(level),
             max_order=self.max_order if max_order is None else checked_count(max_order, "max_order"),
             latent=checked_latent(self.latent if latent is None else latent, self.target),
             confidence=self.confidence if confidence is None else checked_repeats(confidence),
-            privacy=again_statement(self),
+            privacy=statement_of_search(self),
         )
         asking = without_constants(schema, searched.known, self.method, method.tables_only)
         no_rows = cast("Counts", NoRows(schema, self.rows or 0))
@@ -359,7 +359,7 @@ def _id(content: Mapping[str, Any]) -> str:
     return content_id({name: content[name] for name in CONTENT})
 
 
-def _knowledge(
+def _updated_knowledge(
     release: Release,
     tiers: Sequence[Collection[str]] | None,
     required: Iterable[Edge] | None,
@@ -374,7 +374,7 @@ def _knowledge(
     return Knowledge.of(tuple(release.schema), **now)
 
 
-def again_statement(release: Release) -> PrivacyStatement:
+def statement_of_search(release: Release) -> PrivacyStatement:
     """Return the statement of the release, with the fact that a graph was computed from it at no cost."""
     fact = SearchedAgain(release.id)
     before = release.privacy
@@ -444,11 +444,11 @@ def search_released(task: Task, release: Release) -> SearchOutcome:
     first = values
     if not values.near:
         first = replace(values, tables=whole.only(one for one in whole.values if len(one) < 3))
-    found = search_measured(task, first, repeats, latent=latent, obtain=hand_over(whole))
+    found = search_measured(task, first, repeats, latent=latent, obtain=obtain_released(whole))
     return replace(found, values=values)
 
 
-def hand_over(whole: Components) -> Obtain:
+def obtain_released(whole: Components) -> Obtain:
     """Return how larger tables are obtained: from those released, round by round, as they were measured."""
     later = larger_rounds(whole)
 

@@ -412,9 +412,8 @@ class DiscoveryResult(OtherNames):
         bare = frozenset(pair for pair, columns in self.given_up_to.items() if not columns)
         if self.held is None:
             return bare
-        absent = (
-            self.absent | self.separating.keys()
-        )  # with a target, pairs of others that were asked about, too
+        # with a target, pairs of other columns that were asked about are separated, too
+        absent = self.absent | self.separating.keys()
         return bare | frozenset(
             pair
             for pair in self.graph.skeleton - self.known.required - self.held

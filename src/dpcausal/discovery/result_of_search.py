@@ -73,7 +73,7 @@ def result_of_search(
         asking = replace(asking, forbidden=asking.forbidden | (every - found.about - known.required))
     undecided = skeleton.open(asking) if found.open is None else found.open
     undecided = undecided - asking.required - asking.forbidden
-    graph, conflicts = _oriented(found, asking, undecided, settle=settle)
+    graph, conflicts = _orient(found, asking, undecided, settle=settle)
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     contradictions = _conflict_note(conflicts, known, columns, settle, found.latent)
     more = filter(None, (no_delta, _shared_missing(schema, graph), contradictions))
@@ -88,10 +88,10 @@ def result_of_search(
             separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
             held=frozenset(skeleton.held),
             evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
-            confidence=_of_edges(found.confidence, graph),
+            confidence=_confidence_of_edges(found.confidence, graph),
             repeats=found.repeats,
             conflicts=conflicts,
-            on_hints=_on_hints(found, asking, undecided, graph, settle=settle),
+            on_hints=_resting_on_hints(found, asking, undecided, graph, settle=settle),
         ),
         search=SearchRecord(
             asked=dict(skeleton.asked),
@@ -112,16 +112,18 @@ def without_delta(public: PublicNumbers) -> WithoutDelta | None:
     return WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
 
 
-def _oriented(
+def _orient(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
 ) -> tuple[Graph, frozenset[Pair]]:
     """Return the edges with their directions, or marks where causes may be hidden, and where answers contradict."""
     return (
-        _marks(found, known, undecided) if found.latent else _arrows(found, known, undecided, settle=settle)
+        _orient_pag(found, known, undecided)
+        if found.latent
+        else _orient_cpdag(found, known, undecided, settle=settle)
     )
 
 
-def _arrows(
+def _orient_cpdag(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
 ) -> tuple[Graph, frozenset[Pair]]:
     """Return the edges found, oriented, and where answers contradict each other.
@@ -138,8 +140,10 @@ def _arrows(
     return consistent(graph, fixed, settle=settle, possible=possible)
 
 
-def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -> tuple[PAG, frozenset[Pair]]:
-    """Return the edges found with a mark at each end, and where answers contradict; open pairs as in ``_arrows``.
+def _orient_pag(
+    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]
+) -> tuple[PAG, frozenset[Pair]]:
+    """Return the edges found with a mark at each end, and where answers contradict; open pairs as in ``_orient_cpdag``.
 
     A declared order says that the later column does not cause the earlier one, and no more: an older cause of both may
     be hidden. A required arrow says that its tail is a cause.
@@ -156,7 +160,7 @@ def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -
     )
 
 
-def _on_hints(
+def _resting_on_hints(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], graph: Graph, *, settle: bool
 ) -> frozenset[Pair]:
     """Return edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
@@ -167,7 +171,7 @@ def _on_hints(
     hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.required
     if not hints & graph.skeleton:
         return frozenset()
-    firm, _ = _oriented(found, known, undecided | hints, settle=settle)
+    firm, _ = _orient(found, known, undecided | hints, settle=settle)
     decided = {frozenset((a, b)): (a, marks, b) for a, marks, b in firm.marked_edges()}
     fixed = frozenset() if found.latent else frozenset(map(frozenset, known.required_arrows(graph.skeleton)))
     return frozenset(
@@ -175,20 +179,22 @@ def _on_hints(
         for a, marks, b in graph.marked_edges()
         if (pair := frozenset((a, b))) in decided.keys() - fixed
         and (a, marks, b) != decided[pair]
-        and 0 < _heads(marks) >= _heads(decided[pair][1])
+        and 0 < _decided_ends(marks) >= _decided_ends(decided[pair][1])
     )
 
 
-def _heads(marks: str) -> int:
+def _decided_ends(marks: str) -> int:
     """Return how many ends of an edge are decided.
 
-    >>> [_heads(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
+    >>> [_decided_ends(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
     [0, 2, 1, 0, 2]
     """
     return 0 if marks == "-" else 2 - marks.count("o")
 
 
-def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
+def _confidence_of_edges(
+    confidence: Mapping[Pair, float] | None, graph: Graph
+) -> Mapping[Pair, float] | None:
     """Return the confidence in edges of the graph: an open pair has none."""
     if confidence is None:
         return None

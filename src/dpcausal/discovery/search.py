@@ -282,9 +282,8 @@ class Skeleton:
     answered: set[Pair] = field(default_factory=set)  # pairs about which some question was
     held: set[Pair] = field(default_factory=set)  # pairs about which one was with some column held fixed
     complete: bool = True  # False: ended before every order was done
-    unanswered_from: dict[Pair, int] = field(
-        default_factory=dict
-    )  # least order of a question without an answer
+    # the least order of a question without an answer
+    unanswered_from: dict[Pair, int] = field(default_factory=dict)
 
     @property
     def edges(self) -> frozenset[Pair]:
@@ -334,7 +333,7 @@ class Skeleton:
         self.separating[frozenset((question.x, question.y))] = question.given
 
 
-def start(columns: Sequence[str], known: Knowledge) -> Skeleton:
+def complete_skeleton(columns: Sequence[str], known: Knowledge) -> Skeleton:
     """Return the complete graph without the edges that are known not to be there."""
     adjacent = {
         x: {y for y in columns if y != x and frozenset((x, y)) not in known.forbidden} for x in columns
@@ -342,7 +341,7 @@ def start(columns: Sequence[str], known: Knowledge) -> Skeleton:
     return Skeleton(tuple(columns), adjacent)
 
 
-def sets_for(
+def candidate_sets(
     x: str, y: str, order: int, adjacent: dict[str, set[str]], columns: Sequence[str], known: Knowledge
 ) -> Iterator[tuple[str, ...]]:
     """Yield candidate separating sets of size ``order``: subsets of the neighbours of x, then new ones of y."""
@@ -383,7 +382,7 @@ def pc_search(
     frozenset() [()]
     """
     known = known or Knowledge()
-    found = start(columns, known)
+    found = complete_skeleton(columns, known)
     most = len(columns) - 2 if max_order is None else min(max_order, len(columns) - 2)
     order = -1
     for order in range(most + 1):
@@ -397,7 +396,7 @@ def pc_search(
             pairs = [pair for pair in pairs if frozenset(pair) not in undecided]
         if stable:
             near = found.near(forward)
-            sets = {pair: sets_for(*pair, order, near, found.columns, known) for pair in pairs}
+            sets = {pair: candidate_sets(*pair, order, near, found.columns, known) for pair in pairs}
             done = yield from ask_side_by_side(found, sets, order, ahead)
         else:
             done = yield from _order_one_by_one(found, pairs, order, known, forward)
@@ -420,7 +419,7 @@ def _not_asked(found: Skeleton, order: int, known: Knowledge, ends: Collection[s
         if y not in found.adjacent[x] or pair in known.required or pair in found.unanswered_from:
             continue
         if not pair.isdisjoint(ends) and any(
-            True for _ in sets_for(x, y, order, found.adjacent, found.columns, known)
+            True for _ in candidate_sets(x, y, order, found.adjacent, found.columns, known)
         ):
             found.unanswered_from[pair] = order
 
@@ -464,7 +463,7 @@ def _order_one_by_one(
     """Ask the questions of one order of the original PC: an edge at a time, neighbours as they are now."""
     total = 0
     for x, y in pairs:
-        for given in sets_for(x, y, order, found.near(forward), found.columns, known):
+        for given in candidate_sets(x, y, order, found.near(forward), found.columns, known):
             question = Query(x, y, given)
             answers = yield [question]
             if answers is None:
@@ -495,9 +494,8 @@ class Task:
     plan: MeasurementPlan | None = None  # of what ``measured`` measures
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "neighbours", Neighbours.parse(self.neighbours)
-        )  # a name would not be ``is``
+        # drivers compare members of the enumeration: a name would not be ``is``
+        object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -540,9 +538,8 @@ class SearchOutcome:
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
-    evidence: Mapping[Pair, Evidence] = field(
-        default_factory=dict
-    )  # p-values or Bayes factors, where released
+    # p-values or Bayes factors, where they were released
+    evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
 
 
 def drive(

@@ -98,7 +98,7 @@ class TestAnswers:
 
     def _session(self, question: Query) -> Session:
         """Return the session of the test that this question is for."""
-        name = self._name(TestQuestion.of(self._schema, *question))
+        name = self._test_for(TestQuestion.of(self._schema, *question))
         if name not in self._sessions:
             task = self._task
             method = make_test(name, self._options)
@@ -133,7 +133,7 @@ class TestAnswers:
         """Return whether the test of this question sees a strong dependence at least as often as not."""
         if self._epsilon is None:
             return True
-        task, test = self._task, make_test(self._name(question), self._options)
+        task, test = self._task, make_test(self._test_for(question), self._options)
         public = (rows, self._epsilon, self._delta, task.neighbours, task.level)
         if isinstance(test, MedianOfPartsTest):
             settings = TestSettings(self._epsilon, self._delta, task.level, task.neighbours, rows)
@@ -142,7 +142,7 @@ class TestAnswers:
         chances = chances_of_test(test, question, *public, (STRONG,))
         return chances is None or chances[0] >= MIN_POWER
 
-    def _name(self, question: TestQuestion) -> str:
+    def _test_for(self, question: TestQuestion) -> str:
         """Return the test that this question is for."""
         return choose_name(question, self._epsilon, self._task.n) if self._test == "auto" else self._test
 
