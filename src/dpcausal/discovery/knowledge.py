@@ -132,6 +132,7 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
 
 
 def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str, int]:
+    """Return the place in time of every column that a tier names, checked."""
     tier: dict[str, int] = {}
     tiers = checked_list(tiers, "tiers", "lists of columns")
     _refuse_unknown(
@@ -228,7 +229,7 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
     if len(schema) - len(single) < 2:
         have = "has" if len(single) == 1 else "have"
         raise InputError(
-            f"a graph needs at least two columns with two levels or more; {_and(single)} {have} one level"
+            f"a graph needs at least two columns with two levels or more; {_listed(single)} {have} one level"
         )
     if tables_only:
         for name, column in schema.items():
@@ -240,6 +241,7 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
     return replace(known, forbidden=known.forbidden | pairs)
 
 
-def _and(names: tuple[str, ...]) -> str:
+def _listed(names: tuple[str, ...]) -> str:
+    """Return names in quotation marks, with "and" before the last."""
     quoted = [f'"{name}"' for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -532,13 +532,14 @@ def _parse(text: str, name: str) -> Release:
     try:
         if _id(data) != data["id"]:
             raise ValueError("its id is not that of its contents")
-        return _release(data)
+        return _release_from(data)
     except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         why = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise InputError(f"{name!r} is damaged: {why}") from None
 
 
-def _release(data: Mapping[str, Any]) -> Release:
+def _release_from(data: Mapping[str, Any]) -> Release:
+    """Return the release that ``to_json`` wrote, from plain data whose id was checked."""
     schema = Schema.from_toml_string(data["schema"])
     search, budget, values = data["search"], data["budget"], data["values"]
     rows = None if data["rows"] is None else int(data["rows"])
@@ -549,7 +550,7 @@ def _release(data: Mapping[str, Any]) -> Release:
     asked = float(budget.get("planned_epsilon", budget["epsilon"]))
     before = PublicNumbers.of_schema(schema, rows, asked, delta, relation, search["target"])
     return Release(
-        method=_method(data["method"]),
+        method=_checked_method(data["method"]),
         schema=schema,
         privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
         rows=rows,
@@ -568,7 +569,8 @@ def _release(data: Mapping[str, Any]) -> Release:
     )
 
 
-def _method(name: object) -> str:
+def _checked_method(name: object) -> str:
+    """Return the name of a method whose releases can be searched, or refuse it."""
     if name not in METHODS:
         raise ValueError(f"a release of {name!r} can't be searched")
     return str(name)

@@ -495,6 +495,7 @@ class DiscoveryResult(OtherNames):
         return self._of_several_levels(self.absent & self.known.forbidden)
 
     def _of_several_levels(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
+        """Return the pairs without a column of one level."""
         single = {*self.one_level}
         return frozenset(pair for pair in pairs if not pair & single)
 

@@ -217,6 +217,7 @@ def _shared_missing(schema: Schema, graph: Graph) -> Note | None:
 
 
 def _one_level_note(schema: Schema) -> tuple[Note, ...]:
+    """Return the note on columns with one level, where there are any."""
     single = one_level(schema)
     return (OneLevel(single),) if single else ()
 

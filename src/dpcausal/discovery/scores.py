@@ -200,6 +200,7 @@ class ValueScorer(Scorer):
         return dependence, information
 
     def _by_values(self, question: TestQuestion, rows: Dataset) -> tuple[float, float]:
+        """Return dependence and information by blocked Kendall of the values, over D."""
         (found, _), (r, c, k) = self.ranks(question, rows)
         scale = value_score_sensitivity(self.neighbours, r, c, k)
         threshold = float(-ndtri(self.level / 2))
@@ -213,7 +214,7 @@ class SpearmanScorer(Scorer):
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
         """Return dependence and information of each question, over D."""
-        found = [self._one(TestQuestion.of(self.counts.schema, *question)) for question in questions]
+        found = [self._by_spearman(TestQuestion.of(self.counts.schema, *question)) for question in questions]
         dependence, information = np.array(found, dtype=np.float64).reshape(-1, 2).T
         return dependence, information
 
@@ -221,7 +222,8 @@ class SpearmanScorer(Scorer):
         """Return a resolution in rows."""
         return {"resolution": SPEARMAN_ROWS * resolved, "parts": None}
 
-    def _one(self, question: TestQuestion) -> tuple[float, float]:
+    def _by_spearman(self, question: TestQuestion) -> tuple[float, float]:
+        """Return dependence and information by blocked Spearman, over D."""
         schema = self.counts.schema
         if min(schema[name].size for name in (question.x, question.y)) < 2:
             return 0.0, SETTLED_INFORMATION

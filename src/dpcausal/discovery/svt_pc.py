@@ -85,6 +85,8 @@ class SvtAnswers:
         return self._ask((shift - self._scorer.evidence(batch)[0]).tolist())
 
     def _ask(self, values: list[float]) -> list[Answer]:
+        """Return whether each value is above the noisy threshold; None from where the budget ends."""
+
         def answer(i: int) -> bool:
             assert self._sessions.current is not None
             return self._sessions.current.ask(values[i])
