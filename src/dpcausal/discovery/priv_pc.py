@@ -125,15 +125,11 @@ class SieveAnswers:
             nonlocal values, drawn
             session = self._rounds.current
             assert session is not None
-            if self._sampled and session is not drawn:  # a new round: new rows
+            if self._design.mechanism.subsample is not None and session is not drawn:  # a new round: new rows
                 values, drawn = np.concatenate([np.zeros(i), on_subsample(batch[i:])]), session
             return session.ask(float(values[i]), lambda: float(looks[i]))
 
         return paid_answers(len(batch), self._ready, answer)
-
-    @property
-    def _sampled(self) -> bool:
-        return self._design.mechanism.subsample is not None
 
     def _ready(self) -> bool:
         """Return whether a round is open, or a new one could be paid for; its rows are drawn when it begins."""

@@ -213,6 +213,7 @@ class DiscoveryResult(OtherNames):
         ("undirected", "result.shown.undirected"),
         ("adjacency", "result.graph.skeleton, the set of adjacent pairs"),
         ("undecided open_pairs", "result.open"),
+        ("untested", "result.given_up_to"),
         ("alpha", "result.level"),
         ("n n_rows", "result.rows"),
         ("effects", "result.effect(treatment, outcome)"),
