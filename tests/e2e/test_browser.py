@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 from copy import copy
-from dataclasses import replace
 from html import unescape
 from itertools import combinations
 from pathlib import Path
@@ -23,6 +22,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.networks import clinic
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -82,6 +82,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert found.release is not None
     found.release.save(folder / "first" / "release.json")
+    schema = str(folder / "schema.toml")
+    planned = ["plan", "--schema", schema, "--rows", "2000", "--epsilon", "1", "--out", str(folder / "plans")]
+    assert run(planned) == 0  # for discover --plan
     assert run(["gwas-simulate", str(folder / "study"), "--people", "200", "--snps", "300"]) == 0
     ledger = f"sqlite:///{folder}/budget.db"
     assert (

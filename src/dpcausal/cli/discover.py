@@ -76,9 +76,12 @@ dpcausal discover patients.csv --schema schema.toml \\
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
 
+# exactly what dpcausal plan --out plans said would be measured
+dpcausal discover patients.csv --schema schema.toml \\
+  --plan plans/plan.json --out graph
+
 # not private, to compare with
-dpcausal discover patients.csv --schema schema.toml --method pc \\
-  --out classical
+dpcausal discover patients.csv --schema schema.toml --method pc --out exact
 
 [bold]What it writes[/bold]
 

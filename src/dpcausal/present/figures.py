@@ -27,7 +27,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
-from dpcausal.discovery.result import in_order
+from dpcausal.discovery.result import in_order, replaced
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.present import tables
@@ -481,7 +481,7 @@ def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
         else Graph(kept, graph.directed, graph.undirected)
     )
     kept_open = frozenset(pair for pair in result.open if pair <= {*kept})
-    return replace(result, graph=made, open=kept_open)
+    return replaced(result, graph=made, open=kept_open)
 
 
 def drawn_notes(whole: DiscoveryResult, drawn: DiscoveryResult) -> EdgeNotes:

@@ -454,7 +454,7 @@ YOU_DECLARED = "you declared so"
 WHY_OPEN: dict[OpenReason | OpenBecause, str] = {
     OpenBecause.HIDES_MEDIUM: "noise, rare levels or few rows could hide a medium link",
     OpenBecause.NOT_CHOSEN: "not among the pairs that were measured",
-    OpenBecause.LIKE_COLUMNS: "two columns are too much alike to tell to which a link belongs",
+    OpenBecause.BEST_GRAPH_LACKS: "a link shows, but the whole graph that fits best has none there",
     OpenBecause.BINS_LEAVE: "what the bins of a number leave could make the link",
     OpenReason.TOO_MANY_CELLS: "too many cells",
     OpenReason.NOT_MEASURED: "not measured",

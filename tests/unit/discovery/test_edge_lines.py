@@ -6,7 +6,6 @@ import csv
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from io import StringIO
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,7 @@ from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, OpenBecause, OpenWhy, PairState
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import (
     CoarseEdges,
     JointTableMeasured,
@@ -56,7 +56,7 @@ from dpcausal.present.tables import (
     merged_unordered,
 )
 
-HIDES_MEDIUM, LIKE_COLUMNS = WHY_OPEN[OpenBecause.HIDES_MEDIUM], WHY_OPEN[OpenBecause.LIKE_COLUMNS]
+HIDES_MEDIUM, GRAPH_LACKS = WHY_OPEN[OpenBecause.HIDES_MEDIUM], WHY_OPEN[OpenBecause.BEST_GRAPH_LACKS]
 
 NAMES = ["a", "b", "long_name"]
 LEGEND = (
@@ -563,16 +563,16 @@ def test_why_a_pair_is_open_is_said_where_it_is_known(result: DiscoveryResult) -
         frozenset((row["a"], row["b"])): row["note"] for row in csv.DictReader(StringIO(pairs_csv(hidden)))
     }
     assert by_pair[AB] == by_pair[frozenset(("a", "long_name"))] == HIDES_MEDIUM
-    assert by_pair[BL] == LIKE_COLUMNS  # what was seen makes an edge
-    said = f"Why open: {HIDES_MEDIUM} (2 pairs); {LIKE_COLUMNS} (1 pair)."
+    assert by_pair[BL] == GRAPH_LACKS  # what was seen makes an edge
+    said = f"Why open: {HIDES_MEDIUM} (2 pairs); {GRAPH_LACKS} (1 pair)."
     assert said in hidden.summary(full=True).splitlines()
     assert f" {said}</p>" in render(hidden)
-    assert open_pairs(hidden) == ["a ? b", "a ? long_name", f"b ? long_name ({LIKE_COLUMNS})"]
+    assert open_pairs(hidden) == ["a ? b", "a ? long_name", f"b ? long_name ({GRAPH_LACKS})"]
     given = replace(hidden, evidence={AB: Evidence(("long_name",), log10_bayes=-0.1)})
     assert f"{HIDES_MEDIUM} given long_name" in pairs_csv(given)
     assert why_open_words(given) == f"Why open: {HIDES_MEDIUM}."
     tables = replace(hidden, evidence={AB: Evidence(("long_name",), pvalue=1e-9)})
-    assert tables.why_open(AB) == OpenWhy((OpenBecause.LIKE_COLUMNS,))
+    assert tables.why_open(AB) == OpenWhy((OpenBecause.BEST_GRAPH_LACKS,))
     other = replace(hidden, method="svt-pc", notes=())
     assert why_open_words(other) == ""
     reasons = Counter({OpenReason.NOISE: 2, OpenReason.NOT_MEASURED: 1})

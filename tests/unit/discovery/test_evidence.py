@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.result import DiscoveryResult, PairState
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.present.files import EVIDENCE_COLUMNS, pairs_csv
 from dpcausal.present.graph_words import edges_in
 from dpcausal.present.page import render

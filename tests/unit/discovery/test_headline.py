@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult, Verdict
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.present.graph_words import headline, undecided_words
 from dpcausal.present.page import render
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from io import BytesIO, StringIO
 
 import networkx
@@ -14,6 +13,7 @@ import dpcausal as dc
 from dpcausal.core.statement import UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.graphs.pag import PAG
 from dpcausal.present.files import file_texts, graph_json, without_hints
 from dpcausal.present.statement import limit_words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,6 +15,7 @@ from matplotlib import pyplot
 import dpcausal as dc
 from dpcausal.core.display import display
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.present import citest, graph_words, gwas, planning, statement

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from dpcausal.core.spelling import for_command_line
 from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import AboutTarget, WithoutDelta
 from dpcausal.planning.designs import Reach
 from dpcausal.present.graph_words import CHANGES_SHOWN, changes_line, edges_in

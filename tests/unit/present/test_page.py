@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import date
 from html import unescape
 from html.parser import HTMLParser
@@ -23,6 +23,7 @@ from dpcausal.core.redact import ledger_name
 from dpcausal.core.statement import MissingAs, PrivacyStatement, UncheckedDraft, weak_limits
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import MergedLevels, OpenReason, WithoutDelta, unanswered
 from dpcausal.planning.designs import Reach, reach
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import replace
 from html import unescape
 from io import StringIO
 from pathlib import Path
@@ -19,6 +18,7 @@ import dpcausal as dc
 from dpcausal.cli.app import app
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import Conflicts, HiddenCauses
 from dpcausal.graphs.pag import PAG, Mark, marks_text
 from dpcausal.present import tables
