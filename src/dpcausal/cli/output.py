@@ -127,12 +127,12 @@ def warn_weak(
 
     ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
     """
-    from dpcausal.present.statement import limit_words
+    from dpcausal.present.statement import fact_words
 
     told = {limit.kind for limit in said.weak} if said is not None else set()
     for limit in weak_limits(epsilon, delta, rows):
         if limit.kind not in told:
-            warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
+            warnings.warn(fact_words(limit), WeakPromise, stacklevel=2)
 
 
 def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json: bool) -> None:

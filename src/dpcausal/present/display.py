@@ -27,10 +27,10 @@ from dpcausal.present import (
 
 # family of facts -> the function that has its words
 FACTS: dict[str, Callable[[Any], str]] = {
-    "Limit": statement.limit_words,
-    "Public": statement.public_words,
-    "Released": statement.released_words,
-    "Unit": statement.unit_words,
+    "Limit": statement.fact_words,
+    "Public": statement.fact_words,
+    "Released": statement.fact_words,
+    "Unit": statement.fact_words,
     "Reason": citest.reason_words,
     "HeldFixed": citest.held_fixed_words,
     "Chosen": citest.chosen_words,

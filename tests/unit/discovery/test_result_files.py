@@ -16,7 +16,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.graphs.pag import PAG
 from dpcausal.present.files import file_texts, graph_json, without_hints
-from dpcausal.present.statement import limit_words
+from dpcausal.present.statement import fact_words
 
 NAMES = ["a", "b", "c"]
 
@@ -64,7 +64,7 @@ def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) 
     assert "caveats" not in json.loads(graph_json(result))
     privacy = replace(result.privacy, limits=(*result.privacy.limits, UncheckedDraft()))
     assert json.loads(graph_json(replace(result, privacy=privacy)))["caveats"] == [
-        limit_words(UncheckedDraft())
+        fact_words(UncheckedDraft())
     ]
 
 
