@@ -377,9 +377,16 @@ MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
 LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure
 
 
-def _figure_rules(name: str) -> str:
+def style_rules(
+    name: str,
+    ink: str = INK,
+    soft: str = SOFT,
+    paper: str = "#fff",
+    font: str = "Helvetica, Arial, sans-serif",
+) -> str:
+    """Return the style sheet of the drawing called ``name``, in these colours."""
     rules = [
-        f".edge path {{ fill: none; stroke: {INK}; stroke-width: {WIDTHS['']:g}; }}",
+        f".edge path {{ fill: none; stroke: {ink}; stroke-width: {WIDTHS['']:g}; }}",
         ".edge path.hit { stroke: none; }",
         *(f".edge.{kind} .line {{ stroke-width: {wide:g}; }}" for kind, wide in WIDTHS.items() if kind),
         *(
@@ -387,17 +394,17 @@ def _figure_rules(name: str) -> str:
             for kind, dashes in DASHES.items()
             if dashes
         ),
-        f".edge.open .line {{ stroke: {SOFT}; stroke-opacity: .7; }}",
+        f".edge.open .line {{ stroke: {soft}; stroke-opacity: .7; }}",
         ".edge.hint .line { stroke-opacity: .6; }",
-        f".head {{ fill: {INK}; }}",
-        f".told {{ fill: #fff; stroke: {INK}; stroke-width: 1.3; }}",
+        f".head {{ fill: {ink}; }}",
+        f".told {{ fill: {paper}; stroke: {ink}; stroke-width: 1.3; }}",
         ".head.weak { fill-opacity: .6; } .told.weak { stroke-opacity: .6; }",
-        f".ring {{ fill: #fff; stroke: {INK}; stroke-width: 1.4; }}",
-        f".node rect {{ fill: #fff; stroke: {INK}; stroke-width: 1.6; }}",
-        f".node.undecided rect {{ stroke: {SOFT}; stroke-dasharray: 4 3; }}",
-        f".node text {{ text-anchor: middle; font: 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
-        f".key text, .caption {{ font: 10.5px Helvetica, Arial, sans-serif; fill: {SOFT}; }}",
-        f".title {{ font: 600 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
+        f".ring {{ fill: {paper}; stroke: {ink}; stroke-width: 1.4; }}",
+        f".node rect {{ fill: {paper}; stroke: {ink}; stroke-width: 1.6; }}",
+        f".node.undecided rect {{ stroke: {soft}; stroke-dasharray: 4 3; }}",
+        f".node text {{ text-anchor: middle; font: 14px {font}; fill: {ink}; }}",
+        f".key text, .caption {{ font: 10.5px {font}; fill: {soft}; }}",
+        f".title {{ font: 600 14px {font}; fill: {ink}; }}",
     ]
     return " ".join(f"#{name} {rule}" for rule in rules)
 
@@ -543,7 +550,7 @@ def figure_svg(
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="{x:g} {y:g} {wide:g} {tall:g}" '
             f'width="{wide:g}" height="{tall:g}" role="img" '
             f'aria-label="Causal graph, {counted(len(graph.skeleton), "edge")}">',
-            f"<style>{_figure_rules(name)}</style>",
+            f"<style>{style_rules(name)}</style>",
             f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{tall:g}" fill="#fff"/>',
             *parts,
             *legend,

@@ -8,7 +8,7 @@ from typing import Any
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import WEAK_EPSILON
-from dpcausal.present.statement import CHANGES, happened, odds
+from dpcausal.present.statement import CHANGES, few, happened, odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
 from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRelease, EarlierRows
@@ -46,43 +46,23 @@ def promise_words(account: Account) -> str:
     )
 
 
-def another_words(dataset: str, others: Sequence[str]) -> str:
+def others_words(dataset: str, here: Sequence[str], beside: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return what must be known when a budget is opened beside others; empty where there are none.
 
-    >>> another_words("cohort2", ["cohort"])
-    "Other data sets of this ledger: 'cohort'. If the same people are in 'cohort2', budgets add up: what they are \
-promised is the sum. The ledger holds no rows, so it can't know."
+    ``here``: other data sets of the ledger. ``beside``: other ledgers in its folder, with their data sets.
+
+    >>> others_words("cohort2", ["cohort"], [("old.db", ["survey"])])
+    "Other data sets of this ledger: 'cohort'. Other ledgers in this folder: old.db ('survey'). If the same people are \
+in 'cohort2', budgets add up: charge only one of them. No ledger holds rows or knows of another, so none can tell."
     """
-    if not others:
+    used = [f"{ledger} ({few([*map(repr, names)], MOST_NAMED)})" for ledger, names in beside if names]
+    parts = [f"Other data sets of this ledger: {few([*map(repr, here)], MOST_NAMED)}."] if here else []
+    parts += [f"Other ledgers in this folder: {few(used, MOST_NAMED)}."] if used else []
+    if not parts:
         return ""
-    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
     return (
-        f"Other data sets of this ledger: {', '.join(map(repr, others[:MOST_NAMED]))}{more}. If the same people are in "
-        f"{dataset!r}, budgets add up: what they are promised is the sum. The ledger holds no rows, so it can't know."
-    )
-
-
-def beside_words(dataset: str, others: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return what must be known when a ledger is used beside others in its folder; empty where there are none.
-
-    >>> beside_words("cohort", [("old.db", ["cohort", "survey"])])
-    "Another ledger in this folder: old.db (data sets 'cohort', 'survey'). If the same people are in 'cohort' of this \
-ledger, charge only one of the two: budgets add up, and no ledger knows of another."
-    """
-    used = [(ledger, names) for ledger, names in others if names]
-    if not used:
-        return ""
-    which = "; ".join(
-        f"{ledger} (data set{'s' * (len(names) > 1)} {', '.join(map(repr, names[:MOST_NAMED]))}"
-        f"{f' and {len(names) - MOST_NAMED} more' if len(names) > MOST_NAMED else ''})"
-        for ledger, names in used[:MOST_NAMED]
-    )
-    more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
-    one = len(used) == 1
-    return (
-        f"{'Another ledger' if one else 'Other ledgers'} in this folder: {which}{more}. If the same people are in "
-        f"{dataset!r} of this ledger, charge only one of {'the two' if one else 'them'}: budgets add up, and no ledger "
-        "knows of another."
+        f"{' '.join(parts)} If the same people are in {dataset!r}, budgets add up: charge only one of them. No ledger "
+        "holds rows or knows of another, so none can tell."
     )
 
 

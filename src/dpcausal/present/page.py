@@ -24,7 +24,7 @@ from dpcausal.discovery.result import PairState
 from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
 from dpcausal.graphs.pag import PAG
 from dpcausal.present.effect import edge_effect_lines
-from dpcausal.present.figures import BOXES, Picture, data_name, figure_svg, key_ends, svg
+from dpcausal.present.figures import BOXES, Picture, data_name, figure_svg, key_ends, style_rules, svg
 from dpcausal.present.files import STATEMENT, Origin, graph_json, number
 from dpcausal.present.graph_words import (
     PUBLISHED,
@@ -496,29 +496,13 @@ def write(
     return target
 
 
-# the notebook's own colours, dark or light
-NOTEBOOK_STYLE = """\
-#{name} {{ max-width: calc(var(--natural) * 1); width: 100%; height: auto; }}
-#{name} .edge path {{ fill: none; stroke: currentColor; stroke-width: 1.8; }}
-#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
-#{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
-#{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
-#{name} .edge.sure .line {{ stroke-width: 3.6; }}
-#{name} .edge.weaker .line {{ stroke-width: 1.8; }}
-#{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
-#{name} .head {{ fill: currentColor; }}
-#{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}
-#{name} .weak {{ opacity: .6; }}
-#{name} .node.undecided rect {{ stroke-dasharray: 4 3; }}
-#{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
-#{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
-#{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
-
-
 def notebook_html(result: DiscoveryResult) -> str:
     """Return the piece; edges and boxes show their words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
     drawing = svg(result.shown, EdgeNotes.of(result), name)
+    colours = style_rules(
+        name, "currentColor", "currentColor", "Canvas", "system-ui, sans-serif"
+    )  # dark or light
     lines = [
         f"{headline(result)}.",
         f"{open_line(result)} result.plot(open=True) draws them." if result.open else "",
@@ -531,6 +515,7 @@ def notebook_html(result: DiscoveryResult) -> str:
     ]
     text = escape(" ".join(filter(None, lines)))
     return (
-        f"<div><style>{NOTEBOOK_STYLE.format(name=name)}</style><p>{text}</p>{drawing}"
+        f"<div><style>#{name} {{ max-width: var(--natural); width: 100%; height: auto; }} "
+        f"#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }} {colours}</style><p>{text}</p>{drawing}"
         f"{result.privacy._repr_html_()}</div>"
     )
