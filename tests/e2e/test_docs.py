@@ -35,7 +35,7 @@ BY_NOISE = re.compile(
     r"Levels merged, .*"
 )
 TREND = re.compile(
-    r"; \S+ (rises|falls) as \S+ rises|; (higher \S+|later levels of \S+|\S+ = \S+) go(es)? with "
+    r"; \S+ (rises|falls) as \S+ rises|; (higher \S+|later levels of \S+|\S+ = \S+) (is|are) associated with "
     r"(\w+ levels of \S+|\w+ [^\s.=]+|\S+ = [^\s.]+)( \(in the order declared\))?"
 )  # said where the verdict is "dependent"
 DEEPER = re.compile(

@@ -140,7 +140,7 @@ def register(app: typer.Typer) -> None:
 
 def shown_result(
     result: DiscoveryResult,
-    told: list[str],
+    effect_texts: list[str],
     effects: list[dict[str, Any]],
     as_json: bool,
     *,
@@ -149,8 +149,8 @@ def shown_result(
 ) -> str:
     """What goes to standard output: a summary and a text for each effect, or one JSON object."""
     if not as_json:
-        effects_head = ["", "EFFECTS"] if full and told else []
-        return "\n".join([result.summary(open=show_open, full=full), *effects_head, *told])
+        effects_head = ["", "EFFECTS"] if full and effect_texts else []
+        return "\n".join([result.summary(open=show_open, full=full), *effects_head, *effect_texts])
     if not effects:
         return result.to_json()
     return json.dumps({**result.to_dict(), "effects": effects}, indent=2, ensure_ascii=False, allow_nan=False)
@@ -235,17 +235,16 @@ def origin_of(
     rows = ledger_name(text) if "://" in text else file_name(text)
     place = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
     words = ["dpcausal", "discover", *place, "--schema", declared]
-    told = {name: value for name, value in reading.items() if value}
-    for name, value in told.items():
+    reading = {name: value for name, value in reading.items() if value}
+    for name, value in reading.items():
         words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
     words += option_words(given, texts)
     for name, value in of_method.items():
         words += ["--option", f"{name}={default_word(value)}"]
     classical = {"epsilon": None} if "epsilon" in options else {}
     arguments = {**classical, **given, **of_method}
-    return Origin(
-        rows, declared, [*words, "--out", file_name(str(out))], arguments, told, table or "", connected
-    )
+    words += ["--out", file_name(str(out))]
+    return Origin(rows, declared, words, arguments, reading, table or "", connected)
 
 
 def columns_named(asked: Mapping[str, Any]) -> list[str]:
@@ -418,8 +417,8 @@ def run_discover(
     with prepared(out):
         with charging(data):
             result = dc.discover(rows, progress=bars, **asked, **of_method)
-        result, told, found = with_effects(result, asked["effect"])
-        text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
+        result, effect_texts, found = with_effects(result, asked["effect"])
+        text = shown_result(result, effect_texts, found, as_json, show_open=show_open, full=full)
         texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
         reading = {"columns": chosen, "encoding": encoding, "sheet": sheet}
         rows_at = (data or source or "", table, data is None)

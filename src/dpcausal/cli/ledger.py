@@ -61,9 +61,9 @@ def _print_json(value: dict[str, Any]) -> None:
 
 def _as_numbers(entry: Entry) -> dict[str, Any]:
     """An entry with amounts as numbers, like those of ``show``; under ``exact`` as they are kept and hashed."""
-    told = entry.to_dict()
-    exact = {name: told[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
-    return {**told, **{name: float(text) for name, text in exact.items()}, "exact": exact}
+    plain = entry.to_dict()
+    exact = {name: plain[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
+    return {**plain, **{name: float(text) for name, text in exact.items()}, "exact": exact}
 
 
 @commands.command(cls=Command)
@@ -132,8 +132,8 @@ def show(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
     accounts = _open(ledger).show(dataset)
     several = combined_words(accounts)
     if as_json:
-        told = [{**asdict(account), "promise": promise_words(account)} for account in accounts]
-        _print_json({"datasets": told, **({"remark": several} if several else {})})
+        plain = [{**asdict(account), "promise": promise_words(account)} for account in accounts]
+        _print_json({"datasets": plain, **({"remark": several} if several else {})})
         return
     for account in accounts:
         typer.echo(f"{left_words(account)} {promise_words(account)}")

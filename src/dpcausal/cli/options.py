@@ -354,5 +354,5 @@ def explained(
     counts = opened(one_source(data, source), schema, table, count=False)
     words = counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
     size = counts.table_bytes
-    told = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
-    return told + words
+    remark = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
+    return remark + words

@@ -104,9 +104,9 @@ def _print_stacked(heads: Sequence[str], rows: Sequence[Sequence[str]], title: s
     if title:
         console.print(title, style="italic", markup=False)
     for row in rows:
-        told = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
-        console.print(told[0], markup=False, overflow="fold")
-        for line in told[1:]:
+        printed = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
+        console.print(printed[0], markup=False, overflow="fold")
+        for line in printed[1:]:
             console.print(f"  {line}", markup=False, overflow="fold")
 
 
@@ -129,9 +129,9 @@ def warn_weak(
     """
     from dpcausal.present.statement import fact_words
 
-    told = {limit.kind for limit in said.weak} if said is not None else set()
+    printed = {limit.kind for limit in said.weak} if said is not None else set()
     for limit in weak_limits(epsilon, delta, rows):
-        if limit.kind not in told:
+        if limit.kind not in printed:
             warnings.warn(fact_words(limit), WeakPromise, stacklevel=2)
 
 

@@ -118,7 +118,7 @@ BOXES = ("undecided", "alone")  # kinds of keys that are boxes
 
 
 def _grade_keys(grades: Collection[str]) -> list[Key]:
-    """Return the widths that are drawn; the first says what they show.
+    """Return the widths that are drawn; the first one names what they show.
 
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
     ['edge found again in 50% to 80% of repeats (rough)', 'in less than 50%: a hint']
@@ -341,10 +341,10 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     kind = "arrow" if arrow else "plain"
     kind += " conflict" if pair in marks.conflicts else ""
     kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
-    told = arrow and marks.declares(a, b)
-    kind += " declared" if told else ""
+    declared = arrow and marks.declares(a, b)
+    kind += " declared" if declared else ""
     weak = "-weak" if marks.hints(pair) else ""  # a smaller and paler head
-    shape = "told" if told else "head"
+    shape = "told" if declared else "head"
     head = f' marker-{"start" if upward else "end"}="url(#{marker}-{shape}{weak})"' if arrow else ""
     if isinstance(graph, PAG):
         a, b = (

@@ -222,11 +222,11 @@ def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:
     """Those of ``EVIDENCE_COLUMNS`` that some pair has something in; none where decisions alone were released."""
-    told = result.evidence.values()
+    known = result.evidence.values()
     has = (
-        any(one.pvalue is not None for one in told),
-        any(one.log10_bayes is not None for one in told),
-        bool(told),
+        any(one.pvalue is not None for one in known),
+        any(one.log10_bayes is not None for one in known),
+        bool(known),
     )
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
@@ -292,26 +292,26 @@ class Blank(str):
 def registry_yaml(result: DiscoveryResult) -> str:
     """Return the record of a discovery, a draft, as YAML."""
     statement = result.privacy
-    told = statement.to_dict()
+    words = statement.to_dict()
     head = ["# A draft for OpenDP's registry of differential privacy deployments, made from privacy.json."]
     head += [f'# Lines with "{FILL_IN}" hold what this software can\'t know; look at the others, too.']
     if not statement.private:
         head.append(
             f"# NOT PRIVATE: {' '.join((statement.why_not_private or '').split())} Do not register it."
         )
-    return "\n".join([*head, *_yaml_lines(_record(result, told))]) + "\n"
+    return "\n".join([*head, *_yaml_lines(_record(result, words))]) + "\n"
 
 
-def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
+def _record(result: DiscoveryResult, words: Mapping[str, Any]) -> dict[str, Any]:
     statement, graph = result.privacy, result.graph
     kind = "partial ancestral graph" if graph.kind == "pag" else "partly directed graph"
     loss: dict[str, Any] = {
-        "privacy_unit": told["unit"],
+        "privacy_unit": words["unit"],
         "privacy_unit_details": f"Adjacent are {RELATIONS[statement.neighbours]}.",
     }
     if statement.epsilon is not None:
-        loss["privacy_parameters"] = _parameters(told)
-    variant = {"variant_name": VARIANTS.get(str(told["definition"]), "Custom")} if statement.private else {}
+        loss["privacy_parameters"] = _parameters(words)
+    variant = {"variant_name": VARIANTS.get(str(words["definition"]), "Custom")} if statement.private else {}
     return {
         "url_slug": Blank("fill-in"),
         "status": "Draft",
@@ -330,7 +330,7 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
             "dp_variant": {
                 **variant,
                 "data_domain": "Tables with the declared columns and levels; a value outside is mapped or clamped.",
-                "unprotected_quantities": _yaml_list(told["public"]),
+                "unprotected_quantities": _yaml_list(words["public"]),
             },
             "privacy_loss": loss,
             "deployment_model": {
@@ -342,12 +342,12 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
             },
             "accounting": {
                 "post_processing": "The graph, its directions and its words are computed from the noisy values alone.",
-                "composition": str(told["composition"]),
+                "composition": str(words["composition"]),
             },
             "implementation": {
                 # whether levels and bounds were declared or read from the rows is for the publisher to say
                 "preprocessing_and_hyperparameter_tuning": Blank(""),
-                "mechanisms": _mechanisms(told),
+                "mechanisms": _mechanisms(words),
                 "justification": Blank(""),
             },
             "administrative": {"sources": Blank(""), "notes": Blank(""), "registry_authors": [Blank("")]},
@@ -355,27 +355,27 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parameters(told: Mapping[str, Any]) -> dict[str, float]:
+def _parameters(words: Mapping[str, Any]) -> dict[str, float]:
     """Epsilon, with delta where there is one, and rho where the promise is made in it."""
-    found = {"epsilon": float(told["epsilon"])}
-    if told["delta"]:
-        found["delta"] = float(told["delta"])
-    if "rho" in told["parameters"]:
-        found["rho"] = float(told["parameters"]["rho"])
+    found = {"epsilon": float(words["epsilon"])}
+    if words["delta"]:
+        found["delta"] = float(words["delta"])
+    if "rho" in words["parameters"]:
+        found["rho"] = float(words["parameters"]["rho"])
     return found
 
 
-def _mechanisms(told: Mapping[str, Any]) -> str:
+def _mechanisms(words: Mapping[str, Any]) -> str:
     counted: dict[str, int] = {}
-    for event in told["events"]:
+    for event in words["events"]:
         counted[event["kind"]] = counted.get(event["kind"], 0) + 1
     used = [f"{kind} ({many} time{'' if many == 1 else 's'})" for kind, many in counted.items()]
-    software = ", ".join(f"{name} {version}" for name, version in told["software"].items())
+    software = ", ".join(f"{name} {version}" for name, version in words["software"].items())
     return _yaml_list(
         [
             f"Mechanisms: {', '.join(used) or 'none'}.",
-            f"Noise: {told['noise']}.",
-            *told["limits"],
+            f"Noise: {words['noise']}.",
+            *words["limits"],
             f"Software: {software}.",
         ]
     )
@@ -472,7 +472,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class AgainOrigin(Origin):
-    """Of a graph that was computed from a release: its file stands where data and schema do."""
+    """Of a graph that was computed from a release, whose file takes the place of data and schema."""
 
     release: str = ""
 

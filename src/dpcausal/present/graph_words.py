@@ -256,8 +256,8 @@ def again_line(result: DiscoveryResult) -> str:
         return ""
     return (
         f"Found again: the share of {repeats_words(result.repeats)}, with another sample and other noise, in which the "
-        "edge comes back, whichever way it points. It is rough: another run draws other noise, and an edge found by "
-        f"chance can come back, too. Below {HINT:.0%}: a weak hint, not a finding."
+        "edge comes back, whichever way it points. Rough: a chance edge can come back, too. Below "
+        f"{HINT:.0%}: a weak hint, not a finding."
     )
 
 

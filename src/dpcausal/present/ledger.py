@@ -106,12 +106,12 @@ def entries_words(entries: Sequence[int]) -> str:
             runs[-1].append(entry)
         else:
             runs.append([entry])
-    said = [
+    parts = [
         text
         for run in runs
         for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [f"{one}" for one in run])
     ]
-    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"Entr{'y' if len(entries) == 1 else 'ies'} {listed}"
 
 
@@ -199,7 +199,7 @@ COLUMNS_NAMED = 6  # of a discovery, in the log: of more, so many less two
 
 
 def entry_words(entry: Entry) -> str:
-    """Return what an entry is for, as far as its note says: the command, its method, and what was asked."""
+    """Return what an entry is for, by its note: the command, its method, and what was asked."""
     if entry.kind == "create":
         return "total (create)"
     return note_words(entry.to_dict()["note"]) or entry.kind
@@ -224,8 +224,8 @@ def note_words(note: Mapping[str, Any]) -> str:
     levels = [f"{note['compare'][1]} against {note['compare'][0]}"] if note.get("compare") else []
     if note.get("event"):
         levels.append(f"{note['outcome']} {happened(note['event'])}")
-    told = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")
-    return f"{first}: {told}" if told else first
+    words = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")
+    return f"{first}: {words}" if words else first
 
 
 def _column_words(names: Sequence[str]) -> str:

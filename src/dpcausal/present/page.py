@@ -362,8 +362,8 @@ def plain_words(value: Any) -> str:
         return f"{value:.6g}"
     if isinstance(value, dict):
         deep = any(isinstance(one, dict | list | tuple) for one in value.values())
-        told = [f"{str(key).replace('_', ' ')} {plain_words(one)}" for key, one in value.items()]
-        return ("; " if deep else ", ").join(told) or "none"
+        parts = [f"{str(key).replace('_', ' ')} {plain_words(one)}" for key, one in value.items()]
+        return ("; " if deep else ", ").join(parts) or "none"
     if isinstance(value, list | tuple):
         return ", ".join(map(plain_words, value)) or "none"
     return "none" if value is None else str(value)
@@ -385,7 +385,7 @@ def statement_rows(statement: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def _in_script(text: str) -> str:
-    """Return a text as JSON that may stand in a script element: nothing in it can end the element."""
+    """Return a text as JSON for a script element: nothing in it can end the element."""
     return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
 
 

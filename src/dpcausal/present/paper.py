@@ -36,7 +36,7 @@ from dpcausal.present.tables import (
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
 
-DIRECTIONS = {  # where a direction comes from -> what is said of so many edges
+DIRECTIONS = {  # where a direction comes from -> its words
     "declared": "declared",
     "data": "decided by the data",
     "contradicted": "contradicted by test results",

@@ -279,7 +279,7 @@ def plot_graph(
     """Draw ``graph``, cause above effect; open pairs, in ``possible``, are faint dashes below the boxes.
 
     ``marks`` are drawn as in the report: contradicted directions dashed and dotted, widths by confidence; ``legend``
-    says what they mean. ``names`` are what boxes are to say in place of the columns' own names.
+    explains them. ``names`` replace the columns' own names in the boxes.
 
     >>> axes = plot_graph(Graph(["a", "b"], directed=[("a", "b")]))
     >>> sorted(text.get_text() for text in axes.texts)
@@ -363,7 +363,7 @@ def plot_graph(
 
 
 def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
-    """One bar a step, first at the top, in epsilon or rho (``statement.steps`` says which)."""
+    """One bar a step, first at the top, in the unit of ``statement.steps``."""
     found = steps(statement)
     axes = axes_of(ax, 7.0, 0.9 + 0.32 * max(len(found), 1))
     bare(axes)

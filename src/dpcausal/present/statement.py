@@ -34,6 +34,10 @@ CHANGES = {
     Neighbours.ADD_REMOVE: "adding or removing one row",
     Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
 }
+UNIT_CHANGES = {  # where what is protected is not a row
+    "person": "changing one person's genotypes (who takes part, and who is a case, is public)",
+    "allele": "changing one allele at each SNP (half a person; who takes part, and who is a case, is public)",
+}
 DEFINITIONS = {  # definition -> what its name means for a reader
     "pure": "pure: the promise holds without exception",
     "approximate": "approximate: the promise may fail with a probability of at most delta",
@@ -474,9 +478,10 @@ def privacy_line(statement: PrivacyStatement) -> str:
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
     unused = [fact.delta for fact in statement.public if isinstance(fact, facts.DeltaNotNeeded)]
     why = f" (that of {unused[0]:.3g} was not needed and not charged)" if unused else ""
+    change = UNIT_CHANGES.get(statement.unit.kind, CHANGES[statement.neighbours])
     return (
-        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {CHANGES[statement.neighbours]} "
-        f"makes no result more than {odds(statement.epsilon)} times as likely or unlikely{but}."
+        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {change} makes no result more "
+        f"than {odds(statement.epsilon)} times as likely or unlikely{but}."
     )
 
 

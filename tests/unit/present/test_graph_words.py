@@ -18,6 +18,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import AboutTarget, WithoutDelta
 from dpcausal.planning.designs import Reach
+from dpcausal.present.citest import named
 from dpcausal.present.graph_words import (
     PAIRS_SHOWN,
     absent_means,
@@ -206,10 +207,8 @@ def test_the_line_that_names_a_test_says_why_it_was_taken() -> None:
     schema = dc.Schema(a=dc.Categorical(list("uvw")), y=dc.Numeric(0, 1), z=dc.Numeric(0, 1))
     data = dc.read({"a": list("uvw") * 20, "y": [0.1, 0.5, 0.9] * 20, "z": [0.2, 0.8] * 30}, schema)
     answer = dc.ci_test(data, "a", "y", ["z"], epsilon=1.0, anyway=True)
-    assert (
-        "level 0.05, test gcm because levels have no order and a number is given)"
-        in str(answer).splitlines()[0]
-    )
+    assert f"level 0.05, {named('gcm', answer.reason)})" in str(answer).splitlines()[0]
+    assert "because" in named("gcm", answer.reason)
     asked = dc.ci_test(data, "a", "y", ["z"], epsilon=1.0, method="gcm", anyway=True)
     assert "level 0.05, test gcm)" in str(asked).splitlines()[0]
 
