@@ -23,6 +23,7 @@ from dpcausal.cli.method_options import (
 from dpcausal.cli.options import (
     AsJson,
     Columns,
+    Confidence,
     DatasetName,
     Delta,
     Encoding,
@@ -40,6 +41,7 @@ from dpcausal.cli.options import (
     ShowOpen,
     SourceUrl,
     TableName,
+    Tiers,
     explained,
     names_of,
     option_words,
@@ -312,20 +314,10 @@ def run_discover(
     neighbours: Relation = "replace-one",
     required: Required = None,
     forbidden: Forbidden = None,
-    tiers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tiers",
-            help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it "
-            "may go either way.",
-        ),
-    ] = None,
+    tiers: Tiers = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
-    confidence: Annotated[
-        int | None,
-        typer.Option("--confidence", help="How many repeats tell how often an edge is found again; no cost."),
-    ] = None,
+    confidence: Confidence = None,
     target: Annotated[
         str | None,
         typer.Option("--target", help="Only what is directly linked to this column; less noise."),

@@ -84,6 +84,18 @@ Required = Annotated[
 Forbidden = Annotated[
     list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
 ]
+Tiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tiers",
+        help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it may "
+        "point either way.",
+    ),
+]
+Confidence = Annotated[
+    int | None,
+    typer.Option("--confidence", help="How many repeats show how often an edge is found again; no cost."),
+]
 MaxOrder = Annotated[int | None, typer.Option("--max-order", help="Most columns held fixed at once.")]
 ShowOpen = Annotated[
     bool,

@@ -253,7 +253,7 @@ class EdgeNotes:
             "given": given_words(self.given_up_to.get(pair, 0)),
             "columns": " or ".join(self.coarse.get(pair, ())),
         }
-        return {fact: fact.format(**filled) for fact, holds in there.items() if holds}
+        return {fact: str(fact).format(**filled) for fact, holds in there.items() if holds}
 
     def remark(self, a: str, b: str, arrow: bool) -> str:
         """Return the facts of an edge in words, or that its direction was decided.
