@@ -56,14 +56,14 @@ def groups_words(columns: Collection[tuple[str, int]], most: int | None = None) 
     """Return columns by the number of groups of their merged levels; more than ``most`` of a kind are counted only.
 
     >>> groups_words([("age", 3), ("site", 2), ("bmi", 3)]), groups_words([("age", 3), ("bmi", 3)], most=1)
-    ('to 2 groups site; to 3 groups age, bmi', 'to 3 groups 2 columns')
+    ('site to 2 groups; age, bmi to 3 groups', '2 columns to 3 groups')
     """
     merged: dict[int, list[str]] = {}
     for name, groups in columns:
         merged.setdefault(groups, []).append(name)
+    few_names = len(columns) if most is None else most
     return "; ".join(
-        f"to {groups} groups "
-        + (f"{len(names)} columns" if most is not None and len(names) > most else ", ".join(names))
+        f"{', '.join(names) if len(names) <= few_names else f'{len(names)} columns'} to {groups} groups"
         for groups, names in sorted(merged.items())
     )
 

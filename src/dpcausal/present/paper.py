@@ -100,7 +100,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         if torn and not pag
         else "",
         f"{arrows_mean(result)}{assuming}",
-        f"For pairs without an edge {absent.removesuffix('.')}{w}." if absent else "",
+        f"For absent pairs {absent.removesuffix('.')}{w}." if absent else "",
         f"Pairs that could not be decided ({len(result.open)}) are reported as open, not as absent."
         if result.open
         else "",
