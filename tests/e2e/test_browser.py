@@ -487,6 +487,5 @@ def test_names_that_look_like_markup_stay_text(result: DiscoveryResult, tmp_path
         replace(result, graph=graph, open=frozenset(), given_up_to={}, separating={}, conflicts=frozenset()),
         tmp_path,
     )
-    said = f"{name} → b in every graph that fits the test results, if no common cause is hidden"
-    assert seen["said"].removesuffix("; nothing was held fixed, so a third column may explain it") == said
+    assert seen["said"].startswith(f"{name} → b: ")
     assert seen["row"] == 1

@@ -40,15 +40,13 @@ def test_a_contradiction_is_found_and_only_settled_if_asked_for() -> None:
     assert notes[0] is not None
     assert notes[1] is not None
     assert "contradict" in note_words(notes[0])
-    assert "no graph fits all other directions" in note_words(notes[1])
+    assert ["no graph fits" in note_words(note) for note in notes if note is not None] == [False, True]
     assert _conflict_note(frozenset(), Knowledge(), "abcd", settled=True, latent=False) is None
     declared = Knowledge.of(list("abcd"), required=[("b", "c")])
     against = _conflict_note([frozenset("bc"), frozenset("cd")], declared, "abcd", settled=True, latent=False)
     assert against is not None
-    assert note_words(against) == (
-        "Some test results contradict each other about directions, at c - d: these edges are shown without a "
-        "direction. Some contradict what you declared, at b - c: shown is what you declared"
-    )
+    assert (against.pairs, against.declared) == ((("c", "d"),), (("b", "c"),))
+    assert all(pair in note_words(against) for pair in ("c - d", "b - c"))
 
 
 def test_an_open_pair_makes_no_collider_and_no_contradiction() -> None:

@@ -47,7 +47,8 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
 from dpcausal.present.files import pairs_csv
 from dpcausal.present.page import render
-from dpcausal.present.paper import conclusion, methods_paragraph, promise_in_four
+from dpcausal.present.paper import conclusion, methods_paragraph
+from dpcausal.present.statement import promise
 from dpcausal.privacy.events import GaussianEvent
 
 Golden = Callable[[str, str], None]
@@ -243,7 +244,7 @@ def test_golden_graph(name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch
         "pairs.csv": pairs_csv(result),
         "conclusion": "\n".join(conclusion(result)),
         "methods": methods_paragraph(result),
-        "promise": "\n".join(promise_in_four(result.privacy)),
+        "promise": "\n".join(promise(result.privacy)),
         "report": page_text(render(result)).partition(JSON if name == "graph" else DETAILS)[0],
     }
     golden(name, written(parts))
