@@ -16,6 +16,7 @@ from typing import Any
 import griffe
 
 ESTIMATORS = "dpcausal.estimators"
+DISCOVER = "dpcausal.discovery.discover"  # its help lists the methods, as they describe themselves
 LISTS = {"Parameters", "Attributes", "Returns", "Raises"}  # sections in which plain text has no place
 
 
@@ -72,5 +73,7 @@ class Docstrings(griffe.Extension):
         """Called by griffe for every module, class, function and attribute."""
         if isinstance(obj, griffe.Class) and obj.parent and obj.parent.path == ESTIMATORS:
             describe_estimator(obj, getattr(import_module(ESTIMATORS), obj.name))
+        if obj.docstring is not None and obj.path == f"{DISCOVER}.discover":
+            obj.docstring.value = inspect.getdoc(import_module(DISCOVER).discover) or ""
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

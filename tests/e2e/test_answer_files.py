@@ -50,7 +50,7 @@ def test_an_earlier_answer_is_kept(words: list[str], capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.endswith("Written to out/one\n")
     first = Path("out/one/answer.json").read_text()
     assert run([*words, "--epsilon", "2"]) == 0
-    assert capsys.readouterr().out.endswith("it is kept in out/one/earlier-1\n")
+    assert capsys.readouterr().out.endswith(" kept in out/one/earlier-1\n")
     assert Path("out/one/earlier-1/answer.json").read_text() == first
     assert json.loads(Path("out/one/privacy.json").read_text())["epsilon"] == 2.0
 

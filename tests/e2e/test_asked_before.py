@@ -12,6 +12,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.adapters import PrivateOracle
 from dpcausal.cli.app import run
+from dpcausal.core.spelling import for_command_line
+from dpcausal.present.ledger import asked_before_words, other_rows_words
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
@@ -21,6 +23,7 @@ from dpcausal.privacy.ledger.earlier import (
     AskedBefore,
     EarlierQuestion,
     EarlierRelease,
+    EarlierRows,
     OtherRows,
     asked_before,
     other_rows,
@@ -65,12 +68,10 @@ def test_a_test_asked_again_is_said_and_charged(folder: Path, capsys: pytest.Cap
     assert ask(capsys, *TEST, "--epsilon", "0.5") == []
     swapped = ("test", "p.csv", "--schema", "schema.toml", "--x", "b", "--y", "a")
     (line,) = ask(capsys, *swapped, "--epsilon", "0.5")
-    assert line == (
-        "dpcausal: Entry 2 of this ledger asked this before, at epsilon 0.5: its answer costs nothing to read again. "
-        "This is charged once more."
-    )
+    assert line == f"dpcausal: {asked_before_words(EarlierQuestion((2,), (0.5,), graph=False, again=False))}"
     (line,) = ask(capsys, *TEST, "--epsilon", "0.2")
-    assert "Entries 2 and 3 of this ledger asked this before, at epsilon 0.5 each: their answers cost" in line
+    both = EarlierQuestion((2, 3), (0.5, 0.5), graph=False, again=False)
+    assert line == f"dpcausal: {asked_before_words(both)}"
     assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 3
     assert ask(capsys, *TEST, "--given", "c", "--epsilon", "0.5") == []  # another question
     assert ask(capsys, *TEST, "--method", "g", "--epsilon", "0.5") == []  # another way to ask
@@ -84,7 +85,7 @@ def test_an_effect_is_the_same_with_the_same_levels_and_event_only(
     assert ask(capsys, *EFFECT, "c", "--event", "u", "--adjust", "b", "--epsilon", "0.5") == []
     turned = ("--compare", "y,x", "--estimand", "risk ratio")
     (line,) = ask(capsys, *EFFECT, "c", "--event", "u", "--adjust", "none", "--epsilon", "0.4", *turned)
-    assert "Entry 2 of this ledger asked this before, at epsilon 0.5" in line
+    assert asked_before_words(EarlierQuestion((2,), (0.5,), graph=False, again=False)) in line
 
 
 def test_a_graph_is_the_same_with_the_same_columns_and_target(
@@ -94,7 +95,8 @@ def test_a_graph_is_the_same_with_the_same_columns_and_target(
     assert ask(capsys, *GRAPH) == []
     assert ask(capsys, *GRAPH, "--target", "b") == []
     (line,) = ask(capsys, *GRAPH, "--columns", "b,a")
-    assert "Entry 2 of this ledger asked this before, at epsilon 1: its graph costs nothing to read" in line
+    with for_command_line():
+        assert asked_before_words(EarlierQuestion((2,), (1.0,), graph=True, again=True)) in line
     assert "(dpcausal again DIR)" in line
     assert ask(capsys, *GRAPH, "--method", "curate", "--delta", "1e-6") == []  # another way to ask
 
@@ -108,7 +110,8 @@ def test_a_graph_with_hidden_causes_is_another_question_that_the_release_answers
     assert "(dpcausal again DIR --latent)" in line
     assert run(["again", "out/earlier-1", "--latent"]) == 0  # as it says, free
     (line,) = ask(capsys, *GRAPH, "--latent")
-    assert "Entry 3 of this ledger asked this before" in line
+    assert line.startswith("dpcausal: Entry 3 ")
+    assert "asked this before" in line
     assert Ledger.open("sqlite:///budget.db").show("cohort")[0].releases == 3
 
 
@@ -219,16 +222,12 @@ def test_other_rows_under_the_name_of_a_data_set_are_named_once(
     (folder / "some.csv").write_text("a,b,c\n" + "x,x,u\ny,y,v\n" * 1000)
     cut = ("test", "some.csv", *TEST[2:], "--epsilon", "0.5")
     (line,) = ask(capsys, *cut)
-    assert line == (
-        "dpcausal: Entries 2 to 4 of 'cohort' had 4,000 rows, this has 2,000. If these are other people, give them a "
-        "data set of their own. If they are some of the same, chosen by their values, their number is a count from the "
-        "data that no noise hides."
-    )
+    assert line == f"dpcausal: {other_rows_words('cohort', EarlierRows((2, 3, 4), (4000,), 2000))}"
     (line,) = ask(capsys, *cut)  # known by now
     assert "asked this before" in line
     (folder / "more.csv").write_text("a,b,c\n" + "x,x,u\ny,y,v\n" * 3000)
     (line,) = ask(capsys, "test", "more.csv", *TEST[2:], "--epsilon", "0.5")
-    assert "Entries 2 to 6 of 'cohort' had 2,000 to 4,000 rows, this has 6,000. " in line
+    assert other_rows_words("cohort", EarlierRows((2, 3, 4, 5, 6), (2000, 4000), 6000)) in line
     (line,) = ask(capsys, "test", "more.csv", *TEST[2:], "--epsilon", "50", code=3)
     assert "rows, this has" not in line
 

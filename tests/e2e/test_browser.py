@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 from copy import copy
-from dataclasses import replace
 from html import unescape
 from itertools import combinations
 from pathlib import Path
@@ -23,6 +22,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.networks import clinic
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -487,6 +487,5 @@ def test_names_that_look_like_markup_stay_text(result: DiscoveryResult, tmp_path
         replace(result, graph=graph, open=frozenset(), given_up_to={}, separating={}, conflicts=frozenset()),
         tmp_path,
     )
-    said = f"{name} → b in every graph that fits the test results, if no common cause is hidden"
-    assert seen["said"].removesuffix("; nothing was held fixed, so a third column may explain it") == said
+    assert seen["said"].startswith(f"{name} → b: ")
     assert seen["row"] == 1

@@ -29,13 +29,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 BY_NOISE = re.compile(
     r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|"
-    r"Some test results contradict .*|"
-    r"Open \(.*|Only tested with .*|Absent( pairs \(.*|: .*)|\d+ (of the )?questions? .*|"
+    r"Test results contradict .*|"
+    r"Only tested with .*|Absent( pairs.*|: .*)|\d+ (of the )?questions? .*|"
     r"\s+edge( .*)?|\s+\((no edge found:|nothing could be decided) .*|Open: .*|Direction contradicted: .*|"
     r"Levels merged, .*"
 )
 TREND = re.compile(
-    r"; \S+ (rises|falls) as \S+ rises|; (higher \S+|later levels of \S+|\S+ = \S+) go(es)? with "
+    r"; \S+ (rises|falls) as \S+ rises|; (higher \S+|later levels of \S+|\S+ = \S+) (is|are) associated with "
     r"(\w+ levels of \S+|\w+ [^\s.=]+|\S+ = [^\s.]+)( \(in the order declared\))?"
 )  # said where the verdict is "dependent"
 DEEPER = re.compile(

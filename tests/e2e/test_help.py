@@ -82,6 +82,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert found.release is not None
     found.release.save(folder / "first" / "release.json")
+    schema = str(folder / "schema.toml")
+    planned = ["plan", "--schema", schema, "--rows", "2000", "--epsilon", "1", "--out", str(folder / "plans")]
+    assert run(planned) == 0  # for discover --plan
     assert run(["gwas-simulate", str(folder / "study"), "--people", "200", "--snps", "300"]) == 0
     ledger = f"sqlite:///{folder}/budget.db"
     assert (
@@ -247,12 +250,13 @@ def test_the_shell_completes(words: str, expected: list[str]) -> None:
 
 
 def test_the_completed_names_are_names_of_methods() -> None:
-    assert set(discover.described_methods()) == {"auto", *METHODS}
-    assert set(ci_test.method_names()) == {"auto", *TESTS}
+    assert set(discover.choices()) == {"auto", *METHODS}
+    assert set(ci_test.choices()) == {"auto", *TESTS}
 
 
 def test_help_says_what_every_method_does(capsys: pytest.CaptureFixture[str]) -> None:
-    for command, words in (("discover", discover.described_methods()), ("test", described_tests())):
+    described = {name: one.does for name, one in discover.choices().items()}
+    for command, words in (("discover", described), ("test", described_tests())):
         assert len(words) > 5
         assert all(words.values())
         assert run([command, "--help"]) == 0

@@ -49,6 +49,7 @@ from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import search
+from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.privacy import mechanisms, noise
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms.median import Range
@@ -600,7 +601,11 @@ def shown(result: Any) -> str:
     if hasattr(result, "result_"):
         return shown(result.result_)
     text = repr(result)
-    for name, value in sorted(getattr(result, "__dict__", {}).items()):
+    facts = dict(getattr(result, "__dict__", {}))
+    if isinstance(result, DiscoveryResult):  # fact by fact, so that members of sets have an order
+        for part in ("terms", "pairs", "search", "reuse"):
+            facts |= vars(facts.pop(part))
+    for name, value in sorted(facts.items()):
         text += f"\n{name}: {_ordered(value)}"
     if hasattr(result, "to_dict"):  # what its JSON is made of
         return text + repr(result.to_dict())

@@ -49,6 +49,7 @@ from calls import (
 )
 
 import dpcausal as dc
+from dpcausal.discovery.result import replaced
 
 pytestmark = pytest.mark.long_file
 
@@ -487,7 +488,7 @@ def test_planted_use_of_a_protected_number_of_rows_is_seen(material: Material) -
     real = dc.discover
 
     def told(data: Any, **given: Any) -> Any:
-        return replace(real(data, **given), rows=data.n)
+        return replaced(real(data, **given), rows=data.n)
 
     with mock.patch.object(dc, "discover", told):
         assert "rows" in found_in("discover measured levels", "add-remove", material)
@@ -507,7 +508,7 @@ def test_planted_states_that_follow_from_the_rows_are_seen(name: str, material: 
         exact = int(data.codes["a"].astype(int).sum())
         pair = frozenset(list(data.schema)[:2])
         planted = frozenset([pair] * (exact % 2)) if name == "open" else {pair: exact}
-        return replace(real(data, **given), **{name: planted})
+        return replaced(real(data, **given), **{name: planted})
 
     with mock.patch.object(dc, "discover", told):
         assert name in found_in("discover svt-pc levels", "replace-one", material)

@@ -6,7 +6,6 @@ a probability of 1e-6, within the quantiles of both binomial laws. Seeds are fix
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.stats import binom
 import dpcausal as dc
 from dpcausal.discovery.effect_after import ReleasedTables
 from dpcausal.discovery.measured.tables import Components
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.effects.result import ByGroups
 
 SURE = 1e-6

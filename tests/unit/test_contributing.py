@@ -335,7 +335,7 @@ def test_registry_search_and_errors_see_it_and_auto_does_not(copy: Path) -> None
     assert "toy has no option 'weigth' (did you mean \"weight\"?); it has weight" in found["option"]
     assert found["instead"].endswith("or use chi2, g, measured or toy")
     assert found["searched"] > 0
-    assert found["trend"].startswith("Cancer = False goes with Smoker = False")
+    assert found["trend"].startswith("Cancer = False is associated with Smoker = False")
 
 
 def test_the_command_line_sees_it(copy: Path) -> None:

@@ -158,10 +158,10 @@ def test_the_methods_of_discover_are_told_with_their_options() -> None:
     for name, method in METHODS.items():
         description, options = told[name]
         assert description == f"{method.description}."
-        assert {o: default for o, (default, _) in options.items()} == {
-            o: repr(default) for o, default in method.options.items()
+        assert options == {
+            o: (repr(default), f"{method.option_lines[o]}.") for o, default in method.options.items()
         }, name
-        assert ("Other options go to this test" in str(options)) == method.passes_options
+        assert ("its own options go beside it" in str(options)) == method.passes_options
 
 
 def test_the_tests_of_ci_test_are_told_with_their_options() -> None:

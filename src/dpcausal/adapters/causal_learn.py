@@ -41,7 +41,7 @@ def register(oracle: PrivateOracle, name: str = NAME) -> str:
     InputError
         If causal-learn is not installed, or is too old to take a test of one's own.
     """
-    base, add = _peer()
+    base, add = _causal_learn_api()
 
     class OracleTest(base):  # type: ignore[misc, valid-type]
         """Columns by number, answers by the oracle."""
@@ -97,7 +97,8 @@ def skeleton(found: Any) -> frozenset[frozenset[str]]:
     return frozenset(frozenset((names[i], names[j])) for i, j in np.argwhere(marks != 0) if i < j)
 
 
-def _peer() -> tuple[Any, Any]:
+def _causal_learn_api() -> tuple[Any, Any]:
+    """Return causal-learn's base class of tests and its function that registers one, or refuse to go on."""
     try:
         from causallearn.utils import cit
     except ImportError:

@@ -1,20 +1,15 @@
 """An oracle of conditional independence with a hard total budget, for search loops that are not ours.
 
 Loops written for exact data ask the same question again and again (from both ends of an edge, in either order), hold
-the rows, and know nothing of a budget. The oracle stands between: it alone holds the data, keeps every answer by
+the rows, and know nothing of a budget. The oracle is between them: it alone holds the data, remembers every answer by
 (unordered pair, set) so that each is charged once and never contradicts itself, and charges a total fixed beforehand.
 
-**Guarantee.** Everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and however
-often: each new answer is charged to one filter before noise is drawn.
-**When the budget is used up** every new question is answered *dependent*: the loop keeps the edge, as our drivers do.
-Such questions are in ``refused`` and the statement counts them. What is refused depends on answers already released.
 **Cost of one question.** With ``questions`` it is epsilon/questions, or with delta sqrt(2 R/questions) where that is
 more (R the rho of the total).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -28,13 +23,14 @@ from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, BudgetEnded,
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.dataset import Dataset
+from dpcausal.discovery.tests import epsilon_of_each
 from dpcausal.privacy.budget import Budget
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 PUBLIC = (SCHEMA, Asked("loop"))
-REFUSED = Outcome(independent=False)  # the budget did not allow the question: the edge stays
+REFUSED = Outcome(independent=False)  # the budget did not allow the question: the edge remains
 Key = QuestionKey
 
 
@@ -42,8 +38,10 @@ class PrivateOracle:
     """Answers "is x independent of y given S?" within one total budget, for search loops that are not ours.
 
     **Guarantee**: everything a loop sees is (epsilon, delta)-DP in total for ``neighbours``, whatever it asks and
-    however often. When the budget is used up, every new question is answered "dependent", so that the loop keeps the
-    edge. An oracle can't be copied or pickled: the copy could spend its budget again.
+    however often: each new answer is charged to one filter before noise is drawn. When the budget is used up, every new
+    question is answered "dependent", so that the loop leaves the edge, as our drivers do; it is in ``refused``, and the
+    statement counts it. What is refused depends on answers already released. An oracle can't be copied or pickled: the
+    copy could spend its budget again.
 
     Parameters
     ----------
@@ -162,8 +160,7 @@ class PrivateOracle:
             return each
         if questions is None or isinstance(questions, bool) or questions != int(questions) or questions < 1:
             raise InputError(f"questions must be an integer above zero, not {questions!r}")
-        total = self._budget.total
-        return max(total.epsilon / questions, math.sqrt(2 * total.rho / questions)) * (1 - 1e-12)
+        return epsilon_of_each(self._budget.total, questions)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,11 +11,13 @@ import typer
 from dpcausal.cli.discover import shown_result, tell_release, write
 from dpcausal.cli.options import (
     AsJson,
+    Confidence,
     Forbidden,
     Full,
     MaxOrder,
     Required,
     ShowOpen,
+    Tiers,
     option_words,
     parse_edges,
     parse_tiers,
@@ -92,10 +94,7 @@ def run_again(
             "--out", help="Directory to write to; nothing is written without it.", metavar="DIR", parser=path
         ),
     ] = None,
-    tiers: Annotated[
-        list[str] | None,
-        typer.Option("--tiers", help="Columns in order of time: 'a,b;c;d,e'; repeat it for later ones."),
-    ] = None,
+    tiers: Tiers = None,
     required: Required = None,
     forbidden: Forbidden = None,
     forget: Annotated[
@@ -107,9 +106,7 @@ def run_again(
         bool | None,
         typer.Option("--latent/--no-latent", help="Whether common causes may be hidden (a PAG)."),
     ] = None,
-    confidence: Annotated[
-        int | None, typer.Option("--confidence", help="Repeats to tell how sure each edge is.")
-    ] = None,
+    confidence: Confidence = None,
     show_open: ShowOpen = False,
     full: Full = False,
     as_json: AsJson = False,

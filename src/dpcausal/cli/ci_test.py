@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.method_options import Options, default_word, parse_options, takes, types_of_test, words_only
+from dpcausal.cli.method_options import (
+    Choice,
+    MethodsCommand,
+    Options,
+    help_methods,
+    parse_options,
+    types_of_test,
+)
 from dpcausal.cli.options import (
     AnswerDir,
     AsJson,
     DatasetName,
     Delta,
     Encoding,
+    Epsilon,
     Explain,
     Full,
     LedgerUrl,
@@ -34,7 +42,6 @@ from dpcausal.cli.options import (
 )
 from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
 from dpcausal.cli.release_dir import answered
-from dpcausal.cli.usage import Command, method_named
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -85,68 +92,51 @@ Numeric --given columns: {strata} cut them into many strata
 numbers; neither uses the bins of the schema. {bins} do."""
 
 
-def method_names() -> list[str]:
-    """Return every name that --method takes; loading the tests takes a moment."""
-    from dpcausal.citests.registry import described_tests
+def choices() -> dict[str, Choice]:
+    """Return every test with its own description and options; loading them takes a moment."""
+    from dpcausal.citests.base import CITest
+    from dpcausal.citests.registry import TESTS, described_tests
 
-    return list(described_tests())
+    found = {}
+    for name, does in described_tests().items():
+        types = types_of_test(name) if name in TESTS else {}
+        options = TESTS[name].options() if name in TESTS else []
+        found[name] = Choice(
+            does,
+            tuple(
+                (
+                    option.name,
+                    option.default.name if isinstance(option.default, CITest) else option.default,
+                    option.line,
+                    types[option.name],
+                )
+                for option in options
+            ),
+        )
+    return found
 
 
 def help_text() -> str:
     """Return the help page, made from what every test says about itself."""
-    from dpcausal.citests.registry import TESTS, described_tests
+    from dpcausal.citests.registry import TESTS
 
     def by(how: str) -> str:
         *names, last = (name for name, test in TESTS.items() if test.info.numeric_given == how)
         return f"{', '.join(names)} and {last}" if names else last
 
     return HELP.format(
-        methods="\n".join(f"{name}: {words}" for name, words in described_tests().items()),
+        methods="\n".join(f"{name}: {one.does}" for name, one in choices().items()),
         strata=by("strata"),
         regression=by("regression"),
         bins=by("declared-bins"),
     )
 
 
-def described(name: str, words: str) -> str:
-    """Return what a test does, and a line for each of its options: default, meaning, what it takes."""
-    from dpcausal.citests.base import CITest
-    from dpcausal.citests.registry import TESTS
-
-    lines = [f"{name}: {words}"]
-    if name in TESTS:
-        types = types_of_test(name)
-        for option in TESTS[name].options():
-            default = option.default.name if isinstance(option.default, CITest) else option.default
-            shown = default_word(default) or "none"
-            kind = "" if words_only(types[option.name]) else f" ({takes(types[option.name])})"
-            lines.append(f"  {option.name}={shown}: {option.line}{kind}")
-    return "\n".join(lines)
-
-
-def help_methods(value: bool) -> None:
-    """Print every test with its options, and stop."""
-    from dpcausal.citests.registry import described_tests
-
-    if value:
-        typer.echo("\n\n".join(described(name, words) for name, words in described_tests().items()))
-        raise typer.Exit
-
-
-class TestCommand(Command):
-    """Lists the tests when help is asked for."""
+class TestCommand(MethodsCommand):
+    """The command with its tests."""
 
     __test__ = False  # not a test case, whatever its name
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help page."""
-        self.help = help_text()
-        super().format_help(ctx, formatter)
-        from dpcausal.citests.registry import described_tests
-
-        name, known = method_named(ctx.meta.get("words", ())), described_tests()
-        if name in known:
-            typer.echo(f"--option takes, for {described(name, known[name])}")
+    choices, page = staticmethod(choices), staticmethod(help_text)
 
 
 def register(app: typer.Typer) -> None:
@@ -188,12 +178,12 @@ def run_test(
     ] = None,
     method: Annotated[
         str,
-        typer.Option("--method", help="One of the tests named above.", autocompletion=method_names),
+        typer.Option(
+            "--method", help="One of the tests named above.", autocompletion=lambda: list(choices())
+        ),
     ] = "auto",
     option: Options = None,
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
-    ] = None,
+    epsilon: Epsilon = None,
     delta: Delta = 0.0,
     level: Annotated[
         float,
@@ -226,12 +216,7 @@ def run_test(
     encoding: Encoding = None,
     sheet: Sheet = None,
     as_json: AsJson = False,
-    methods: Annotated[
-        bool,
-        typer.Option(
-            "--help-methods", help="List the tests with their options.", is_eager=True, callback=help_methods
-        ),
-    ] = False,
+    methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Run it; the result goes to standard output, and to files in DIR where one is given."""
     import dpcausal as dc

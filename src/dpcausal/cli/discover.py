@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.method_options import Options, default_word, parse_options, takes, types_of
+from dpcausal.cli.method_options import (
+    Choice,
+    MethodsCommand,
+    Options,
+    default_word,
+    help_methods,
+    parse_options,
+    types_of,
+)
 from dpcausal.cli.options import (
     AsJson,
     Columns,
+    Confidence,
     DatasetName,
     Delta,
     Encoding,
+    Epsilon,
     Explain,
     Forbidden,
     Full,
@@ -31,6 +41,7 @@ from dpcausal.cli.options import (
     ShowOpen,
     SourceUrl,
     TableName,
+    Tiers,
     explained,
     names_of,
     option_words,
@@ -42,8 +53,7 @@ from dpcausal.cli.options import (
     rows_of,
 )
 from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
-from dpcausal.cli.release_dir import Place, kept_words, place, prepared, write_texts
-from dpcausal.cli.usage import Command, method_named
+from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.redact import file_name, ledger_name
 
@@ -54,8 +64,8 @@ if TYPE_CHECKING:
 
 HELP = """Learn a causal graph under differential privacy.
 
-It has arrows where the data decide a direction and plain edges where they do
-not. Pairs that could not be decided are listed as open, and are no edges.
+Edges are directed where the data determine it. Pairs that could not be decided
+are listed as open, and are no edges.
 
 [bold]Examples[/bold]
 
@@ -76,9 +86,12 @@ dpcausal discover patients.csv --schema schema.toml \\
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
 
+# exactly what dpcausal plan --out plans said would be measured
+dpcausal discover patients.csv --schema schema.toml \\
+  --plan plans/plan.json --out graph
+
 # not private, to compare with
-dpcausal discover patients.csv --schema schema.toml --method pc \\
-  --out classical
+dpcausal discover patients.csv --schema schema.toml --method pc --out exact
 
 [bold]What it writes[/bold]
 
@@ -95,47 +108,34 @@ both free. An earlier release is kept in DIR/earlier-1 and so on.
 AUTO = "moments where most columns hold numbers and rows are many, else measured"
 
 
-def described_methods() -> dict[str, str]:
-    """Return every method with its own description; loading them takes a moment."""
+def choices() -> dict[str, Choice]:
+    """Return every method with its own description and options; loading them takes a moment."""
     from dpcausal.discovery.discover import METHODS
 
-    return {"auto": AUTO, **{name: method.description for name, method in METHODS.items()}}
+    return {
+        "auto": Choice(AUTO),
+        **{
+            name: Choice(
+                method.description,
+                tuple(
+                    (option, default, method.option_lines[option], method.option_types[option])
+                    for option, default in method.options.items()
+                ),
+            )
+            for name, method in METHODS.items()
+        },
+    }
 
 
-def described_with_options() -> list[str]:
-    """Return a paragraph a method: what it does, then a line for each option that --option takes."""
-    from dpcausal.discovery.discover import METHODS
-
-    found = [f"auto: {AUTO}"]
-    for name, method in METHODS.items():
-        types = method.option_types
-        lines = [
-            f"  {option}={default_word(default)}: {method.option_lines[option]} ({takes(types[option])})"
-            for option, default in method.options.items()
-        ]
-        found.append("\n".join([f"{name}: {method.description}", *lines]))
-    return found
+def page() -> str:
+    """Return the help page."""
+    return HELP.format(methods="\n".join(f"{name}: {one.does}" for name, one in choices().items()))
 
 
-class DiscoverCommand(Command):
-    """Lists the methods when help is asked for."""
+class DiscoverCommand(MethodsCommand):
+    """The command with its methods."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help page."""
-        listed = "\n".join(f"{name}: {does}" for name, does in described_methods().items())
-        self.help = HELP.format(methods=listed)
-        super().format_help(ctx, formatter)
-        name = method_named(ctx.meta.get("words", ()))
-        for paragraph in described_with_options():
-            if name is not None and paragraph.startswith(f"{name}:"):
-                typer.echo(f"--option takes, for {paragraph}")
-
-
-def help_methods(value: bool) -> None:
-    """Print every method with its options, and stop."""
-    if value:
-        typer.echo("\n\n".join(described_with_options()))
-        raise typer.Exit
+    choices, page = staticmethod(choices), staticmethod(page)
 
 
 def register(app: typer.Typer) -> None:
@@ -145,7 +145,7 @@ def register(app: typer.Typer) -> None:
 
 def shown_result(
     result: DiscoveryResult,
-    told: list[str],
+    effect_texts: list[str],
     effects: list[dict[str, Any]],
     as_json: bool,
     *,
@@ -154,8 +154,8 @@ def shown_result(
 ) -> str:
     """What goes to standard output: a summary and a text for each effect, or one JSON object."""
     if not as_json:
-        effects_head = ["", "EFFECTS"] if full and told else []
-        return "\n".join([result.summary(open=show_open, full=full), *effects_head, *told])
+        effects_head = ["", "EFFECTS"] if full and effect_texts else []
+        return "\n".join([result.summary(open=show_open, full=full), *effects_head, *effect_texts])
     if not effects:
         return result.to_json()
     return json.dumps({**result.to_dict(), "effects": effects}, indent=2, ensure_ascii=False, allow_nan=False)
@@ -174,7 +174,7 @@ def write(
     from dpcausal.present.page import write as write_page
 
     where = place(out)
-    more = {"effects.json": effects_json(effects)} if effects else {}
+    more = {"effects.json": json.dumps(effects, indent=2, ensure_ascii=False)} if effects else {}
     write_texts(where.folder, {**file_texts(result, open=show_open, data=origin.data), **more})
     write_page(result, where.folder / "report.html", origin=origin, open=show_open)
     return where
@@ -202,11 +202,6 @@ def with_effects(
         texts.append("\n".join([answer_words(found), *assumes_lines(found)]))
         data.append({name: value for name, value in found.to_dict().items() if name != "privacy"})
     return result, texts, data
-
-
-def effects_json(effects: Sequence[dict[str, Any]]) -> str:
-    """Return the text of ``effects.json``."""
-    return json.dumps(effects, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}
@@ -245,17 +240,16 @@ def origin_of(
     rows = ledger_name(text) if "://" in text else file_name(text)
     place = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
     words = ["dpcausal", "discover", *place, "--schema", declared]
-    told = {name: value for name, value in reading.items() if value}
-    for name, value in told.items():
+    reading = {name: value for name, value in reading.items() if value}
+    for name, value in reading.items():
         words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
     words += option_words(given, texts)
     for name, value in of_method.items():
         words += ["--option", f"{name}={default_word(value)}"]
     classical = {"epsilon": None} if "epsilon" in options else {}
     arguments = {**classical, **given, **of_method}
-    return Origin(
-        rows, declared, [*words, "--out", file_name(str(out))], arguments, told, table or "", connected
-    )
+    words += ["--out", file_name(str(out))]
+    return Origin(rows, declared, words, arguments, reading, table or "", connected)
 
 
 def columns_named(asked: Mapping[str, Any]) -> list[str]:
@@ -290,10 +284,7 @@ def tell_release(result: DiscoveryResult, text: str, where: Place, *, full: bool
 
         files_head = "\n\nFILES" if full else ""
         say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
-    if where.fault:
-        raise InputError(where.fault)
-    if where.kept is not None:
-        typer.echo(kept_words(where.kept), err=as_json)
+    tell_place(where, as_json)
 
 
 def run_discover(
@@ -308,16 +299,14 @@ def run_discover(
     source: SourceUrl = None,
     table: TableName = None,
     explain: Explain = False,
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="What it may cost in all; less is safer.")
-    ] = None,
+    epsilon: Epsilon = None,
     delta: Delta = 0.0,
     method: Annotated[
         str,
         typer.Option(
             "--method",
             help="One of the methods named above.",
-            autocompletion=lambda: list(described_methods()),
+            autocompletion=lambda: list(choices()),
         ),
     ] = "auto",
     level: Annotated[
@@ -328,20 +317,10 @@ def run_discover(
     neighbours: Relation = "replace-one",
     required: Required = None,
     forbidden: Forbidden = None,
-    tiers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tiers",
-            help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it "
-            "may go either way.",
-        ),
-    ] = None,
+    tiers: Tiers = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
-    confidence: Annotated[
-        int | None,
-        typer.Option("--confidence", help="How many repeats tell how often an edge is found again; no cost."),
-    ] = None,
+    confidence: Confidence = None,
     target: Annotated[
         str | None,
         typer.Option("--target", help="Only what is directly linked to this column; less noise."),
@@ -386,15 +365,7 @@ def run_discover(
     sheet: Sheet = None,
     full: Full = False,
     as_json: AsJson = False,
-    methods: Annotated[
-        bool,
-        typer.Option(
-            "--help-methods",
-            help="List the methods with their options.",
-            is_eager=True,
-            callback=help_methods,
-        ),
-    ] = False,
+    methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
     import dpcausal as dc
@@ -441,8 +412,8 @@ def run_discover(
     with prepared(out):
         with charging(data):
             result = dc.discover(rows, progress=bars, **asked, **of_method)
-        result, told, found = with_effects(result, asked["effect"])
-        text = shown_result(result, told, found, as_json, show_open=show_open, full=full)
+        result, effect_texts, found = with_effects(result, asked["effect"])
+        text = shown_result(result, effect_texts, found, as_json, show_open=show_open, full=full)
         texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
         reading = {"columns": chosen, "encoding": encoding, "sheet": sheet}
         rows_at = (data or source or "", table, data is None)

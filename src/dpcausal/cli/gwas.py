@@ -10,7 +10,7 @@ import typer
 
 from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, path
 from dpcausal.cli.output import charging, warn_weak
-from dpcausal.cli.release_dir import kept_words, place, prepared, write_texts
+from dpcausal.cli.release_dir import place, prepared, tell_place, write_texts
 from dpcausal.cli.usage import Command
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
@@ -174,8 +174,5 @@ def run_gwas(
     words = full_text(result) if full else result.summary()
     written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
     typer.echo(result.to_json() if as_json else f"{words}\n{written}")
-    if where.fault:
-        raise InputError(where.fault)
     warn_weak(epsilon, 0.0, said=None if as_json else result.privacy)
-    if where.kept is not None:
-        typer.echo(kept_words(where.kept), err=as_json)
+    tell_place(where, as_json)

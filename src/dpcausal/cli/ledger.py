@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.options import AsJson
 from dpcausal.cli.output import print_table, warn_large_delta, warn_weak
 from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError, LedgerError
@@ -36,15 +37,11 @@ dpcausal ledger show --ledger sqlite:///budget.db
 dpcausal ledger log --ledger sqlite:///budget.db
 dpcausal ledger verify --ledger sqlite:///budget.db"""
 
-commands = typer.Typer(
-    help=HELP,
-    no_args_is_help=True,
-)
+commands = typer.Typer(help=HELP, no_args_is_help=True)
 
 Url = Annotated[str, typer.Option("--ledger", help="sqlite:///file.db or postgresql://user@host/database")]
 Name = Annotated[str, typer.Option("--dataset", help="Name of the data set.")]
 AnyName = Annotated[str | None, typer.Option("--dataset", help="Only this data set.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -64,9 +61,9 @@ def _print_json(value: dict[str, Any]) -> None:
 
 def _as_numbers(entry: Entry) -> dict[str, Any]:
     """An entry with amounts as numbers, like those of ``show``; under ``exact`` as they are kept and hashed."""
-    told = entry.to_dict()
-    exact = {name: told[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
-    return {**told, **{name: float(text) for name, text in exact.items()}, "exact": exact}
+    plain = entry.to_dict()
+    exact = {name: plain[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
+    return {**plain, **{name: float(text) for name, text in exact.items()}, "exact": exact}
 
 
 @commands.command(cls=Command)
@@ -84,7 +81,7 @@ def create(
     similar_name: Annotated[
         bool, typer.Option("--similar-name", help="Take a name that looks like another data set's.")
     ] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Record a data set with its total budget, for ever; makes the ledger if there is none.
 
@@ -101,14 +98,14 @@ def create(
     opened = _open(ledger, create=True)
     warn_weak(epsilon, delta)
     warn_large_delta(delta)
-    from dpcausal.present.ledger import another_words, beside_words
+    from dpcausal.present.ledger import others_words
     from dpcausal.privacy.ledger.beside import SecondBudget, ledgers_beside
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecondBudget)  # the remark below says more
         entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
-    others = another_words(dataset, [one.dataset for one in opened.show() if one.dataset != dataset])
-    beside = " ".join(filter(None, (others, beside_words(dataset, ledgers_beside(ledger)))))
+    here = [one.dataset for one in opened.show() if one.dataset != dataset]
+    beside = others_words(dataset, here, ledgers_beside(ledger))
     if as_json:
         _print_json({**_as_numbers(entry), **({"remark": beside} if beside else {})})
     else:
@@ -121,7 +118,7 @@ def create(
 
 
 @commands.command(cls=Command)
-def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
+def show(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
     """Total, spent and left of each data set, and what all its releases together promise, in words.
 
     [bold]Examples[/bold]
@@ -135,8 +132,8 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
     accounts = _open(ledger).show(dataset)
     several = combined_words(accounts)
     if as_json:
-        told = [{**asdict(account), "promise": promise_words(account)} for account in accounts]
-        _print_json({"datasets": told, **({"remark": several} if several else {})})
+        plain = [{**asdict(account), "promise": promise_words(account)} for account in accounts]
+        _print_json({"datasets": plain, **({"remark": several} if several else {})})
         return
     for account in accounts:
         typer.echo(f"{left_words(account)} {promise_words(account)}")
@@ -152,7 +149,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
 
 
 @commands.command(cls=Command)
-def log(ledger: Url, dataset: AnyName = None, as_json: Json = False) -> None:
+def log(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
     """Every entry, oldest first; --json has whole release ids and hashes.
 
     [bold]Examples[/bold]
@@ -190,7 +187,7 @@ def verify(
     ledger: Url,
     dataset: AnyName = None,
     head: Annotated[str | None, typer.Option(help="The head that an earlier command printed.")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check the hash chain and all sums; exit code 2 if anything was altered.
 

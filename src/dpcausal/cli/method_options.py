@@ -1,4 +1,4 @@
-"""``--option NAME=VALUE``: the options of a method or of a test, from the command line.
+"""``--method NAME`` and ``--option NAME=VALUE``: methods and tests with their options, in help and on the command line.
 
 What an option takes is its type in Python, so that nothing is listed twice: ``int | None`` takes a whole number or
 none, ``tuple[float, float]`` two numbers with a comma, ``Literal["a", "b"]`` one of these words. A value is converted
@@ -8,12 +8,14 @@ before a file is read; what else must hold of it the method checks itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 
+from dpcausal.cli.usage import Command, method_named
 from dpcausal.core.arguments import refuse_unknown
 from dpcausal.core.errors import InputError
 
@@ -87,15 +89,6 @@ def _converted(text: str, hint: Any) -> tuple[Any] | None:
 def _is_sequence(kind: Any) -> bool:
     origin = get_origin(kind)
     return isinstance(origin, type) and issubclass(origin, Sequence)
-
-
-def words_only(hint: Any) -> bool:
-    """Whether an option takes one of some words, which its own line lists, and nothing else.
-
-    >>> words_only(Literal["values", "table"]), words_only(int | Literal["auto"])
-    (True, False)
-    """
-    return all(isinstance(kind, str) for kind in _alternatives(hint))
 
 
 def takes(hint: Any) -> str:
@@ -191,15 +184,6 @@ def types_of_test(method: str) -> dict[str, Any]:
     return found
 
 
-def option_lines(options: Sequence[tuple[str, Any, str]]) -> list[str]:
-    """One line for each option (name, default, what it is), for a help page.
-
-    >>> option_lines([("hits", None, "most pairs to look at twice")])
-    ['hits=none: most pairs to look at twice']
-    """
-    return [f"{name}={default_word(default)}: {line}" for name, default, line in options]
-
-
 def default_word(value: Any) -> str:
     """A default as ``--option`` would be given it.
 
@@ -211,3 +195,55 @@ def default_word(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ",".join(map(default_word, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method or test that --method takes: what it does, and (name, default, line, type) of its options."""
+
+    does: str
+    options: tuple[tuple[str, Any, str, Any], ...] = ()
+
+    def paragraph(self, name: str) -> str:
+        """Return what it does, then a line for each option: default, meaning, and what it takes.
+
+        >>> print(Choice("asks", (("hits", None, "most pairs to look at twice", int | None),)).paragraph("x"))
+        x: asks
+          hits=none: most pairs to look at twice (a whole number or none)
+        """
+        lines = [
+            f"  {option}={default_word(default) or 'none'}: {line} ({takes(hint)})"
+            for option, default, line, hint in self.options
+        ]
+        return "\n".join([f"{name}: {self.does}", *lines])
+
+
+Choices = Callable[[], dict[str, Choice]]
+
+
+class MethodsCommand(Command):
+    """Lists what --method takes when help is asked for; after --method NAME its options, too."""
+
+    choices: Choices
+    page: Callable[[], str]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page."""
+        self.help = self.page()
+        super().format_help(ctx, formatter)
+        name, known = method_named(ctx.meta.get("words", ())), self.choices()
+        if name in known:
+            typer.echo(f"--option takes, for {known[name].paragraph(name)}")
+
+
+def help_methods(choices: Choices) -> Any:
+    """Return the option --help-methods, which prints every method with its options, and stops."""
+
+    def listed(value: bool) -> None:
+        if value:
+            typer.echo("\n\n".join(one.paragraph(name) for name, one in choices().items()))
+            raise typer.Exit
+
+    return typer.Option(
+        "--help-methods", help="List the methods with their options.", is_eager=True, callback=listed
+    )

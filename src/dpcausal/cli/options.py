@@ -48,6 +48,7 @@ SchemaFile = Annotated[
 OptionalSchema = Annotated[
     Path | None, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
 ]
+Epsilon = Annotated[float | None, typer.Option("--epsilon", help="What it may cost in all; less is safer.")]
 Delta = Annotated[
     float, typer.Option("--delta", help="Probability with which the promise may fail; far below 1/rows.")
 ]
@@ -82,6 +83,18 @@ Required = Annotated[
 ]
 Forbidden = Annotated[
     list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
+]
+Tiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tiers",
+        help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it may "
+        "point either way.",
+    ),
+]
+Confidence = Annotated[
+    int | None,
+    typer.Option("--confidence", help="How many repeats show how often an edge is found again; no cost."),
 ]
 MaxOrder = Annotated[int | None, typer.Option("--max-order", help="Most columns held fixed at once.")]
 ShowOpen = Annotated[
@@ -287,6 +300,15 @@ def _them(names: list[str]) -> str:
     return "it" if len(names) == 1 else "them"
 
 
+def one_source(data: Path | None, source: str | None) -> str:
+    """Return the file or the --source that holds the rows; both, or neither, is an error."""
+    if data is not None and source is not None:
+        raise InputError(f"give a file or --source, not both: {data}")
+    if data is None and source is None:
+        raise InputError("name a file with the rows, or --source URL and --table T")
+    return str(data) if source is None else source
+
+
 def rows_of(
     data: Path | None, source: str | None, table: str | None, schema: Schema, bars: bool
 ) -> Dataset | DuckDBCounts | EngineCounts:
@@ -294,12 +316,9 @@ def rows_of(
     import dpcausal as dc
     from dpcausal.counts.connect import is_database
 
-    if source is not None:
-        if data is not None:
-            raise InputError(f"give a file or --source, not both: {data}")
-        return dc.connect(source, schema, table)
+    where = one_source(data, source)
     if data is None:
-        raise InputError("name a file with the rows, or --source URL and --table T")
+        return dc.connect(where, schema, table)
     if is_database(data):
         return dc.connect(data, schema, table)
     if table is not None:
@@ -344,12 +363,8 @@ def explained(
     from dpcausal.counts.connect import opened
     from dpcausal.discovery import moments
 
-    if source is None and data is None:
-        raise InputError("name a file with the rows, or --source URL and --table T")
-    if source is not None and data is not None:
-        raise InputError(f"give a file or --source, not both: {data}")
-    counts = opened(str(data) if source is None else source, schema, table, count=False)
+    counts = opened(one_source(data, source), schema, table, count=False)
     words = counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
     size = counts.table_bytes
-    told = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
-    return told + words
+    remark = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
+    return remark + words

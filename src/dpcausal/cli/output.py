@@ -104,9 +104,9 @@ def _print_stacked(heads: Sequence[str], rows: Sequence[Sequence[str]], title: s
     if title:
         console.print(title, style="italic", markup=False)
     for row in rows:
-        told = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
-        console.print(told[0], markup=False, overflow="fold")
-        for line in told[1:]:
+        printed = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
+        console.print(printed[0], markup=False, overflow="fold")
+        for line in printed[1:]:
             console.print(f"  {line}", markup=False, overflow="fold")
 
 
@@ -127,12 +127,12 @@ def warn_weak(
 
     ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
     """
-    from dpcausal.present.statement import limit_words
+    from dpcausal.present.statement import fact_words
 
-    told = {limit.kind for limit in said.weak} if said is not None else set()
+    printed = {limit.kind for limit in said.weak} if said is not None else set()
     for limit in weak_limits(epsilon, delta, rows):
-        if limit.kind not in told:
-            warnings.warn(limit_words(limit), WeakPromise, stacklevel=2)
+        if limit.kind not in printed:
+            warnings.warn(fact_words(limit), WeakPromise, stacklevel=2)
 
 
 def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json: bool) -> None:

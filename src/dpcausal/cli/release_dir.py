@@ -1,9 +1,9 @@
-"""The directory of a release: made before anything is charged, given back if nothing came of it, never written over.
+"""The directory of a release: made before anything is charged, removed if nothing came of it, never written over.
 
-What stands there from an earlier run was paid for with budget that does not come back, so its files move to
-``earlier-1``, ``earlier-2``, ... (the first free number) before new ones are written. The new ones are paid for by then
-too: where the earlier can't be moved they go to ``new-1``, ... beside them, and the command says so and fails, since a
-script would else take the earlier release for the new one.
+An earlier release there was paid for with budget that does not come back, so its files move to ``earlier-1``,
+``earlier-2``, ... (the first free number) before new ones are written. The new ones are paid for by then, too: where
+the earlier can't be moved they are written to ``new-1``, ... beside them, and the command fails, since a script would
+else take the earlier release for the new one.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def place(out: Path) -> Place:
         folder.mkdir()
     except OSError:
         raise InputError(why) from None
-    return Place(folder, None, f"{why}; it stands as it was, and the new release, paid for, is in {folder}")
+    return Place(folder, None, f"{why}; it is unchanged, and the new release, paid for, is in {folder}")
 
 
 def keep_earlier(out: Path) -> Path | None:
@@ -131,19 +131,12 @@ def _first_free(out: Path, name: str) -> Path:
     return folder
 
 
-def kept_words(kept: Path) -> str:
-    """The line that says so."""
-    return f"An earlier release stood there: it is kept in {kept}"
-
-
 def tell_place(where: Place, as_json: bool) -> None:
-    """Say where the files went, unless JSON is all that is printed, and where earlier ones did; a fault is an error."""
-    if not as_json:
-        typer.echo(f"Written to {where.folder}")
+    """Say where an earlier release went; that the new one did not go to DIR itself is an error."""
     if where.fault:
         raise InputError(where.fault)
     if where.kept is not None:
-        typer.echo(kept_words(where.kept), err=as_json)
+        typer.echo(f"The earlier release is kept in {where.kept}", err=as_json)
 
 
 def write_texts(out: Path, files: Mapping[str, str]) -> None:
@@ -174,5 +167,7 @@ def answered(ask: Callable[[], A], out: Path | None, *, full: bool, as_json: boo
     else:
         say(text)
     if where is not None:
+        if not as_json:
+            typer.echo(f"Written to {where.folder}")
         tell_place(where, as_json)
     return found

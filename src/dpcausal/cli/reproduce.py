@@ -107,8 +107,8 @@ def run_reproduce(
     with redirect_stdout(sys.stderr):
         script.main(quick=quick, out=target)
     files = sorted(name for name, when in _written(target).items() if before.get(name) != when)
-    told = {"figure": figure, "quick": quick, "seconds": round(time.monotonic() - start, 1)}
-    typer.echo(json.dumps({**told, "directory": str(target), "files": files}, ensure_ascii=False))
+    about = {"figure": figure, "quick": quick, "seconds": round(time.monotonic() - start, 1)}
+    typer.echo(json.dumps({**about, "directory": str(target), "files": files}, ensure_ascii=False))
 
 
 def _written(folder: Path) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The help page of a command, and what a refused command line is told.
+"""The help page of a command, and the message of a refused command line.
 
 A refusal says what was wrong, what was given, the nearest that exists, and what can be done.
 """
@@ -40,7 +40,7 @@ MANY_OPTIONS = 16
 
 
 def panel_of(name: str) -> str | None:
-    """Return the panel of a help page that an option stands in; None for the first one.
+    """Return the panel of a help page that an option is in; None for the first one.
 
     >>> panel_of("epsilon"), panel_of("sheet"), panel_of("max_order")
     (None, 'Rows', 'More on the question and the method')
@@ -168,7 +168,7 @@ def _hint(message: str) -> str:
 
 def _with_nearest(error: Any) -> str:
     """The message of a usage error; for a command or an option that is not there, with the nearest that is."""
-    said: str = error.format_message()
+    message: str = error.format_message()
     command = error.ctx.command if getattr(error, "ctx", None) is not None else None
     if type(error).__name__ == "NoSuchOption" and command is not None:
         options = [
@@ -176,13 +176,13 @@ def _with_nearest(error: Any) -> str:
         ]
         hint = did_you_mean(error.option_name.lstrip("-"), options).replace('"', '"--', 1)
         return f"No such option: {error.option_name}{hint}"
-    if (found := _NO_COMMAND.match(said)) and command is not None:
+    if (found := _NO_COMMAND.match(message)) and command is not None:
         hint = did_you_mean(found[1], command.commands)
         return f"No such command {found[1]!r}{hint or '; there are ' + ', '.join(command.commands)}"
-    return said
+    return message
 
 
 def usage_words(error: Any, words: list[str]) -> str:
     """One line for a usage error of the command line ``words``."""
-    said = _with_nearest(error)
-    return _no_number(said, words) or _too_many(said, words) or f"{said}{_hint(said)}"
+    message = _with_nearest(error)
+    return _no_number(message, words) or _too_many(message, words) or f"{message}{_hint(message)}"

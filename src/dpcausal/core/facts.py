@@ -5,7 +5,7 @@ One frozen class per fact, and its values are fields: ``WeakDelta(delta=0.1, row
 ``dpcausal.present`` and nowhere else, so no code ever has to read prose.
 
 A class that derives from ``Fact`` itself is a family (``Limit``); a class that derives from a family is one of its
-facts, and stands beside the code that states it. A family of one fact is that fact: it has a ``kind``, or is
+facts, defined beside the code that states it. A family of one fact is that fact: it has a ``kind``, or is
 ``named_by`` a field. All of them are made frozen dataclasses here.
 """
 

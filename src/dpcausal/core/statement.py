@@ -1,6 +1,6 @@
-"""The privacy statement that goes with every release (``privacy.json``).
+"""The privacy statement of every release (``privacy.json``).
 
-It tells a reader what NIST SP 800-226 asks for: the definition with its own parameters, epsilon and delta; the unit and
+It holds what NIST SP 800-226 asks for: the definition with its own parameters, epsilon and delta; the unit and
 the neighbouring relation; what was assumed public; every charged event and how they compose; what was released; where
 noise came from and known limits; the software version. The first field says whether it is private at all.
 
@@ -238,7 +238,7 @@ class Noisy(Released, named_by="what"):
 
 
 class SearchAnswers(Released, named_by="what"):
-    """What a search was told about the questions that it asked."""
+    """The answers to the questions of a search."""
 
     what: Literal["test-outcomes", "independences", "noisy-scores", "deletions"]
 

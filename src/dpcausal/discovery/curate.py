@@ -4,8 +4,8 @@ At the start of an order the plan says what a test may cost, from the budget and
 by then. The score of a question (``scores.py``, sensitivity 1) is released with Laplace noise (delta = 0) or Gaussian
 noise, and
 
-    delete      where  score + Z >  margin scale
-    keep        where  score + Z < -margin scale
+    independent where  score + Z >  margin scale
+    dependent   where  score + Z < -margin scale
     a coin      in between
 
 **Plan.** With t_i tests expected at order i, a test of order i costs e_i, e_0 >= e_1 >= ... (an edge wrongly deleted
@@ -26,17 +26,18 @@ The score here turns at 0 and an independent pair's lies about ``shift`` above t
 are [1]'s: delete where f + Z > T(1 + beta_2). Both are the same rule in other units, since shift is 1 (Gaussian) or
 sqrt(2) (Laplace) noise scales.
 
-**Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, kept edges too, and the filter stops when
-the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet tested stay and are
-named.
+**Guarantee** (epsilon, delta)-DP: each test is charged before it is drawn, those of edges that remain too, and the
+filter stops when the total is reached: sums of epsilon or of rho, since costs are chosen adaptively. Edges not yet
+tested remain and are reported.
 
-**Three states.** A pair that is kept at order 0 is found only where its noisy score is so low that lack of information
-can't be the reason: information is never below 0, so without a dependence the score is at least -least, and noise takes
-it below -least - q with a probability of at most the level. Otherwise the pair is open.
+**Three states.** A pair that remains adjacent at order 0 is found only where its noisy score is so low that lack of
+information can't be the reason: information is never below 0, so without a dependence the score is at least -least, and
+noise takes it below -least - q with a probability of at most the level. Otherwise the pair is open.
 
 **Where we differ from [1].** The sensitivity there is 190 (n = 100, k = 4) to 4e7 times too small (n = 1e5, k = 8); its
-public code does not charge kept edges, has a coin that always says keep, and epsilon^2 where epsilon (e^epsilon - 1)
-belongs. Here the filter does the sums. A coin is never better than the sign, so the margins are small by default.
+public code does not charge edges that remain, has a coin that never deletes, and epsilon^2 instead of
+epsilon (e^epsilon - 1). Here the filter does the sums. A coin is never better than the sign, so the margins are small
+by default.
 
 References: [1] CURATE, appendix (Lemma 1), and its public code.
 """
@@ -55,7 +56,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.scores import assumed, scorer_for, strata_note
+from dpcausal.discovery.private_search import paid_answers, strata_note
+from dpcausal.discovery.scores import assumed, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -66,9 +68,9 @@ from dpcausal.discovery.search import (
     SearchOutcome,
     Skeleton,
     Task,
+    complete_skeleton,
     drive,
     pc_search,
-    start,
 )
 from dpcausal.planning.sieve import ExaminePlan
 from dpcausal.privacy import noise
@@ -81,7 +83,7 @@ EFFECT = 4.0
 
 
 def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
-    """The most questions that stable PC can ask at ``order``, from the graph at its start."""
+    """Return the most questions that stable PC can ask at ``order``, from the graph at its start."""
     total = 0
     for x, y in combinations(found.columns, 2):
         if y not in found.adjacent[x] or frozenset((x, y)) in known.required:
@@ -96,7 +98,7 @@ def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
 
 
 def expected_tests(order: int, now: int, edges: int, columns: int, last: int) -> list[float]:
-    """Tests of the orders from ``order`` (``now`` of them) to ``last``, at most ``ORDERS_PLANNED`` orders.
+    """Return how many tests to expect from ``order`` (``now`` of them) to ``last``, at most ``ORDERS_PLANNED`` orders.
 
     >>> expected_tests(0, 28, 28, 8, 6)
     [28.0, 70.0, 8.0, 8.0]
@@ -110,25 +112,25 @@ def expected_tests(order: int, now: int, edges: int, columns: int, last: int) ->
 
 
 def _choose(n: float, k: int) -> float:
-    """n(n-1)...(n-k+1)/k! for a number n that need not be whole, never below 0."""
+    """Return n(n-1)...(n-k+1)/k! for a number n that need not be whole, never below 0."""
     return math.prod(max(n - j, 0.0) for j in range(k)) / math.factorial(k)
 
 
 def even_scale(tests: list[float], left: float, gaussian: bool) -> float:
-    """Noise scale (sensitivity 1) if ``left`` (rho or epsilon) were split evenly."""
+    """Return the noise scale (sensitivity 1) if ``left`` (rho or epsilon) were split evenly."""
     each = left / sum(tests)
     return 1 / math.sqrt(2 * each) if gaussian else 1 / each
 
 
 @lru_cache
 def _ratios(orders: int) -> NDArray[np.float64]:
-    """e_i/e_0 for every choice on the grid, one row each."""
+    """Return e_i/e_0 for every choice on the grid, one row each."""
     steps = np.array(list(product(EPSILON_RATIOS, repeat=orders - 1)), dtype=np.float64)
     return np.concatenate([np.ones((len(steps), 1)), np.cumprod(steps, axis=1)], axis=1)
 
 
 def cost_now(tests: list[float], left: float, effect: float, gaussian: bool) -> float:
-    """What one test of the present order may cost (rho if ``gaussian``, else epsilon): the best plan's first entry.
+    """Return what one test of the present order may cost in the best plan: rho if ``gaussian``, else epsilon.
 
     >>> round(cost_now([10.0], 1.0, 4.0, gaussian=False), 3)
     0.1
@@ -159,7 +161,7 @@ class NoisyTests:
         self._of_threshold = of_threshold
         self.scorer = scorer_for(task)
         self._gaussian = self._budget.total.rho > 0
-        self._found = start(task.columns, task.known)  # what the answers so far leave: released
+        self._found = complete_skeleton(task.columns, task.known)  # what the answers so far leave: released
         most = len(task.columns) - 2
         self._last = most if task.max_order is None else min(task.max_order, most)
         self._order = -1
@@ -168,7 +170,7 @@ class NoisyTests:
         self.costs: dict[int, float] = {}  # of one test, by order: public
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None for what the budget no longer covers."""
+        """Return True for independent; None for what the budget no longer covers."""
         order = len(batch[0].given)
         if order > self._order:
             self._order = order
@@ -177,27 +179,24 @@ class NoisyTests:
         if mechanism is None or not self._budget.affords(mechanism.event("test")):
             return None
         plan = ExaminePlan.of(mechanism)
-        answers: list[Answer] = []
         shift = SHIFT * plan.scale * (1.0 if plan.gaussian else math.sqrt(2.0))
         unit = shift if self._of_threshold else plan.scale
         low, high = -self._margins[0] * unit, self._margins[1] * unit
-        shown = -plan.least - plan.quantile(
-            self._task.level
-        )  # without dependence, below with at most the level
+        # without dependence a score is below this with a probability of at most the level
+        shown = -plan.least - plan.quantile(self._task.level)
         values = self.scorer.scores(batch, shift, plan.least).tolist()
-        for question, value in zip(batch, values, strict=True):
-            if not self._budget.affords(mechanism.event("test")):
-                break
-            noisy = float(release(mechanism, self._budget, "test", value))
-            gone = noisy > high or (noisy >= low and noise.coin())
-            unsure = order == 0 and not gone and noisy >= shown
-            answers.append(None if unsure else gone)
-            if gone:
-                self._found.remove(question)
-        return answers + [None] * (len(batch) - len(answers))
+
+        def answer(i: int) -> Answer:
+            noisy = float(release(mechanism, self._budget, "test", values[i]))
+            independent = noisy > high or (noisy >= low and noise.coin())
+            if independent:
+                self._found.remove(batch[i])
+            return None if order == 0 and not independent and noisy >= shown else independent
+
+        return paid_answers(len(batch), lambda: self._budget.affords(mechanism.event("test")), answer)
 
     def _plan(self, order: int) -> None:
-        """The mechanism of this order, from what is left."""
+        """Make the mechanism of this order from what is left of the budget."""
         left = self._budget.left_rho() if self._gaussian else self._budget.left_epsilon()
         if left <= MIN_SHARE * (self._budget.total.rho if self._gaussian else self._budget.total.epsilon):
             self._mechanism = None
@@ -227,11 +226,7 @@ def run(
     ] = "noise",
     stable: Annotated[bool, STABLE] = True,
 ) -> SearchOutcome:
-    """Discover; between the margins (below, above) a coin decides.
-
-    ``margins_of="noise"``: they are in noise scales. ``"threshold"``: they are beta_1 and beta_2 of [1], and T is the
-    shift, the public distance between an independent pair's score and the point where the decision turns.
-    """
+    """Discover; between the margins (below, above) a coin decides."""
     if not all(0 <= margin < 10 for margin in margins):
         raise InputError(f"margins must be two numbers between 0 and 10, not {margins!r}")
     if margins_of not in get_args(MarginsOf):
@@ -245,7 +240,7 @@ def run(
     unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
     note = CostsOfTests(unit, tuple(tests.costs.items()))
     return SearchOutcome(
-        skeleton, (RELEASED,), public=assumed(task), notes=(note, *strata_note(task, tests.scorer))
+        skeleton, (RELEASED,), public=assumed(task), notes=(note, *strata_note(tests.scorer))
     )
 
 

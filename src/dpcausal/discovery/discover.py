@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from dpcausal.core.arguments import (
     refuses_schema,
 )
 from dpcausal.core.display import display
-from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean, did_you_mean_column
+from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
@@ -34,19 +35,18 @@ from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, show_queries, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
-from dpcausal.discovery.fci import NO_TARGET
-from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
+from dpcausal.discovery.fci import checked_latent
+from dpcausal.discovery.knowledge import Edge, Knowledge, checked_column, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
-from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
-from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task, WithoutDelta
+from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
+from dpcausal.discovery.result_of_search import result_of_search, without_delta
+from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.designs import reach
 from dpcausal.planning.executable import ExecutablePlan
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta, refuse_underpowered
+from dpcausal.planning.look import refuse_underpowered
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
@@ -88,17 +88,18 @@ NO_LATENT = (
 )
 
 
-def checked_latent(options: Mapping[str, Any], chosen: Method) -> dict[str, Any]:
-    """Return the options without a ``latent`` that is False; refuse one that can't be, before anything is charged."""
-    latent = options.get("latent", False)
-    if not isinstance(latent, bool):
-        raise InputError(f"latent must be True or False, not {latent!r}")
-    if not latent:
-        return {key: value for key, value in options.items() if key != "latent"}
-    if "latent" not in chosen.options:
+def _checked_options(options: Mapping[str, Any], chosen: Method, columns: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a method, a ``latent`` that is False left out; refuse what can't be used."""
+    if not checked_latent(options.get("latent", False), options.get("target")):
+        options = {key: value for key, value in options.items() if key != "latent"}
+    elif "latent" not in chosen.options:
         raise InputError(NO_LATENT.format(name=chosen.name))
+    shared = [name for name in inspect.signature(discover).parameters if name not in ("data", "options")]
+    chosen.check_options(options, shared)
     if options.get("target") is not None:
-        raise InputError(NO_TARGET)
+        checked_column("target", columns, options["target"])
+    if "confidence" in chosen.options:
+        checked_repeats(options.get("confidence"))
     return dict(options)
 
 
@@ -132,7 +133,7 @@ def discover(
 ) -> DiscoveryResult:
     """Learn a causal graph (a CPDAG) over the columns of ``data``.
 
-    Arrows stand where the data decide a direction, plain edges where they do not. A pair that could not be decided
+    Edges are directed where the data determine it, and plain where they do not. A pair that could not be decided
     within the budget is no edge of the graph: it is listed as open.
 
     **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks: every charge comes before
@@ -219,80 +220,13 @@ def discover(
     measured. The choice follows from the schema, the budget and the number of rows where it is public, never from
     rows. It takes the options of the method that it chooses.
 
-    ``measured``: tables measured once, with noise, answer every question.
+    {methods}
 
-    - ``confidence=None``: how many times to repeat the search, each time on another sample and other noise drawn by
-      what is known after the run, to say how often each edge is found again (``result.confidence``). None
-      is 20 to 100, as many as are quickly done; 0 is none. It costs time and no privacy.
-    - ``target=None``: the one column that the question is about: what is directly linked to it, and which way. The
-      budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.
-
-    - ``latent=False``: whether common causes may be hidden (not measured). The search is then FCI instead of PC, and
-      ``result.graph`` a ``PAG``: ``a -> b`` (a causes b), ``a <-> b`` (neither causes the other: a hidden common cause
-      links them), ``a o-> b`` (b does not cause a; a hidden common cause is possible) or ``a o-o b`` (nothing is
-      decided). It costs no more. Tiers and forbidden arrows then say what does not cause what, and a required arrow
-      that its tail is a cause.
-
-    ``pc``: the classical algorithm on exact counts; not private.
-
-    - ``test=None``: the test that answers, as in ``ci_test(method=...)``, or ``"moments"``. None is ``"moments"``
-      where most columns hold numbers, else ``"g"``. Other options go to this test.
-    - ``stable=True``: whether the answers of one order are used only after it; False is the original search, whose
-      graph depends on the order of the columns.
-    - ``latent=False``: as for ``measured``.
-
-    ``priv-pc``: a noisy threshold finds pairs that may be independent, a second noisy look confirms each.
-
-    - ``hits=None``: the largest number of pairs to look at twice; None is the number of all pairs. Fewer hits mean
-      less noise, and pairs beyond them stay open.
-    - ``share=0.5``: the share of the budget, between 0 and 1, that goes to the threshold.
-    - ``subsample=None``: how many rows, drawn at random, the threshold sees: None for all, a number, or
-      ``"optimal"``.
-    - ``stable=True``: as for ``pc``.
-    - ``on='values'``: whether numeric columns are compared by their values, or by their declared bins
-      (``"table"``).
-    - ``test='kendall'``: the statistic whose score is held against the threshold: ``"kendall"``, ``"spearman"`` (for
-      numbers and ordered levels), or ``"chi2"`` and ``"g"``, which are tested on disjoint parts of the rows.
-    - ``tweak=None``: how far below the second look's threshold the first one's lies, in scales of its noise; None gives
-      each look a shift that is made for its own noise.
-
-    ``svt-pc``: every question is compared with a noisy threshold; only edges that it deletes cost.
-
-    - ``positives=None``: the largest number of deletions to pay for; None is the number of all pairs. Fewer mean less
-      noise, and edges beyond them stay untested.
-    - ``stable=True``: as for ``pc``.
-    - ``on='values'``: as for ``priv-pc``.
-    - ``test='kendall'``: as for ``priv-pc``.
-
-    ``em-pc``: a random choice that favours weak dependences decides which edges are deleted.
-
-    - ``orders=None``: for how many orders (sizes of the conditioning set) budget is set aside; None is all that there
-      can be. With fewer, later ones use what earlier ones left.
-
-    ``curate``: every question gets a noisy score; its cost is planned again as conditioning sets grow.
-
-    - ``margins=(0.1, 0.1)``: how far below and above the threshold a coin decides instead of the score, each from 0 to
-      10.
-    - ``margins_of='noise'``: what the margins are shares of: the scale of the noise, or the threshold
-      (``"threshold"``), as the paper prints them: T(1 - beta) and T(1 + beta).
-    - ``stable=True``: as for ``pc``.
-
-    ``tests``: every question is a private test of its own.
-
-    - ``test='auto'``: the test, as in ``ci_test(method=...)``. Other options go to this test. A median with a delta of
-      its own (``median="laplace"`` or ``"gaussian"`` of chi2 and g) takes half of ``delta``.
-    - ``test_epsilon=None``: what one test costs; None allows about five questions a pair.
-    - ``stable=True``: as for ``pc``.
-
-    ``moments``: for numbers: sums of products, measured once with noise, answer every question.
-
-    - ``confidence=None``: as for ``measured``.
-    - ``harmonics=None``: how many pairs of cosine and sine stand for each numeric column, 0 to 8; 0 tests partial
-      correlations. None is 0 to 3, as many as the noise leaves room for.
-    - ``reach=None``: the length that rows of features are shrunk to; None chooses it privately, with a twentieth of
-      the budget.
-    - ``stable=True``: as for ``pc``.
-    - ``latent=False``: as for ``measured``.
+    With ``latent=True`` the search is FCI instead of PC, and ``result.graph`` a ``PAG``: ``a -> b`` (a causes b),
+    ``a <-> b`` (neither causes the other: a hidden common cause links them), ``a o-> b`` (b does not cause a; a hidden
+    common cause is possible) or ``a o-o b`` (nothing is decided). It costs no more. Tiers and forbidden arrows then say
+    what does not cause what, and a required arrow that its tail is a cause. With a ``target`` the budget goes to tables
+    that hold it, so that their noise is smaller; other pairs are not decided.
 
     Examples
     --------
@@ -344,62 +278,33 @@ def discover(
         raise InputError("a graph needs at least two columns in the schema")
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     named = checked_effects(effect, counts.schema)
-    kept = checked_reserve(reserve, epsilon, named)
+    share = checked_reserve(reserve, epsilon, named)
     known = Knowledge.of(columns, required, forbidden, tiers)
-    name, reason = (
-        _choose(data, epsilon, delta, relation, options.get("target"))
-        if method == "auto"
-        else (method, MethodByCall("as-asked"))
-    )
-    chosen = method_named(name)
-    shared = [
-        option for option in inspect.signature(discover).parameters if option not in ("data", "options")
-    ]
-    options = checked_latent(options, chosen)
-    chosen.check_options(options, shared)
-    target = options.get("target")
-    if target is not None:
-        checked_target(target, columns)  # before anything is charged
-    if "confidence" in chosen.options:
-        checked_repeats(options.get("confidence"))
-    asking = without_constants(counts.schema, known, name, chosen.tables_only)
-    if (name == "pc") != (epsilon is None):
-        raise InputError(
-            spelled(
-                "--method pc is not private and goes with no --epsilon; every other method needs one",
-                "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
-            )
-        )
-    if epsilon is None:
-        refuse_charge_without_epsilon(delta, ledger)
-    budget, no_delta, measurement = None, None, None
+    chosen, reason = _chosen(method, data, epsilon, delta, relation, options.get("target"))
+    options = _checked_options(options, chosen, columns)
+    asking = without_constants(counts.schema, known, chosen.name, chosen.tables_only)
+    _refuse_mixed_privacy(chosen, epsilon, delta, ledger)
     public_rows = counts.n if relation is Neighbours.REPLACE_ONE else None
+    target = options.get("target")
+    budget, no_delta, measurement = None, None, None
     if epsilon is not None:
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
-        public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, kept)
+        public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, share)
         if not anyway and public_rows is not None:
-            refuse_underpowered(counts.schema, public, level, name, ledger, dataset)
-        if name == "measured":
-            measurement = _planned(executed, public)
-            gain = noise_without_delta(public)
-            if gain >= NOTABLE_GAIN:  # before anything is charged
-                no_delta = WithoutDelta(gain)
-                warnings.warn(display().words(no_delta), NoDelta, stacklevel=2)
-        note: dict[str, Any] = {"command": "discover", "method": name, "columns": list(columns)}
-        note |= {"latent": "latent" in options} if "latent" in chosen.options else {}
-        note |= {} if target is None else {"target": target}
-        note |= {"effects": [list(pair) for pair in named]} if named else {}
-        # by public numbers: Laplace noise needs no delta and charges none
-        unused = measurement is not None and not measurement.uses_delta and not kept and delta > 0
+            refuse_underpowered(counts.schema, public, level, chosen.name, ledger, dataset)
+        if chosen is measured.METHOD:
+            measurement, no_delta = _planned(executed, public), without_delta(public)
+        if no_delta is not None:  # the caller is two frames up, behind ``refuses_schema``
+            warnings.warn(display().words(no_delta), NoDelta, stacklevel=3)
         budget = Budget(
             epsilon,
-            0.0 if unused else delta,
+            0.0 if _needs_no_delta(measurement, share) else delta,
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
-            later=kept,
+            later=share,
             ledger=ledger,
             dataset=dataset,
-            note=note,
+            note=_ledger_note(chosen, columns, options, named),
             rows=public_rows,
             file=data.file if isinstance(data, Dataset) else None,
         )
@@ -408,7 +313,8 @@ def discover(
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
     charging = budget or Budget.none(relation)
-    with charging.telling(), silent, stages(progress) as stage, stage(f"learning a graph by {name}", None):
+    running = f"learning a graph by {chosen.name}"
+    with charging.telling(), silent, stages(progress) as stage, stage(running, None):
         show_queries(counts, stage, relation)
         task = Task(counts, asking, level, max_order, relation, budget, rows, stage, measurement)
         found = chosen.run(task, **options)
@@ -418,7 +324,7 @@ def discover(
         counts.schema.missing_as(),
         ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
-        *([KeptForEffects(kept)] if kept else []),
+        *([KeptForEffects(share)] if share else []),
         *([DeltaNotNeeded(delta)] if budget and budget.total.delta < delta else []),
     )
     statement = charging.statement(
@@ -428,36 +334,67 @@ def discover(
         limits=source_limits(counts),
         rows=public_rows,
     )
-    expected = None if measurement is None or public_rows is None else reach(measurement, level)
-    result = result_of_search(
-        found,
-        chosen,
-        reason,
-        known,
-        asking,
-        counts.schema,
-        level,
-        statement,
-        rows=public_rows,
-        no_delta=no_delta,
-        expected=expected,
-    )
-    if budget is None:
-        return result
-    release = release_of(result, found, counts.schema, delta, max_order, options)
-    return replace(
-        with_columns_within_reach(result),
-        release=release,
-        reserve=Reserve(kept, budget, data, statement, named) if kept else None,
+    asked = Terms(method=chosen.name, reason=reason, level=level, known=known, rows=public_rows)
+    reuse = Reusable()
+    if budget is not None:
+        reuse = Reusable(
+            reserve=Reserve(share, budget, data, statement, named) if share else None,
+            release=release_of(found, asked, statement, counts.schema, delta, max_order, options),
+        )
+    return result_of_search(
+        found, chosen, asked, asking, counts.schema, statement, reuse, plan=measurement, no_delta=no_delta
     )
 
 
-def checked_target(name: object, columns: Sequence[str]) -> str:
-    """Return the name of a column, or an ``InputError``."""
-    if not isinstance(name, str) or name not in columns:
-        hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
-        raise InputError(f"target names {name!r}, which is not a column{hint}")
-    return name
+def described_methods() -> str:
+    """Return every method with its options, from what the drivers say about themselves."""
+    paragraphs = []
+    for method in METHODS.values():
+        lines = [f"``{method.name}``: {method.description}."]
+        lines += [
+            f"- ``{name}={default!r}``: {method.option_lines[name]}."
+            for name, default in method.options.items()
+        ]
+        paragraphs.append("\n".join(fill(line, 112, subsequent_indent="  ") for line in lines))
+        paragraphs[-1] = paragraphs[-1].replace(".\n- ", ".\n\n- ", 1)
+    return "\n\n".join(paragraphs)
+
+
+discover.__doc__ = (discover.__doc__ or "").replace("    {methods}", indent(described_methods(), "    "))
+
+
+def _refuse_mixed_privacy(
+    chosen: Method, epsilon: float | None, delta: float, ledger: str | Ledger | None
+) -> None:
+    """Refuse an epsilon for the method without privacy, and other methods, a delta or a ledger without an epsilon."""
+    if chosen.private == (epsilon is None):
+        raise InputError(
+            spelled(
+                "--method pc is not private and goes with no --epsilon; every other method needs one",
+                "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
+            )
+        )
+    if epsilon is None:
+        refuse_charge_without_epsilon(delta, ledger)
+
+
+def _needs_no_delta(measurement: MeasurementPlan | None, share: float) -> bool:
+    """Return whether no delta is charged: a plan has Laplace noise and nothing is kept for effects."""
+    return measurement is not None and not measurement.uses_delta and not share
+
+
+def _ledger_note(
+    chosen: Method, columns: Sequence[str], options: Mapping[str, Any], named: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return what a ledger says about the discovery."""
+    note: dict[str, Any] = {"command": "discover", "method": chosen.name, "columns": list(columns)}
+    if "latent" in chosen.options:
+        note["latent"] = "latent" in options
+    if options.get("target") is not None:
+        note["target"] = options["target"]
+    if named:
+        note["effects"] = [list(pair) for pair in named]
+    return note
 
 
 def _executed(plan: Plan | str | os.PathLike[str] | None) -> ExecutablePlan | None:
@@ -505,33 +442,34 @@ def _planned(executed: ExecutablePlan | None, public: PublicNumbers) -> Measurem
     """Return what is measured: as planned before, for the rows there are now, or by these public numbers."""
     if executed is None:
         return plan_measurement(public)
-    rows = (
-        public.rows or executed.measurement.public.rows
-    )  # protected ones: as guessed, until they are released
+    rows = public.rows or executed.measurement.public.rows  # protected: as guessed, until they are released
     return replace(executed.measurement, public=replace(public, rows=rows))
 
 
-def _choose(
+def _chosen(
+    method: str,
     data: Dataset | Counts,
     epsilon: float | None,
     delta: float,
     neighbours: Neighbours,
-    target: object = None,
-) -> tuple[str, MethodReason]:
-    """From the schema, the budget, the question and the number of rows where it is public."""
+    target: object,
+) -> tuple[Method, MethodReason]:
+    """Return the method of that name, or for ``auto`` one by the schema, the budget, the question and public rows."""
+    if method != "auto":
+        return method_named(method), MethodByCall("as-asked")
     if epsilon is None:
-        return "pc", MethodByCall("no-privacy")
+        return pc.METHOD, MethodByCall("no-privacy")
     if target is not None:
-        return "measured", MethodByCall("one-target")
+        return measured.METHOD, MethodByCall("one-target")
     numbers = moments.numbers_of(data)
     if numbers is None:
-        return "measured", MethodByCall("counts-only")
+        return measured.METHOD, MethodByCall("counts-only")
     columns = tuple(data.schema)
-    held = sum(name in numbers for name in columns), len(columns)
+    numeric = [name for name in columns if name in numbers]
+    held = len(numeric), len(columns)
     if not mostly_numbers(columns, numbers):
-        return "measured", MethodByNumbers("not-mostly-numbers", *held)
+        return measured.METHOD, MethodByNumbers("not-mostly-numbers", *held)
     rows = data.n if neighbours is Neighbours.REPLACE_ONE else None
-    held_by = [name for name in columns if name in numbers]
-    if not moments_pay(columns, held_by, rows, epsilon, delta, neighbours):
-        return "measured", MethodByNumbers("numbers-in-noise", *held)
-    return "moments", MethodByNumbers("mostly-numbers", *held)
+    if not moments_pay(columns, numeric, rows, epsilon, delta, neighbours):
+        return measured.METHOD, MethodByNumbers("numbers-in-noise", *held)
+    return moments.METHOD, MethodByNumbers("mostly-numbers", *held)

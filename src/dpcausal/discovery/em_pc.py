@@ -1,7 +1,7 @@
-"""EM-PC: per order, choose privately how many edges go, then which, each with the set that separates it.
+"""EM-PC: per order, choose privately how many edges are deleted, then which, each with the set that separates it.
 
 All questions of an order are scored (``scores.py``, sensitivity 1, shift inside). Let s_1 >= s_2 >= ... be the best
-score of each pair, in falling order. The rows say "c edges go" if s_c >= 0 > s_(c+1), so
+score of each pair, in falling order. The rows say "delete c edges" if s_c >= 0 > s_(c+1), so
 
     count score   u(c) = min(s_c, -s_(c+1)),   s_0 = +far, s_(m+1) = -far
 
@@ -13,7 +13,7 @@ takes the pair out.
 - with delta: the exponential mechanism, bounded range, sqrt(8 R/calls) each, R the rho that (epsilon, delta) allows;
 
 whichever epsilon is larger; calls = pairs that may be deleted + ``orders``. **Guarantee** (epsilon, delta)-DP by the
-budget's filter; when it refuses, edges not yet tested stay and are named. When the search is over every kept pair is
+budget's filter; when it refuses, edges not yet tested stay and are named. When the search is over every edge is
 looked at once more, without conditions: a choice whether a dependence shows at all, paid for by the deletion that the
 pair did not need. Where none shows the pair is open. **Cost** every question of an order is computed: more tables than
 the other drivers ask for.
@@ -36,7 +36,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
-from dpcausal.discovery.scores import Scorer, deletable, resolution_rows, still_open
+from dpcausal.discovery.private_search import deletable, paid_answers, still_open
+from dpcausal.discovery.scores import KENDALL_ROWS, Scorer
 from dpcausal.discovery.search import (
     Answer,
     Answers,
@@ -55,7 +56,7 @@ from dpcausal.stats.evidence import Floats
 
 Choice = PermuteAndFlip | Exponential
 
-UNLIMITED = 1e9  # stands for "no limit on this side" in the count's score
+UNLIMITED = 1e9  # "no limit on this side" in the count's score
 MAX_QUESTIONS_PER_CALL = 200_000  # questions of one call, so that memory stays bounded
 SHIFT, MIN_INFORMATION = 2.0, 2.0  # in units of the choice's scale 2/epsilon
 RELEASED = SearchAnswers("deletions")
@@ -63,7 +64,7 @@ RELEASED = SearchAnswers("deletions")
 
 @proved("em_pc.proof.md")
 def count_scores(best: Floats) -> Floats:
-    """u(0), ..., u(m) for the best score of each of m pairs.
+    """Return u(0), ..., u(m) for the best score of each of m pairs.
 
     >>> count_scores(np.array([5.0, -3.0, 2.0])).tolist()
     [-5.0, -2.0, 2.0, -3.0]
@@ -76,7 +77,7 @@ def count_scores(best: Floats) -> Floats:
 
 @proved("em_pc.proof.md")
 def choice_for(total: Filter, calls: int, neighbours: Neighbours) -> Choice:
-    """The mechanism of one choice out of ``calls``: pure, or by rho where that allows a larger epsilon.
+    """Return the mechanism of one choice out of ``calls``: pure, or by rho where that allows a larger epsilon.
 
     >>> choice_for(Filter(1.0), 10, Neighbours.REPLACE_ONE).epsilon
     0.1
@@ -97,7 +98,7 @@ class Choices:
         self.scale = 2 / choice.epsilon
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for the chosen questions, False for the others; None where the budget ended."""
+        """Return True for the chosen questions, False for the others; None where the budget ended."""
         if not self._budget.affords(self._choice.event("how many")):
             return None
         scores = self._scorer.scores(batch, SHIFT * self.scale, MIN_INFORMATION * self.scale)
@@ -106,12 +107,12 @@ class Choices:
         place = np.array([number[pair] for pair in pairs])
         best = np.full(len(number), -np.inf)
         np.maximum.at(best, place, scores)
-        going = release(self._choice, self._budget, "how many", count_scores(best))
+        deletions = release(self._choice, self._budget, "how many", count_scores(best))
         left = np.arange(len(batch))
         answers: list[Answer] = [False] * len(batch)
-        for _ in range(going):
+        for _ in range(deletions):
             if not self._budget.affords(self._choice.event("which")):
-                for i in left:  # what was to go and could not be chosen is not known
+                for i in left:  # what was to be deleted and could not be chosen is not known
                     answers[i] = None
                 break
             chosen = left[release(self._choice, self._budget, "which", scores[left])]
@@ -120,19 +121,19 @@ class Choices:
         return answers
 
     def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
-        """A second look at pairs that were kept: False where a dependence shows, True where none does, None untested.
+        """Look at edges a second time: False where a dependence shows, True where none does, None untested.
 
         A choice between 0 (none shows) and dependence - shift, where chance picks the second with a probability of at
         most the level if there is no dependence. It is paid for by the deletion that the pair did not need.
         """
         shift = math.log(1 / self._level) * self.scale
         dependence: list[float] = self._scorer.evidence(batch)[0].tolist() if batch else []
-        answers: list[Answer] = []
-        for value in dependence:
-            if not self._budget.affords(self._choice.event("shown")):
-                break
-            answers.append(release(self._choice, self._budget, "shown", np.array([0.0, value - shift])) == 0)
-        return answers + [None] * (len(batch) - len(answers))
+
+        def answer(i: int) -> bool:
+            scores = np.array([0.0, dependence[i] - shift])
+            return release(self._choice, self._budget, "shown", scores) == 0
+
+        return paid_answers(len(batch), lambda: self._budget.affords(self._choice.event("shown")), answer)
 
 
 def run(
@@ -142,24 +143,18 @@ def run(
         int | None, "orders (sizes of the set held fixed) that budget is set aside for; none is all"
     ] = None,
 ) -> SearchOutcome:
-    """Discover; ``orders`` is the number of orders that a call for the count is set aside for.
-
-    None is every order that there can be; with fewer, orders beyond them are paid by what deletions and second looks
-    would need.
-    """
+    """Discover; orders beyond ``orders`` are paid by what deletions and second looks would need."""
     if orders is not None and orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
-    known = task.known
-    most = deletable(task.columns, len(known.required), len(known.forbidden))
-    possible = (
-        len(task.columns) - 1 if task.max_order is None else min(task.max_order + 1, len(task.columns) - 1)
-    )
+    most, possible = deletable(task), len(task.columns) - 1
+    if task.max_order is not None:
+        possible = min(task.max_order + 1, possible)
     counted = min(orders or possible, possible)
     choice = choice_for(task.private_budget().total, most + counted, task.neighbours)
     choices = Choices(task, choice)
     search = pc_search(
         task.columns,
-        known,
+        task.known,
         max_order=task.max_order,
         ahead=max(1, MAX_QUESTIONS_PER_CALL // most),
         stable=True,
@@ -169,10 +164,11 @@ def run(
         epsilon=choice.epsilon,
         choices=most + counted,
         mechanism="exponential" if isinstance(choice, Exponential) else "permute-and-flip",
-        resolution=resolution_rows((SHIFT + math.log(100)) * choices.scale),
+        resolution=KENDALL_ROWS * (SHIFT + math.log(100)) * choices.scale,
     )
-    undecided = still_open(task, skeleton, choices.not_shown)
-    return SearchOutcome(skeleton, (RELEASED,), notes=(note,), open=undecided)
+    return SearchOutcome(
+        skeleton, (RELEASED,), notes=(note,), open=still_open(task, skeleton, choices.not_shown)
+    )
 
 
 METHOD = Method(

@@ -7,8 +7,8 @@ It never holds data, and works for any driver to which questions are free.
 
 **Bounds.** Possible-d-sep can hold nearly every column. A driver bounds what it asks: the size of a set, by what its
 tables or tests can answer, and how many columns other than neighbours a set is made of, the nearest first. An edge
-that a larger set might take away is reported as such (``given_up_to``), as everywhere. Marks stay right where a search
-is bounded [2]: what an edge too many hides stays a circle.
+that a larger set might take away is reported as such (``given_up_to``), as everywhere. Marks are still right where a
+search is bounded [2]: what an edge too many hides is still a circle.
 
 References: [1] Spirtes, Glymour & Scheines 2000, section 6.7; [2] Spirtes 2001, "An anytime algorithm for causal
 inference".
@@ -20,6 +20,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from dpcausal.core.errors import InputError
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.search import (
     Answers,
@@ -29,8 +30,8 @@ from dpcausal.discovery.search import (
     Skeleton,
     Task,
     ask_side_by_side,
+    candidate_sets,
     pc_search,
-    sets_for,
 )
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import possible_d_sep
@@ -54,7 +55,17 @@ class Bounds:
 
 USUAL = Bounds(order=3, far=6)
 LATENT = "whether common causes may be hidden: the graph is then a PAG"
-NO_TARGET = "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
+
+
+def checked_latent(latent: object, target: object) -> bool:
+    """Return whether common causes may be hidden; with a target they may not."""
+    if not isinstance(latent, bool):
+        raise InputError(f"latent must be True or False, not {latent!r}")
+    if latent and target is not None:
+        raise InputError(
+            "hidden causes are looked for in a whole graph, not around a target: leave latent or target out"
+        )
+    return latent
 
 
 def fci_search(
@@ -87,7 +98,7 @@ def fci_search(
 def search_for(
     task: Task, *, stable: bool, latent: bool, ahead: int = 1, forward: bool = False
 ) -> Generator[list[Query], Answers, Skeleton]:
-    """The search of a task: PC's, or with hidden causes FCI's within the usual bounds."""
+    """Return the search of a task: PC's, or with hidden causes FCI's within the usual bounds."""
     columns, known, most = task.columns, task.known, task.max_order
     if latent:
         return fci_search(
@@ -106,7 +117,7 @@ def further_questions(
     possible: Collection[Pair] = frozenset(),
     forward: bool = False,
 ) -> Generator[list[Query], Answers, Skeleton]:
-    """Ask about every edge of ``found`` with sets from possible-d-sep that PC did not ask; edges that go leave it.
+    """Ask about every edge of ``found`` with sets from possible-d-sep that PC did not ask; separated ones leave it.
 
     ``possible``: pairs that may be adjacent though ``found`` has no edge there. ``forward``: as in ``pc_search``.
     """
@@ -142,7 +153,7 @@ def further_questions(
         if y in found.adjacent[x] and any(
             True for _ in _new_sets(x, y, order + 1, wide, near, found.columns, known)
         ):
-            found.not_asked((x, y), order + 1)
+            found.no_answer((x, y), order + 1)
     return found
 
 
@@ -155,8 +166,8 @@ def _new_sets(
     columns: Sequence[str],
     known: Knowledge,
 ) -> Iterator[tuple[str, ...]]:
-    """Sets from possible-d-sep that hold something else than neighbours of one end."""
-    for given in sets_for(x, y, order, wide, columns, known):
+    """Yield sets from possible-d-sep that hold something else than neighbours of one end."""
+    for given in candidate_sets(x, y, order, wide, columns, known):
         if not near[x].issuperset(given) and not near[y].issuperset(given):
             yield given
 
@@ -164,7 +175,7 @@ def _new_sets(
 def _nearest(
     x: str, others: set[str], near: Mapping[str, set[str]], columns: Sequence[str], most: int | None
 ) -> set[str]:
-    """The ``most`` of ``others`` that the fewest edges lead to, earlier columns first."""
+    """Return the ``most`` of ``others`` that the fewest edges lead to, earlier columns first."""
     if most is None or len(others) <= most:
         return others
     steps, ahead = {x: 0}, [x]

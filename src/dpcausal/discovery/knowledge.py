@@ -18,7 +18,7 @@ and a table does not show them, so methods that see tables only refuse it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,9 +41,7 @@ class Knowledge:
     forbidden: frozenset[Pair] = frozenset()
     arrows: frozenset[Arrow] = frozenset()  # direction of the edge if it is there
     tier: dict[str, int] = field(default_factory=dict)
-    causes: frozenset[Arrow] = (
-        frozenset()
-    )  # declared arrows: the tail causes the head, not only no other way round
+    causes: frozenset[Arrow] = frozenset()  # required arrows: the tail causes the head
 
     @classmethod
     def of(
@@ -60,44 +58,46 @@ class Knowledge:
         [('a', 'b'), ('a', 'c')]
         """
         tier = _tiers(columns, tiers)
-        kept_arrows, kept = _edges("required", columns, required)
-        no_arrows, left_out = _edges("forbidden", columns, forbidden)
-        for a, b in sorted(kept_arrows & no_arrows):
+        causes, required_pairs = _edges("required", columns, required)
+        no_arrows, forbidden_pairs = _edges("forbidden", columns, forbidden)
+        for a, b in sorted(causes & no_arrows):
             raise InputError(f'the arrow "{a}" -> "{b}" is both required and forbidden')
-        left_out |= {frozenset(arrow) for arrow in no_arrows if arrow[::-1] in no_arrows}
-        arrows = kept_arrows | {arrow[::-1] for arrow in no_arrows if frozenset(arrow) not in left_out}
-        for a in columns:
-            for b in columns:
-                if a in tier and b in tier and tier[a] < tier[b] and frozenset((a, b)) not in left_out:
-                    arrows.add((a, b))
-        kept |= {frozenset(arrow) for arrow in kept_arrows}
+        forbidden_pairs |= {frozenset(arrow) for arrow in no_arrows if arrow[::-1] in no_arrows}
+        required_pairs |= {frozenset(arrow) for arrow in causes}
+        arrows = causes | {
+            arrow
+            for arrow in [*(one[::-1] for one in no_arrows), *_forward_arrows(tier)]
+            if frozenset(arrow) not in forbidden_pairs
+        }
         for a, b in sorted(arrows):
-            if (b, a) in arrows and frozenset((a, b)) in kept:
+            if (b, a) in arrows and frozenset((a, b)) in required_pairs:
                 raise InputError(
                     f'what is known contradicts itself: "{a}" -> "{b}" and "{b}" -> "{a}" are both asked for'
                 )
-        for pair in sorted(map(sorted, kept & left_out)):
+        for pair in sorted(map(sorted, required_pairs & forbidden_pairs)):
             raise InputError(f'the edge between "{pair[0]}" and "{pair[1]}" is both required and forbidden')
-        twice = {frozenset(arrow) for arrow in arrows if arrow[::-1] in arrows}
-        left_out |= twice  # neither direction is possible
-        arrows = {arrow for arrow in arrows if frozenset(arrow) not in left_out}
-        fixed = [arrow for arrow in sorted(arrows) if frozenset(arrow) in kept]
-        if not Graph(columns, fixed).is_dag():
+        # neither direction is possible where both are excluded
+        forbidden_pairs |= {frozenset(arrow) for arrow in arrows if arrow[::-1] in arrows}
+        arrows = {arrow for arrow in arrows if frozenset(arrow) not in forbidden_pairs}
+        if not Graph(columns, [one for one in sorted(arrows) if frozenset(one) in required_pairs]).is_dag():
             raise InputError("the required arrows form a directed cycle")
-        return cls(frozenset(kept), frozenset(left_out), frozenset(arrows), tier, frozenset(kept_arrows))
+        return cls(
+            frozenset(required_pairs), frozenset(forbidden_pairs), frozenset(arrows), tier, frozenset(causes)
+        )
 
     def required_arrows(self, skeleton: Collection[Pair]) -> frozenset[Arrow]:
-        """The known direction of every edge that is in ``skeleton``."""
+        """Return the known direction of every edge that is in ``skeleton``."""
         return frozenset(arrow for arrow in self.arrows if frozenset(arrow) in skeleton)
 
     def may_separate(self, z: str, x: str, y: str) -> bool:
-        """Whether z is not later than both x and y."""
+        """Return whether z is not later than both x and y."""
         if z not in self.tier or x not in self.tier or y not in self.tier:
             return True
         return self.tier[z] <= max(self.tier[x], self.tier[y])
 
 
-def _name(kind: str, columns: Sequence[str], name: object) -> str:
+def checked_column(kind: str, columns: Sequence[str], name: object) -> str:
+    """Return the name of a column that the argument ``kind`` names, or refuse it."""
     if not isinstance(name, str) or name not in columns:
         hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
         raise InputError(f"{kind} names {name!r}, which is not a column{hint}")
@@ -105,14 +105,14 @@ def _name(kind: str, columns: Sequence[str], name: object) -> str:
 
 
 def _refuse_unknown(kind: str, columns: Sequence[str], names: Iterable[object]) -> None:
-    """Refuse several names that are no columns in one line; ``_name`` refuses one."""
+    """Refuse several names that are no columns in one line; ``checked_column`` refuses one."""
     lacking = dict.fromkeys(name for name in names if isinstance(name, str) and name not in columns)
     if len(lacking) > 1:
         raise InputError(f"{kind}: {no_columns(lacking, columns, '')}")
 
 
 def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
-    """Arrows (tuples, lists) and undirected edges (sets)."""
+    """Return the arrows (tuples, lists) and the undirected edges (sets) among ``edges``, checked."""
     arrows: set[Arrow] = set()
     pairs: set[Pair] = set()
     edges = checked_list(edges, kind, "pairs of columns")
@@ -121,7 +121,7 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Collection) or len(edge) != 2:
             raise InputError(f"{kind} must hold pairs of two columns, not {edge!r}")
-        a, b = (_name(kind, columns, name) for name in edge)
+        a, b = (checked_column(kind, columns, name) for name in edge)
         if a == b:
             raise InputError(f'{kind} names "{a}" twice in one edge')
         if isinstance(edge, set | frozenset):
@@ -132,6 +132,7 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
 
 
 def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str, int]:
+    """Return the place in time of every column that a tier names, checked."""
     tier: dict[str, int] = {}
     tiers = checked_list(tiers, "tiers", "lists of columns")
     _refuse_unknown(
@@ -141,36 +142,69 @@ def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str
         if isinstance(names, str):
             raise InputError(f"tiers must be a list of lists of columns, not of strings like {names!r}")
         for name in checked_list(names, "each of tiers", "columns"):
-            if _name("tiers", columns, name) in tier:
+            if checked_column("tiers", columns, name) in tier:
                 raise InputError(f'tiers names "{name}" twice')
             tier[name] = place
     return tier
 
 
+def _forward_arrows(tier: Mapping[str, int]) -> list[Arrow]:
+    """Return the direction of every edge between two tiers: from the earlier to the later one."""
+    return [(a, b) for a in tier for b in tier if tier[a] < tier[b]]
+
+
+def declarations(known: Knowledge) -> dict[str, Any]:
+    """Return background knowledge as arguments of ``Knowledge.of``, in plain data: an edge is a list of three.
+
+    >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
+    >>> declarations(known)
+    {'tiers': [['a'], ['b']], 'required': [['b', '->', 'c']], 'forbidden': [['c', '->', 'd']]}
+    >>> Knowledge.of(["a", "b", "c", "d"], **declared_arguments(declarations(known))) == known
+    True
+    """
+    tier, places = known.tier, sorted(set(known.tier.values()))
+    by_tier = {(a, b) for a, b in known.arrows if a in tier and b in tier and tier[a] < tier[b]}
+    reversed_arrows = {(b, a) for a, b in known.arrows - by_tier - known.causes}
+    plain = known.required - {frozenset(arrow) for arrow in known.causes}
+    return {
+        "tiers": [[name for name, place in tier.items() if place == one] for one in places],
+        "required": _edge_lists(known.causes, plain),
+        "forbidden": _edge_lists(reversed_arrows, known.forbidden),
+    }
+
+
+def _edge_lists(arrows: Collection[Arrow], pairs: Collection[Pair]) -> list[list[str]]:
+    """Return arrows as ``[a, "->", b]``, then edges without a direction as ``[a, "--", b]``."""
+    return [
+        *sorted([a, "->", b] for a, b in arrows),
+        *sorted([min(pair), "--", max(pair)] for pair in pairs),
+    ]
+
+
+def declared_arguments(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that ``declarations`` wrote."""
+
+    def edges(kind: str) -> list[Edge]:
+        return [(a, b) if mark == "->" else frozenset((a, b)) for a, mark, b in data[kind]]
+
+    return {"tiers": data["tiers"], "required": edges("required"), "forbidden": edges("forbidden")}
+
+
 def declared(known: Knowledge) -> dict[str, Any]:
-    """Plain data: lists of names (tiers) and edges as ``a -> b`` or ``a - b``; empty where nothing was declared.
+    """Return lists of names (tiers) and edges as ``a -> b`` or ``a - b``; empty where nothing was declared.
 
     >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
     >>> declared(known)
     {'tiers': [['a'], ['b']], 'required': ['b -> c'], 'forbidden': ['c -> d']}
     """
-    places = sorted(set(known.tier.values()))
-    tiers = [[name for name, place in known.tier.items() if place == one] for one in places]
-    fixed = {frozenset(arrow): arrow for arrow in known.causes}
-    required = [
-        " -> ".join(fixed[pair]) if pair in fixed else " - ".join(sorted(pair)) for pair in known.required
-    ]
-    by_tier = {
-        (a, b) for a, b in known.arrows if known.tier.get(a, 0) < known.tier.get(b, 0) and a in known.tier
-    }
-    only_back = [f"{b} -> {a}" for a, b in known.arrows - by_tier - known.causes]
-    forbidden = [*(" - ".join(sorted(pair)) for pair in known.forbidden), *only_back]
-    found = {"tiers": tiers, "required": sorted(required), "forbidden": sorted(forbidden)}
+    found = declarations(known)
+    for kind in ("required", "forbidden"):
+        found[kind] = sorted(f"{a} {'->' if mark == '->' else '-'} {b}" for a, mark, b in found[kind])
     return {kind: what for kind, what in found.items() if what}
 
 
 def one_level(schema: Schema) -> tuple[str, ...]:
-    """The categorical columns with one declared level.
+    """Return the categorical columns with one declared level.
 
     >>> one_level(Schema(sex=Categorical(["f"]), smoke=Categorical(["no", "yes"])))
     ('sex',)
@@ -195,7 +229,7 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
     if len(schema) - len(single) < 2:
         have = "has" if len(single) == 1 else "have"
         raise InputError(
-            f"a graph needs at least two columns with two levels or more; {_and(single)} {have} one level"
+            f"a graph needs at least two columns with two levels or more; {_listed(single)} {have} one level"
         )
     if tables_only:
         for name, column in schema.items():
@@ -207,6 +241,7 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
     return replace(known, forbidden=known.forbidden | pairs)
 
 
-def _and(names: tuple[str, ...]) -> str:
+def _listed(names: tuple[str, ...]) -> str:
+    """Return names in quotation marks, with "and" before the last."""
     quoted = [f'"{name}"' for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

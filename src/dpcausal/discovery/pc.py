@@ -8,7 +8,6 @@ original, order-dependent search."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from dpcausal.citests.base import Question as TestQuestion
@@ -18,11 +17,11 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.progress import silent
 from dpcausal.core.statement import Exact
 from dpcausal.discovery import moments
-from dpcausal.discovery.evidence import Evidence, largest_pvalues
+from dpcausal.discovery.evidence import largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import STABLE, Answers, Classical, Method, Query, SearchOutcome, Task, drive
-from dpcausal.discovery.tests import TestAnswers, answers_evidence
+from dpcausal.discovery.tests import TestAnswers, answers_evidence, refuse_crt
 from dpcausal.planning.measurement import mostly_numbers
 
 SETS_PER_BATCH = 8
@@ -40,69 +39,61 @@ def run(
     **options: Any,
 ) -> SearchOutcome:
     """Run it; nothing is charged and nothing is private."""
-    numbers = task.rows is not None and bool(task.rows.values)
     if test is None:
-        held = moments.numbers_of(task.counts if task.rows is None else task.rows)
-        test = "moments" if held is not None and mostly_numbers(task.columns, held) else "g"
-    if test == "crt":
-        raise InputError("crt needs a law for every column given every set: it can't drive a search")
+        numbers = moments.numbers_of(task.counts if task.rows is None else task.rows)
+        test = "moments" if numbers is not None and mostly_numbers(task.columns, numbers) else "g"
+    refuse_crt(test)
     if test == "moments":
         return moments.classical(task, stable=stable, latent=latent, **options)
-    if test == "auto" or (numbers and isinstance(make_test(test, options), ValueTest)):
-        answers = TestAnswers(task, test, options, None)
-        search = search_for(task, stable=stable, latent=latent)
-        skeleton = drive(
-            search, answers, task.stage if stable else silent
-        )  # not private: a bar may follow answers
-        found = _found(skeleton, answers.names, task, latent, like="tests" if test == "auto" else "")
-        return replace(found, evidence=answers_evidence(answers, skeleton))
-    skeleton, evidence = _by_tables(task, test, options, stable, latent)
-    return replace(_found(skeleton, (test,), task, latent), evidence=evidence)
-
-
-def _by_tables(
-    task: Task, test: str, options: dict[str, Any], stable: bool, latent: bool
-) -> tuple[Any, dict[Pair, Evidence]]:
-    method = make_test(test, options)
-    if not isinstance(method, TableTest):
-        raise InputError(
-            f"{test} needs the rows themselves, not counts: take a test on tables, or bring the columns with dc.read"
-        )
-    schema = task.counts.schema
-    pvalues: list[tuple[Pair, tuple[str, ...], float | None]] = []
-
-    def answer(batch: list[Query]) -> Answers:
-        asked = [TestQuestion.of(schema, *question) for question in batch]
-        for question in asked:
-            method.check(question)
-        tables = task.counts.tables([question.columns for question in asked])
-        outcomes = [
-            method.classical(table.reshape(question.k, question.r, question.c), task.level)
-            for question, table in zip(asked, tables, strict=True)
-        ]
-        pvalues.extend(
-            (frozenset((query.x, query.y)), tuple(query.given), outcome.pvalue)
-            for query, outcome in zip(batch, outcomes, strict=True)
-        )
-        return [outcome.independent for outcome in outcomes]
-
-    search = search_for(task, stable=stable, latent=latent, ahead=SETS_PER_BATCH if stable else 1)
-    skeleton = drive(search, answer, task.stage if stable else silent)
-    return skeleton, largest_pvalues(pvalues, skeleton.separating)
-
-
-def _found(
-    skeleton: Any, tests: tuple[str, ...], task: Task, latent: bool, *, like: str = ""
-) -> SearchOutcome:
+    by_values = task.rows is not None and bool(task.rows.values)
+    stage = task.stage if stable else silent  # not private: a bar may follow answers
+    if test == "auto" or (by_values and isinstance(make_test(test, options), ValueTest)):
+        asked = TestAnswers(task, test, options, None)
+        skeleton = drive(search_for(task, stable=stable, latent=latent), asked, stage)
+        evidence, names = answers_evidence(asked, skeleton), asked.names
+    else:
+        tables = TableAnswers(task, test, options)
+        ahead = SETS_PER_BATCH if stable else 1
+        skeleton = drive(search_for(task, stable=stable, latent=latent, ahead=ahead), tables, stage)
+        evidence, names = largest_pvalues(tables.pvalues, skeleton.separating), (test,)
+    note = Classical(names, task.level, like="tests" if test == "auto" else "")
     return SearchOutcome(
         skeleton,
         released=(Exact("graph-from-rows"),),
-        notes=(
-            Classical(tests, task.level, like),
-            *([hidden_note(USUAL)] if latent else []),
-        ),
+        notes=(note, *([hidden_note(USUAL)] if latent else [])),
         latent=latent,
+        evidence=evidence,
     )
+
+
+class TableAnswers:
+    """Replies to batches with a classical test on exact tables, all of a batch counted at once."""
+
+    def __init__(self, task: Task, test: str, options: dict[str, Any]) -> None:
+        method = make_test(test, options)
+        if not isinstance(method, TableTest):
+            raise InputError(
+                f"{test} needs the rows themselves, not counts: take a test on tables, or bring the columns with "
+                "dc.read"
+            )
+        self._task, self._test = task, method
+        self.pvalues: list[tuple[Pair, tuple[str, ...], float | None]] = []
+
+    def __call__(self, batch: list[Query]) -> Answers:
+        """Return True for independent."""
+        asked = [TestQuestion.of(self._task.counts.schema, *query) for query in batch]
+        for question in asked:
+            self._test.check(question)
+        tables = self._task.counts.tables([question.columns for question in asked])
+        outcomes = [
+            self._test.classical(table.reshape(question.k, question.r, question.c), self._task.level)
+            for question, table in zip(asked, tables, strict=True)
+        ]
+        self.pvalues += [
+            (frozenset((query.x, query.y)), query.given, outcome.pvalue)
+            for query, outcome in zip(batch, outcomes, strict=True)
+        ]
+        return [outcome.independent for outcome in outcomes]
 
 
 METHOD = Method(

@@ -1,7 +1,7 @@
 """Priv-PC: the PC search answered by sieve-and-examine, with the corrected scales.
 
 A sparse vector finds pairs that may be independent (``scores.py``), a fresh look at all rows confirms each before the
-edge goes. A hit is paid for whether the look confirms it or not. Up to c = (pairs that may be deleted) hits:
+edge is removed. A hit is paid for whether the look confirms it or not. Up to c = (pairs that may be deleted) hits:
 
 - one session: one threshold draw, epsilon_sieve + c epsilon_examine = epsilon, Laplace noise in the look;
 - rounds: threshold (and subsample) drawn again at every hit, c (epsilon_sieve^2/2 + rho_examine) = R, Gaussian noise,
@@ -12,8 +12,8 @@ The one that resolves more is taken, from public numbers (``planning/sieve.py``)
 **Guarantee** (epsilon, delta)-DP: ``sieve_and_examine.proof.md``, scores of sensitivity 1, the budget's filter. When
 the budget ends, the edges not yet tested stay and are named.
 
-**Three states.** A pair that is kept at order 0 is looked at once more, for its dependence alone: where none shows,
-with the level as the chance of error, it is open.
+**Three states.** A pair that remains adjacent at order 0 is looked at once more, for its dependence alone: where none
+shows, with the level as the chance of error, it is open.
 
 **Test** (option): what is scored; ``kendall``, or ``spearman``, ``chi2``, ``g`` (``scores.py``).
 
@@ -36,18 +36,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal
 
+import numpy as np
+
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.scores import (
-    On,
-    Scorer,
-    ScoreTest,
-    assumed,
-    deletable,
-    resolved_facts,
-    scorer_for,
-    strata_note,
-)
+from dpcausal.discovery.private_search import Sessions, deletable, paid_answers, sharpest, strata_note
+from dpcausal.discovery.scores import ON, SCORED, On, Scorer, ScoreTest, assumed, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -61,62 +55,48 @@ from dpcausal.discovery.search import (
     pc_search,
 )
 from dpcausal.discovery.svt_pc import RELEASED
-from dpcausal.planning.sieve import (
-    SHARE,
-    SieveDesign,
-    once,
-    optimal_subsample,
-    resolution,
-    rounds,
-)
+from dpcausal.planning.sieve import SHARE, SieveDesign, once, optimal_subsample, rounds
 from dpcausal.privacy.accounting.composition import Filter
-from dpcausal.privacy.mechanisms.base import begin
 from dpcausal.privacy.mechanisms.sieve_and_examine import SieveSession
-from dpcausal.stats.evidence import score
+from dpcausal.stats.evidence import Floats, score
 
 MOST_TWEAK = 100.0
 
 
 @proved("composition.proof.md")
 class SieveAnswers:
-    """Replies to batches: starts rounds while the budget affords them, then ends the search."""
+    """Replies to batches: begins rounds while the budget affords them, then ends the search."""
 
     def __init__(self, task: Task, design: SieveDesign, scorer: Scorer) -> None:
-        self._task, self._budget, self._design = task, task.private_budget(), design
-        self._scorer = scorer
-        self._sieve_scorer = self._scorer
-        self._session: SieveSession | None = None
+        self._task, self._design = task, design
+        self._scorer = self._sieve_scorer = scorer
+        self._rounds = Sessions[SieveSession](design.mechanism, task.private_budget(), "round")
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None for what the budget no longer covers."""
+        """Return True for independent; None for what the budget no longer covers."""
         if not self._ready():
             return None
-        dependence, information = self._scorer.evidence(batch)
         examine, shift = self._design.examine, self._design.sieve_shift
-        looks: list[float] = score(dependence, information, examine.shift, examine.least).tolist()
-        on_all_rows: list[float] = score(dependence, information, shift, examine.least).tolist()
-
-        def sieved(start: int) -> list[float]:
-            if not self._sampled:
-                return on_all_rows
-            rest: list[float] = self._sieve_scorer.scores(batch[start:], shift, 0.0).tolist()
-            return [0.0] * start + rest
-
-        answers = self._ask(batch, sieved, looks)
+        dependence, information = self._scorer.evidence(batch)
+        looks = score(dependence, information, examine.shift, examine.least)
+        on_all_rows = score(dependence, information, shift, examine.least)
+        answers = self._ask(
+            batch, looks, on_all_rows, lambda rest: self._sieve_scorer.scores(rest, shift, 0.0)
+        )
         return answers if batch[0].given else self._looked_at_again(batch, answers)
 
     def _looked_at_again(self, batch: list[Query], answers: list[Answer]) -> list[Answer]:
-        """The answers, with None for kept pairs of which a second look shows no dependence."""
-        kept = [i for i, answer in enumerate(answers) if answer is False]
-        for i, none_shows in zip(kept, self._not_shown([batch[i] for i in kept]), strict=True):
+        """Return the answers, with None for dependent pairs of which a second look shows no dependence."""
+        again = [i for i, answer in enumerate(answers) if answer is False]
+        for i, none_shows in zip(again, self._not_shown([batch[i] for i in again]), strict=True):
             if none_shows is not False:
                 answers[i] = None
         return answers
 
     def _not_shown(self, batch: list[Query]) -> list[Answer]:
-        """False where a dependence shows, True where none does, None where the budget ended.
+        """Return False where a dependence shows, True where none does, None where the budget ended.
 
-        ``shift - dependence`` alone is asked, without the part on information: where a pair was kept because nothing
+        ``shift - dependence`` alone is asked, without the part on information: where an edge remained because nothing
         could be seen, this is above the threshold, the examination confirms it, and the pair is open. That costs a
         hit, and where the sieve sees a dependence nothing. It is asked at once: failed examinations of larger sets
         would leave nothing to pay it with.
@@ -126,46 +106,39 @@ class SieveAnswers:
         dependence, _ = self._scorer.evidence(batch)
         level = self._task.level / 2  # for each of the two looks
         shift = self._design.sieve.shown_shift(level) - self._design.mechanism.tweak
-        looks: list[float] = (self._design.examine.quantile(level) - dependence).tolist()
-        on_all_rows: list[float] = (shift - dependence).tolist()
-
-        def sieved(start: int) -> list[float]:
-            if not self._sampled:
-                return on_all_rows
-            rest: list[float] = (shift - self._sieve_scorer.evidence(batch[start:])[0]).tolist()
-            return [0.0] * start + rest
-
-        return self._ask(batch, sieved, looks)
+        looks = self._design.examine.quantile(level) - dependence
+        return self._ask(
+            batch, looks, shift - dependence, lambda rest: shift - self._sieve_scorer.evidence(rest)[0]
+        )
 
     def _ask(
-        self, batch: list[Query], sieved: Callable[[int], list[float]], looks: list[float]
+        self,
+        batch: list[Query],
+        looks: Floats,
+        on_all_rows: Floats,
+        on_subsample: Callable[[list[Query]], Floats],
     ) -> list[Answer]:
-        """Ask for each value of ``sieved(start)``, whose entries before ``start`` are not used again."""
-        values = sieved(0)
-        answers: list[Answer] = []
-        for i, look in enumerate(looks):
-            before = self._session
-            if not self._ready() or self._session is None:
-                break
-            if self._sampled and self._session is not before:  # a new round: new rows
-                values = sieved(i)
-            answers.append(self._session.ask(values[i], lambda look=look: look))  # type: ignore[misc]
-        return answers + [None] * (len(batch) - len(answers))
+        """Ask about each value of the sieve: on all rows, or on those drawn for the round that is open."""
+        values, drawn = on_all_rows, None
 
-    @property
-    def _sampled(self) -> bool:
-        return self._design.mechanism.subsample is not None
+        def answer(i: int) -> bool:
+            nonlocal values, drawn
+            session = self._rounds.current
+            assert session is not None
+            if self._design.mechanism.subsample is not None and session is not drawn:  # a new round: new rows
+                values, drawn = np.concatenate([np.zeros(i), on_subsample(batch[i:])]), session
+            return session.ask(float(values[i]), lambda: float(looks[i]))
+
+        return paid_answers(len(batch), self._ready, answer)
 
     def _ready(self) -> bool:
-        """Whether a round is open, or a new one could be paid for."""
-        if self._session is None or self._session.halted:
-            mechanism = self._design.mechanism
-            if not self._budget.affords(mechanism.event("round")):
-                return False
-            self._session = begin(mechanism, self._budget, "round", 0.0)
-            if mechanism.subsample is not None:
-                drawn = self._task.counts.subsample(mechanism.subsample)
-                self._sieve_scorer = self._scorer.on_counts(drawn)
+        """Return whether a round is open, or a new one could be paid for; its rows are drawn when it begins."""
+        before = self._rounds.current
+        if not self._rounds.ready():
+            return False
+        subsample = self._design.mechanism.subsample
+        if subsample is not None and self._rounds.current is not before:
+            self._sieve_scorer = self._scorer.on_counts(self._task.counts.subsample(subsample))
         return True
 
 
@@ -175,61 +148,49 @@ def run(
     hits: Annotated[int | None, "most pairs to look at twice; none is all pairs"] = None,
     share: Annotated[float, "share of the budget, between 0 and 1, that goes to the threshold"] = SHARE,
     subsample: Annotated[
-        int | Literal["optimal"] | None, "rows, drawn at random, that the threshold sees; none is all"
+        int | Literal["optimal"] | None,
+        "how many random rows the threshold sees, or optimal; none is all",
     ] = None,
     stable: Annotated[bool, STABLE] = True,
-    on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
-    test: Annotated[ScoreTest, "the statistic that is scored; chi2 and g on parts of the rows"] = "kendall",
+    on: Annotated[On, ON] = "values",
+    test: Annotated[ScoreTest, SCORED] = "kendall",
     tweak: Annotated[
         float | None,
         "how far below the second look's threshold the first one's lies, in noise scales; none fits each to its noise",
     ] = None,
 ) -> SearchOutcome:
-    """Discover; ``hits`` is the largest number of hits to pay for (default: the number of pairs).
-
-    ``share`` of the budget goes to the sieve. ``subsample``: None, a number of rows, or "optimal". ``on="table"`` (and
-    every subsample) asks the declared bins of numeric columns instead of their values (``scores.py``). ``tweak``: None
-    gives sieve and examination a shift each, made for its own noise; a number gives both the examination's and lowers
-    the sieve's threshold by that many scales of its noise, as [1] does.
-    """
-    known, total = task.known, task.private_budget().total
-    most = deletable(task.columns, len(known.required), len(known.forbidden))
+    """Discover; with a subsample numeric columns are compared by their declared bins, whatever ``on`` is."""
+    total = task.private_budget().total
     if hits is not None and hits < 1:
         raise InputError(f"hits must be at least 1, not {hits}")
     if not 0 < share < 1:
         raise InputError(f"share must lie strictly between 0 and 1, not {share!r}")
     if tweak is not None and not 0 <= tweak <= MOST_TWEAK:
         raise InputError(f"tweak must be none or a number between 0 and {MOST_TWEAK:g}, not {tweak!r}")
-    count = most if hits is None else hits
+    count = deletable(task) if hits is None else hits
     size = _subsample_size(task, total, count, share, subsample)
     ways = [rounds(total, count, share, task.neighbours, task.n, size)] if size or total.rho > 0 else []
     if size is None:
         ways.append(once(total, count, share, task.neighbours))
     if tweak is not None:
         ways = [way.with_tweak(tweak) for way in ways]
-    resolutions = [resolution(way.false_hit) for way in ways]
-    best = resolutions.index(min(resolutions))
-    search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
+    design, resolved = sharpest((way, way.false_hit) for way in ways)
     on = on if size is None else "table"
-    scorer = scorer_for(task, on, test, resolutions[best])
-    answers = SieveAnswers(task, ways[best], scorer)
-    skeleton = drive(search, answers)
+    scorer = scorer_for(task, on, test, resolved)
+    search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
+    skeleton = drive(search, SieveAnswers(task, design, scorer))
     note = ThresholdUsed(
-        of="pairs",
-        most=ways[best].most,
-        renewed=ways[best].renewed,
-        rows=size,
-        **resolved_facts(scorer, resolutions[best]),
+        of="pairs", most=design.most, renewed=design.renewed, rows=size, **scorer.resolution(resolved)
     )
     return SearchOutcome(
-        skeleton, (RELEASED,), public=assumed(task, on, test), notes=(note, *strata_note(task, scorer))
+        skeleton, (RELEASED,), public=assumed(task, on, test), notes=(note, *strata_note(scorer))
     )
 
 
 def _subsample_size(
     task: Task, total: Filter, hits: int, share: float, subsample: int | str | None
 ) -> int | None:
-    """The number of rows in the sieve; None for all."""
+    """Return the number of rows that the sieve sees; None for all."""
     if subsample is None:
         return None
     n = task.n

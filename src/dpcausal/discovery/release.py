@@ -3,7 +3,14 @@
 ``measured`` searches noisy tables and ``moments`` noisy moments. Both left through a mechanism and were paid for, so
 that whatever is computed from them is post-processing: the privacy statement of the discovery covers it, and no row is
 read again. ``result.release`` holds them; ``save`` writes them, ``load_release`` reads them back, and ``discover``
-repeats the search on them (``again.py``) with other background knowledge.
+repeats the search on them with other background knowledge.
+
+**The search on a release.** Nothing is charged, no noise is drawn and no row is read: there is no budget, and where
+counts would be there is only a schema (``NoRows``). ``measured`` and ``moments`` search as they did the first time, and
+what was released replaces their first step, which measures. Where larger tables paid, the first search had them
+measured for its own questions, order by order. The second search gets them in that sequence: those of one round when a
+question of that order lacks one. So an unchanged search gets the same answers, and a changed one only what is there.
+What was not measured remains unanswered.
 
 **The file** is one JSON object, one entry a line:
 
@@ -31,8 +38,9 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -47,20 +55,21 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import moments
-from dpcausal.discovery.again import NoRows, search_released
-from dpcausal.discovery.fci import NO_TARGET
-from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
+from dpcausal.discovery.fci import checked_latent
+from dpcausal.discovery.knowledge import Edge, Knowledge, declarations, declared_arguments, without_constants
 from dpcausal.discovery.measured import method as measured
+from dpcausal.discovery.measured.larger import LargerTables, Obtain, Place
 from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.method import search_measured
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
 from dpcausal.discovery.repeats import checked_repeats
-from dpcausal.discovery.result import DiscoveryResult
-from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
-from dpcausal.discovery.search import MethodReason, SearchOutcome, Task, WithoutDelta
+from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
+from dpcausal.discovery.result_of_search import result_of_search, without_delta
+from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
 from dpcausal.effects.result import EffectResult
-from dpcausal.planning.designs import reach
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.measurement_plan import PublicNumbers
+from dpcausal.stats.components import Columns
 
 METHODS = {
     driver.METHOD.name: driver.METHOD for driver in (measured, moments)
@@ -146,13 +155,13 @@ class Release:
     ) -> DiscoveryResult:
         """Search what was released again, with other background knowledge. It costs nothing, and no row is read.
 
-        Only tables that were measured are used: a question that needs another has no answer, and its pair can stay
+        Only tables that were measured are used: a question that needs another has no answer, and its pair can remain
         open. With nothing changed the graph is the same; confidence is drawn anew.
 
         Parameters
         ----------
         tiers, required, forbidden
-            Background knowledge, as for ``dc.discover``. None keeps what was declared, an empty list drops it.
+            Background knowledge, as for ``dc.discover``. None is what was declared before, an empty list drops it.
         max_order, latent, level, confidence
             As for ``dc.discover``; None is as before.
         progress : bool, default False
@@ -173,53 +182,40 @@ class Release:
             raise InputError(
                 f"a release of {self.method!r} can't be searched again: written by a newer version?"
             )
-        chosen = METHODS[self.method]
-        level = self.level if level is None else checked_level(level)
-        max_order = self.max_order if max_order is None else checked_count(max_order, "max_order")
-        confidence = self.confidence if confidence is None else checked_repeats(confidence)
-        latent = self.latent if latent is None else latent
-        if not isinstance(latent, bool):
-            raise InputError(f"latent must be True or False, not {latent!r}")
-        if latent and self.target is not None:
-            raise InputError(NO_TARGET)
-        known = _knowledge(self, tiers, required, forbidden)
-        asking = without_constants(schema, known, self.method, chosen.tables_only)
-        no_rows = cast("Counts", NoRows(schema, self.rows or 0))
-        with np.errstate(all="ignore"), stages(progress) as stage:
-            task = Task(no_rows, asking, level, max_order, relation, None, None, stage)
-            found = search_released(
-                task, self.values, latent=latent, stable=self.stable, confidence=confidence
-            )
-        no_delta, expected = None, None
-        if isinstance(self.values, Measurements):
-            gain = noise_without_delta(self.values.plan.public)
-            no_delta = WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
-            expected = reach(self.values.plan, level) if self.rows else None
-        statement = again_statement(self)
-        result = result_of_search(
-            found,
-            chosen,
-            self.reason,
-            known,
-            asking,
-            schema,
-            level,
-            statement,
-            rows=self.rows,
-            no_delta=no_delta,
-            expected=expected,
-        )
-        result = with_columns_within_reach(result)
+        method = METHODS[self.method]
         searched = replace(
             self,
-            known=known,
-            level=level,
-            max_order=max_order,
-            latent=latent,
-            confidence=confidence,
-            privacy=statement,
+            known=_updated_knowledge(self, tiers, required, forbidden),
+            level=self.level if level is None else checked_level(level),
+            max_order=self.max_order if max_order is None else checked_count(max_order, "max_order"),
+            latent=checked_latent(self.latent if latent is None else latent, self.target),
+            confidence=self.confidence if confidence is None else checked_repeats(confidence),
+            privacy=statement_of_search(self),
         )
-        return replace(result, release=searched)
+        asking = without_constants(schema, searched.known, self.method, method.tables_only)
+        no_rows = cast("Counts", NoRows(schema, self.rows or 0))
+        with np.errstate(all="ignore"), stages(progress) as stage:
+            task = Task(no_rows, asking, searched.level, searched.max_order, relation, None, None, stage)
+            found = search_released(task, searched)
+        plan = self.values.plan if isinstance(self.values, Measurements) else None
+        terms = Terms(
+            method=self.method,
+            reason=self.reason,
+            level=searched.level,
+            known=searched.known,
+            rows=self.rows,
+        )
+        return result_of_search(
+            found,
+            method,
+            terms,
+            asking,
+            schema,
+            searched.privacy,
+            Reusable(release=searched),
+            plan=plan,
+            no_delta=None if plan is None else without_delta(plan.public),
+        )
 
     def effect(
         self,
@@ -267,7 +263,7 @@ class Release:
                 f"this release is about {self.target} alone, so what to hold fixed is not known: {paid} measures a "
                 "table for it"
             )
-        return self.discover().effect(  # with repeats: what is a weak hint decides what is said
+        return self.discover().effect(  # with repeats: weak hints decide what is reported
             treatment,
             outcome,
             adjust=adjust,
@@ -346,7 +342,7 @@ class Release:
         return str(path)
 
     def _content(self) -> dict[str, Any]:
-        """What the id is made of."""
+        """Return what the id is made of."""
         return {
             "method": self.method,
             "schema": self.schema.to_toml(),
@@ -359,17 +355,17 @@ class Release:
 
 
 def _id(content: Mapping[str, Any]) -> str:
-    """The id of what was released."""
+    """Return the id of what was released."""
     return content_id({name: content[name] for name in CONTENT})
 
 
-def _knowledge(
+def _updated_knowledge(
     release: Release,
     tiers: Sequence[Collection[str]] | None,
     required: Iterable[Edge] | None,
     forbidden: Iterable[Edge] | None,
 ) -> Knowledge:
-    """What was declared, with what is declared now in its place."""
+    """Return what was declared, with what is declared now in its place."""
     given = {"tiers": tiers, "required": required, "forbidden": forbidden}
     if all(value is None for value in given.values()):
         return release.known
@@ -378,55 +374,17 @@ def _knowledge(
     return Knowledge.of(tuple(release.schema), **now)
 
 
-def again_statement(release: Release) -> PrivacyStatement:
+def statement_of_search(release: Release) -> PrivacyStatement:
     """Return the statement of the release, with the fact that a graph was computed from it at no cost."""
     fact = SearchedAgain(release.id)
     before = release.privacy
     return before if fact in before.released else replace(before, released=(*before.released, fact))
 
 
-def declarations(known: Knowledge) -> dict[str, Any]:
-    """Return background knowledge as arguments of ``Knowledge.of``, in plain data: an edge is a list of three.
-
-    >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
-    >>> declarations(known)
-    {'tiers': [['a'], ['b']], 'required': [['b', '->', 'c']], 'forbidden': [['c', '->', 'd']]}
-    >>> Knowledge.of(["a", "b", "c", "d"], **declared_arguments(declarations(known))) == known
-    True
-    """
-    places = sorted(set(known.tier.values()))
-    arrows = {frozenset(arrow) for arrow in known.causes}
-    by_tier = {
-        (a, b)
-        for a, b in known.arrows
-        if a in known.tier and b in known.tier and known.tier[a] < known.tier[b]
-    }
-    backward = known.arrows - by_tier - known.causes
-    return {
-        "tiers": [[name for name, place in known.tier.items() if place == one] for one in places],
-        "required": [
-            *sorted([a, "->", b] for a, b in known.causes),
-            *sorted([min(pair), "--", max(pair)] for pair in known.required - arrows),
-        ],
-        "forbidden": [
-            *sorted([b, "->", a] for a, b in backward),
-            *sorted([min(pair), "--", max(pair)] for pair in known.forbidden),
-        ],
-    }
-
-
-def declared_arguments(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that ``declarations`` wrote."""
-
-    def edges(kind: str) -> list[Edge]:
-        return [(a, b) if mark == "->" else frozenset((a, b)) for a, mark, b in data[kind]]
-
-    return {"tiers": data["tiers"], "required": edges("required"), "forbidden": edges("forbidden")}
-
-
 def release_of(
-    result: DiscoveryResult,
     found: SearchOutcome,
+    terms: Terms,
+    statement: PrivacyStatement,
     schema: Schema,
     delta: float,
     max_order: int | None,
@@ -439,21 +397,80 @@ def release_of(
     if found.values is None:
         return None
     return Release(
-        method=result.method,
+        method=terms.method,
         schema=schema,
-        privacy=result.privacy,
-        rows=result.rows,
-        known=result.known,
+        privacy=statement,
+        rows=terms.rows,
+        known=terms.known,
         values=found.values,
-        reason=result.reason,
+        reason=terms.reason,
         delta=delta,
-        level=result.level,
+        level=terms.level,
         max_order=max_order,
         latent=found.latent,
         target=options.get("target"),
         confidence=options.get("confidence"),
         stable=options.get("stable", True),
     )
+
+
+@dataclass(frozen=True)
+class NoRows:
+    """The schema and the public number of rows in place of counts: a search on a release has nothing to count."""
+
+    schema: Schema
+    n: int
+
+    def table(self, columns: Sequence[str]) -> NoReturn:
+        raise AssertionError("a search on a release counts nothing")
+
+    def tables(self, requests: Sequence[Sequence[str]]) -> NoReturn:
+        raise AssertionError("a search on a release counts nothing")
+
+    def subsample(self, m: int, source: Any = None) -> NoReturn:
+        raise AssertionError("a search on a release draws no rows")
+
+
+def search_released(task: Task, release: Release) -> SearchOutcome:
+    """Search what was released; ``task`` has neither rows nor a budget."""
+    repeats, values, latent = checked_repeats(release.confidence), release.values, release.latent
+    if isinstance(values, NoisyMoments):
+        matrix, waves = values.matrix.copy(), values.harmonics
+        noisy = moments.Moments(release.schema, waves, matrix, values.rows, values.noise)
+        return moments.search_moments(task, noisy, waves, values.spreads, repeats, release.stable, latent)
+    whole = values.tables
+    if not isinstance(whole, Components):
+        return search_measured(task, values, repeats, latent=latent, obtain=lambda larger, _: larger.now)
+    first = values
+    if not values.near:
+        first = replace(values, tables=whole.only(one for one in whole.values if len(one) < 3))
+    found = search_measured(task, first, repeats, latent=latent, obtain=obtain_released(whole))
+    return replace(found, values=values)
+
+
+def obtain_released(whole: Components) -> Obtain:
+    """Return how larger tables are obtained: from those released, round by round, as they were measured."""
+    later = larger_rounds(whole)
+
+    def obtain(larger: LargerTables, lacking: list[Place]) -> Measurements:
+        order = max(len(given) for _, _, given in lacking)
+        have = list(larger.now.components.values)
+        while later and (made_for := max(map(len, later[0])) - 1) <= order:
+            have += later.pop(0)
+            if made_for == order:
+                break
+        return replace(larger.now, tables=whole.only(have))
+
+    return obtain
+
+
+def larger_rounds(tables: Components) -> list[list[Columns]]:
+    """Return the tables of three and more columns, round by round of measurement.
+
+    Those of one round are neighbours in the order of measurement and have noise of one variance.
+    """
+    larger = [(one, tables.variances[one]) for one in tables.values if len(one) > 2]
+    return [[one for one, _ in found] for _, found in groupby(larger, key=lambda item: item[1])]
 
 
 def load_release(path: str | os.PathLike[str]) -> Release:
@@ -502,7 +519,7 @@ def load_release(path: str | os.PathLike[str]) -> Release:
 
 
 def _parse(text: str, name: str) -> Release:
-    """The release in ``text``; ``name`` is the file, for errors."""
+    """Return the release in ``text``; ``name`` is the file, for errors."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -515,13 +532,14 @@ def _parse(text: str, name: str) -> Release:
     try:
         if _id(data) != data["id"]:
             raise ValueError("its id is not that of its contents")
-        return _release(data)
+        return _release_from(data)
     except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        told = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{name!r} is damaged: {told}") from None
+        why = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{name!r} is damaged: {why}") from None
 
 
-def _release(data: Mapping[str, Any]) -> Release:
+def _release_from(data: Mapping[str, Any]) -> Release:
+    """Return the release that ``to_json`` wrote, from plain data whose id was checked."""
     schema = Schema.from_toml_string(data["schema"])
     search, budget, values = data["search"], data["budget"], data["values"]
     rows = None if data["rows"] is None else int(data["rows"])
@@ -532,7 +550,7 @@ def _release(data: Mapping[str, Any]) -> Release:
     asked = float(budget.get("planned_epsilon", budget["epsilon"]))
     before = PublicNumbers.of_schema(schema, rows, asked, delta, relation, search["target"])
     return Release(
-        method=_method(data["method"]),
+        method=_checked_method(data["method"]),
         schema=schema,
         privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
         rows=rows,
@@ -551,7 +569,8 @@ def _release(data: Mapping[str, Any]) -> Release:
     )
 
 
-def _method(name: object) -> str:
+def _checked_method(name: object) -> str:
+    """Return the name of a method whose releases can be searched, or refuse it."""
     if name not in METHODS:
         raise ValueError(f"a release of {name!r} can't be searched")
     return str(name)

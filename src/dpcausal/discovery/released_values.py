@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,21 +16,9 @@ from numpy.typing import NDArray
 
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured.measure import GROUPINGS, Measurements
-from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
+from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
-from dpcausal.stats.components import Columns
 from dpcausal.stats.contrasts import Round
-
-
-def larger_rounds(tables: NoisyTables) -> list[list[Columns]]:
-    """Return the tables of three and more columns, round by round of measurement; none of a joint table.
-
-    Those of one round are neighbours in the order of measurement and have noise of one variance.
-    """
-    if not isinstance(tables, Components):
-        return []
-    larger = [(one, tables.variances[one]) for one in tables.values if len(one) > 2]
-    return [[one for one, _ in found] for _, found in groupby(larger, key=lambda item: item[1])]
 
 
 def tables_to_dict(measured: Measurements) -> dict[str, Any]:
@@ -55,7 +42,7 @@ def tables_to_dict(measured: Measurements) -> dict[str, Any]:
         "groups": {names[j]: list(groups) for j, groups in measured.groups.items()},
         "near": [names[j] for j in measured.near[1:]],
         "rounds": [[value for value in one if value is not None] for one in measured.rounds],
-        "regrouped": {names[j]: kept.tolist() for j, kept in measured.regrouped.items()},
+        "regrouped": {names[j]: draws.tolist() for j, draws in measured.regrouped.items()},
         "components": [
             {
                 "columns": [names[j] for j in one],
@@ -89,6 +76,7 @@ def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumb
 
 
 def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) -> Measurements:
+    """Return the components that ``tables_to_dict`` wrote, with the groups of levels and rounds they come from."""
     place = {name: j for j, name in enumerate(schema)}
     values, variances = {}, {}
     for one in data["components"]:
@@ -97,9 +85,9 @@ def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) 
         variances[columns] = float(one["variance"])
     tables = Components([int(size) for size in data["sizes"]], values, variances)
     regrouped = {
-        place[name]: np.asarray(kept, np.float64) for name, kept in data.get("regrouped", {}).items()
+        place[name]: np.asarray(draws, np.float64) for name, draws in data.get("regrouped", {}).items()
     }
-    if any(len(kept) != GROUPINGS for kept in regrouped.values()):
+    if any(len(draws) != GROUPINGS for draws in regrouped.values()):
         raise ValueError("other groups of levels than there are draws of")
     # a file of an earlier version may say only how many groups there are
     groups = {place[name]: tuple(range(int(number))) for name, number in data.get("merged", {}).items()}
@@ -114,6 +102,7 @@ def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) 
 
 
 def _plan(data: Mapping[str, Any], before: PublicNumbers) -> MeasurementPlan:
+    """Return the plan that was executed: as written, or of an earlier version as far as the file says."""
     if "plan" in data:
         return MeasurementPlan.from_dict(data["plan"])
     made = plan_measurement(replace(before, rows=float(data["rows"])))

@@ -1,8 +1,8 @@
-"""The result of a discovery: the edges that were found, the pairs that stay open, and what it cost.
+"""The result of a discovery: the edges that were found, the pairs that are open, and what it cost.
 
 A pair of columns is found, absent or open (``PairState``). The graph holds what was found and what was required; an
 open pair is never drawn as an edge unless asked for, has no arrow and no confidence, and counts as possibly adjacent
-when arrows are decided: every arrow stands whether or not open pairs are edges.
+when edges are directed: every arrow is right whether or not open pairs are edges.
 
 Everything here is a fact; ``dpcausal.present`` makes the words and pictures.
 """
@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -31,7 +31,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.evidence import Evidence
-from dpcausal.discovery.knowledge import Edge, Knowledge, Pair, declared
+from dpcausal.discovery.knowledge import Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import (
     AboutTarget,
@@ -52,6 +52,7 @@ from dpcausal.planning.designs import Reach
 
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
+N = TypeVar("N", bound=Note)
 HINT = WEAK  # of the repeats: an edge that is found again in fewer is a weak hint
 
 
@@ -76,7 +77,7 @@ class OpenBecause(StrEnum):
 
     HIDES_MEDIUM = "hides-medium"  # the test could have missed a medium link
     NOT_CHOSEN = "not-chosen"  # the pair is not among those that were measured
-    LIKE_COLUMNS = "like-columns"  # two columns are too much alike to tell to which a link belongs
+    BEST_GRAPH_LACKS = "best-graph-lacks"  # a link shows, and the whole graph that fits best has none there
     BINS_LEAVE = "bins-leave"  # what the bins of a number leave could make the link
 
 
@@ -100,49 +101,73 @@ class LeastLink:
 
 
 class SearchableRelease(Protocol):
-    """What ``result.release`` offers: ``dc.Release``."""
+    """What ``result.release`` offers: ``dc.Release`` says what each of these does."""
 
     @property
-    def id(self) -> str:
-        """The name of the release, made from what was released."""
-        ...
+    def id(self) -> str: ...
 
     @property
-    def privacy(self) -> PrivacyStatement:
-        """What the release cost."""
-        ...
+    def privacy(self) -> PrivacyStatement: ...
 
     @property
-    def schema(self) -> Schema:
-        """The declared columns."""
-        ...
+    def schema(self) -> Schema: ...
 
-    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease:
-        """Return the same release with another statement."""
-        ...
+    @property
+    def discover(self) -> Callable[..., DiscoveryResult]: ...
 
-    def discover(
-        self,
-        *,
-        tiers: Sequence[Collection[str]] | None = None,
-        required: Iterable[Edge] | None = None,
-        forbidden: Iterable[Edge] | None = None,
-        max_order: int | None = None,
-        latent: bool | None = None,
-        level: float | None = None,
-        confidence: int | None = None,
-        progress: bool = False,
-    ) -> DiscoveryResult:
-        """Search what was released again, with other background knowledge, at no cost."""
-        ...
+    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease: ...
 
-    def to_json(self) -> str:
-        """Return the text of the file."""
-        ...
+    def to_json(self) -> str: ...
 
-    def save(self, path: str | os.PathLike[str]) -> str:
-        """Write the file and return its path."""
-        ...
+    def save(self, path: str | os.PathLike[str]) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What was asked of a search, all of it public: the names of these facts are names of the result, too."""
+
+    method: str
+    reason: MethodReason
+    level: float
+    known: Knowledge = field(default_factory=Knowledge)
+    rows: int | None = None
+    about: frozenset[Pair] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    reach: Reach | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFindings:
+    """What was found out about pairs of columns besides the graph; documented at the result's names of these facts."""
+
+    open: frozenset[Pair] = frozenset()
+    given_up_to: Mapping[Pair, int] = field(default_factory=dict)
+    separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
+    held: frozenset[Pair] | None = None
+    evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
+    confidence: Mapping[Pair, float] | None = None
+    repeats: int | None = None
+    conflicts: frozenset[Pair] = frozenset()
+    on_hints: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRecord:
+    """What the search did; documented at the result's names of these facts."""
+
+    asked: dict[int, int]
+    complete: bool
+    settled: bool = False
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reusable:
+    """What later answers can be made from: released values, a share of the budget, and the release to search again."""
+
+    tables: ReleasedTables | ReleasedMoments | None = None
+    reserve: Reserve | None = None
+    release: SearchableRelease | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,65 +177,21 @@ class DiscoveryResult(OtherNames):
     Attributes
     ----------
     graph : Graph
-        The edges found, and those required: arrows where the data decide a direction, plain edges where they do not.
+        The edges found, and those required: arrows where the data determine a direction, plain edges where they do not.
         Where test results contradict each other it is the nearest graph that exists; ``shown`` has no direction there.
         Where no pair is open it is a CPDAG. With ``latent=True`` it is a ``PAG``: every end of an edge has a mark.
     privacy : PrivacyStatement
         What the discovery cost and what that means.
-    method : str
-        The method that was used.
-    reason : MethodReason
-        Why this method was used.
-    level : float
-        The level of every test.
-    asked : dict
-        How many questions were asked, by size of the conditioning set.
-    open : frozenset of pairs
-        Pairs that could not be decided: each may be an edge or not. They are not in ``graph``.
-    given_up_to : mapping of pairs to int
-        For edges about which larger sets could not be asked: the largest number of columns k such that every set of up
-        to k columns was asked about. A larger set might separate the two.
-    complete : bool
-        Whether the search asked every question that it needed.
-    separating : dict
-        For absent pairs, the set that separated them.
-    notes : tuple of Note
-        What the method did and what must be known about the graph.
-    settled : bool
-        Whether, where answers contradict each other, the nearest graph that exists is shown.
-    confidence : mapping of pairs to float, or None
-        How often each edge is found again, with another sample and other noise drawn as if what was released were
-        the truth; None where that was not asked for. Open pairs have none.
-    repeats : int or None
-        How many times the search was repeated for it.
-    conflicts : frozenset of pairs
-        Edges on whose directions test results contradict each other, or contradict what was declared; ``contradicted``
-        are those of them whose direction was not declared.
-    on_hints : frozenset of pairs
-        Edges whose direction rests on weak hints: without edges that are found again in less than half of the repeats
-        it is not decided. In ``graph`` they have it, in ``shown`` they do not.
-    known : Knowledge
-        What was declared beforehand.
-    rows : int or None
-        The number of rows where it is public.
-    about : frozenset of pairs, or None
-        With a target, the pairs that were asked about: those with it. Other pairs are neither found nor absent.
-    held : frozenset of pairs, or None
-        Pairs about which a question with some column held fixed was answered; edges without one are ``nothing_held``.
-    evidence : mapping of pairs to Evidence
-        For methods that release more than decisions: the p-value or Bayes factor of the question that came nearest to
-        separating a pair, and what was held fixed in it. Of many tests: small ones are found by chance, too.
-    labels : mapping of str to str
-        What columns are called for people, where the schema declares it.
-    reach : Reach or None
-        The smallest dependences that the plan of this release expects to find.
-    tables : ReleasedTables, ReleasedMoments or None
-        Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free.
-    reserve : Reserve or None
-        The share of the budget that was kept for effects, where one was.
-    release : Release or None
-        What was released, to be searched again at no cost, also later from its file: ``release.discover(tiers=...)``,
-        ``release.save(path)``, ``dc.load_release(path)``. None for methods that release decisions only.
+    terms : Terms
+        What was asked: ``method``, ``level``, ``known``, ``rows``, ...
+    pairs : PairFindings
+        What was found out about pairs: ``open``, ``confidence``, ``evidence``, ``separating``, ...
+    search : SearchRecord
+        What the search did: ``asked``, ``complete``, ``notes``, ...
+    reuse : Reusable
+        What later answers can be made from: ``release``, ``reserve`` and ``tables``.
+
+    Every fact in these parts is also an attribute of the result itself: ``result.open``, ``result.confidence``.
 
     Examples
     --------
@@ -232,6 +213,7 @@ class DiscoveryResult(OtherNames):
         ("undirected", "result.shown.undirected"),
         ("adjacency", "result.graph.skeleton, the set of adjacent pairs"),
         ("undecided open_pairs", "result.open"),
+        ("untested", "result.given_up_to"),
         ("alpha", "result.level"),
         ("n n_rows", "result.rows"),
         ("effects", "result.effect(treatment, outcome)"),
@@ -240,7 +222,8 @@ class DiscoveryResult(OtherNames):
 
     def _instead_of(self, name: str) -> str | None:
         """Return what to write; where answers have Bayes factors, that there are no p-values."""
-        known: Mapping[Pair, Evidence] = self.__dict__.get("evidence", {})
+        parts = self.__dict__.get("pairs")
+        known: Mapping[Pair, Evidence] = {} if parts is None else parts.evidence
         if name in P_VALUES.split():
             if any(one.log10_bayes is not None for one in known.values()):
                 return "this method has Bayes factors, no p-values: write result.evidence, by pairs"
@@ -250,37 +233,146 @@ class DiscoveryResult(OtherNames):
 
     graph: Graph
     privacy: PrivacyStatement
-    method: str
-    reason: MethodReason
-    level: float
-    asked: dict[int, int]
-    complete: bool
-    separating: dict[Pair, tuple[str, ...]]
-    notes: tuple[Note, ...]
-    open: frozenset[Pair] = frozenset()
-    given_up_to: Mapping[Pair, int] = field(default_factory=dict)
-    settled: bool = False  # where answers contradict each other, the nearest graph that exists is shown
-    confidence: Mapping[Pair, float] | None = None
-    conflicts: frozenset[Pair] = frozenset()
-    on_hints: frozenset[Pair] = frozenset()
-    known: Knowledge = field(default_factory=Knowledge)
-    repeats: int | None = None
-    rows: int | None = None
-    reach: Reach | None = None
-    about: frozenset[Pair] | None = None
-    held: frozenset[Pair] | None = None
-    evidence: Mapping[Pair, Evidence] = field(default_factory=dict, repr=False)
-    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
-    tables: ReleasedTables | ReleasedMoments | None = field(default=None, repr=False, compare=False)
-    reserve: Reserve | None = field(default=None, repr=False, compare=False)
-    release: SearchableRelease | None = field(default=None, repr=False, compare=False)
+    terms: Terms
+    pairs: PairFindings
+    search: SearchRecord
+    reuse: Reusable = field(default=Reusable(), repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        # as for ``contradicted``, what is no edge (any more) has no direction to doubt
-        object.__setattr__(self, "on_hints", self.on_hints & self.graph.skeleton)
-        if self.release is not None and self.release.privacy != self.privacy:
-            # effects that were paid for later are in the statement of the release, too
-            object.__setattr__(self, "release", self.release.with_privacy(self.privacy))
+    @property
+    def method(self) -> str:
+        """The method that was used."""
+        return self.terms.method
+
+    @property
+    def reason(self) -> MethodReason:
+        """Why this method was used."""
+        return self.terms.reason
+
+    @property
+    def level(self) -> float:
+        """The level of every test."""
+        return self.terms.level
+
+    @property
+    def known(self) -> Knowledge:
+        """What was declared beforehand."""
+        return self.terms.known
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows where it is public."""
+        return self.terms.rows
+
+    @property
+    def about(self) -> frozenset[Pair] | None:
+        """With a target, the pairs that were asked about: those with it. Others are neither found nor absent."""
+        return self.terms.about
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What columns are called for people, where the schema declares it."""
+        return self.terms.labels
+
+    @property
+    def reach(self) -> Reach | None:
+        """The smallest dependences that the plan of this release expects to find."""
+        return self.terms.reach
+
+    @property
+    def open(self) -> frozenset[Pair]:
+        """Pairs that could not be decided: each may be an edge or not. They are not in ``graph``."""
+        return self.pairs.open
+
+    @property
+    def given_up_to(self) -> Mapping[Pair, int]:
+        """For edges about which larger sets could not be asked: the largest k whose sets all were.
+
+        A set of more than k columns might separate the two.
+        """
+        return self.pairs.given_up_to
+
+    @property
+    def separating(self) -> dict[Pair, tuple[str, ...]]:
+        """For absent pairs, the set that separated them."""
+        return self.pairs.separating
+
+    @property
+    def held(self) -> frozenset[Pair] | None:
+        """Pairs about which a question with some column held fixed was answered; None where that is not known."""
+        return self.pairs.held
+
+    @property
+    def evidence(self) -> Mapping[Pair, Evidence]:
+        """The p-value or Bayes factor of the question that came nearest to separating each pair, where released.
+
+        Of many tests: small p-values are found by chance, too. Methods that release decisions only have none.
+        """
+        return self.pairs.evidence
+
+    @property
+    def confidence(self) -> Mapping[Pair, float] | None:
+        """How often each edge is found again; None where that was not asked for. Open pairs have none.
+
+        Another sample and other noise are drawn as if what was released were the truth.
+        """
+        return self.pairs.confidence
+
+    @property
+    def repeats(self) -> int | None:
+        """How many times the search was repeated for ``confidence``."""
+        return self.pairs.repeats
+
+    @property
+    def conflicts(self) -> frozenset[Pair]:
+        """Edges on whose directions test results contradict each other, or contradict what was declared."""
+        return self.pairs.conflicts
+
+    @property
+    def on_hints(self) -> frozenset[Pair]:
+        """Edges whose direction rests on weak hints: without these it is not determined. ``shown`` has none there."""
+        return self.pairs.on_hints & self.graph.skeleton
+
+    @property
+    def asked(self) -> dict[int, int]:
+        """How many questions were asked, by size of the conditioning set."""
+        return self.search.asked
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search asked every question that it needed."""
+        return self.search.complete
+
+    @property
+    def settled(self) -> bool:
+        """Whether, where answers contradict each other, the nearest graph that exists is shown."""
+        return self.search.settled
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the method did and what must be known about the graph."""
+        return self.search.notes
+
+    @property
+    def tables(self) -> ReleasedTables | ReleasedMoments | None:
+        """Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free."""
+        return self.reuse.tables
+
+    @property
+    def reserve(self) -> Reserve | None:
+        """The share of the budget that was kept for effects, where one was."""
+        return self.reuse.reserve
+
+    @property
+    def release(self) -> SearchableRelease | None:
+        """What was released, to be searched again at no cost; None for methods that release decisions only.
+
+        Also later from its file: ``release.save(path)``, ``dc.load_release(path).discover(tiers=...)``. Its statement
+        is that of the result, effects that were paid for later included.
+        """
+        release = self.reuse.release
+        if release is None or release.privacy == self.privacy:
+            return release
+        return release.with_privacy(self.privacy)
 
     @property
     def why(self) -> str:
@@ -288,7 +380,7 @@ class DiscoveryResult(OtherNames):
         return display().words(self.reason)
 
     def state(self, a: str, b: str) -> PairState:
-        """Return whether an edge between two columns was found, is absent or stays open.
+        """Return whether an edge between two columns was found, is absent or open.
 
         Raises
         ------
@@ -312,11 +404,6 @@ class DiscoveryResult(OtherNames):
         return pairs - self.graph.skeleton - self.open
 
     @property
-    def untested(self) -> frozenset[Pair]:
-        """Edges about which larger sets could not be asked: those of ``given_up_to``."""
-        return frozenset(self.given_up_to)
-
-    @property
     def nothing_held(self) -> frozenset[Pair]:
         """Edges about which no question with a column held fixed was answered, though one may explain them.
 
@@ -326,9 +413,8 @@ class DiscoveryResult(OtherNames):
         bare = frozenset(pair for pair, columns in self.given_up_to.items() if not columns)
         if self.held is None:
             return bare
-        absent = (
-            self.absent | self.separating.keys()
-        )  # with a target, pairs of others that were asked about, too
+        # with a target, pairs of other columns that were asked about are separated, too
+        absent = self.absent | self.separating.keys()
         return bare | frozenset(
             pair
             for pair in self.graph.skeleton - self.known.required - self.held
@@ -343,7 +429,7 @@ class DiscoveryResult(OtherNames):
         return self.graph.skeleton - self.known.required - self.held - self.nothing_held
 
     def _may_explain(self, name: str, pair: Pair, absent: Collection[Pair]) -> bool:
-        """Whether a column may be linked to both ends of an edge, and is not declared to come after both."""
+        """Return whether a column may be linked to both ends of an edge, and is not declared to come after both."""
         return not any(frozenset((name, end)) in absent for end in pair) and self.known.may_separate(
             name, *pair
         )
@@ -392,12 +478,12 @@ class DiscoveryResult(OtherNames):
     @property
     def target(self) -> str | None:
         """The one column that was asked about, where there was one."""
-        return next((note.target for note in self.notes if isinstance(note, AboutTarget)), None)
+        return next((note.target for note in self._notes_of(AboutTarget)), None)
 
     @property
     def one_level(self) -> tuple[str, ...]:
         """Columns with one level: they can't depend on anything, and are neither counted nor asked about."""
-        return tuple(name for note in self.notes if isinstance(note, OneLevel) for name in note.columns)
+        return tuple(name for note in self._notes_of(OneLevel) for name in note.columns)
 
     @property
     def not_shown(self) -> frozenset[Pair]:
@@ -410,6 +496,7 @@ class DiscoveryResult(OtherNames):
         return self._of_several_levels(self.absent & self.known.forbidden)
 
     def _of_several_levels(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
+        """Return the pairs without a column of one level."""
         single = {*self.one_level}
         return frozenset(pair for pair in pairs if not pair & single)
 
@@ -470,32 +557,39 @@ class DiscoveryResult(OtherNames):
     def why_open(self, pair: Pair) -> OpenWhy:
         """Return why a pair stayed open.
 
-        Of ``measured`` it is known for each pair: the evidence that was released about it either makes an edge, which
-        the bins of a number may have made or which belongs to one of two columns that nobody can tell apart; or it
-        comes from a test that could have missed a medium link.
-        Of other methods the reasons of all questions without an answer are known, and all are named.
+        Of ``measured`` it is known for each pair: the evidence that was released about it either shows a link, which
+        the bins of a number may have made or which the best whole graph lacks; or it comes from a test that could have
+        missed a medium link. Of other methods the reasons of all questions without an answer are known, and all are
+        named.
         """
         if self.method != "measured":
-            notes = [note for note in self.notes if isinstance(note, Unanswered)]
-            return OpenWhy(tuple(why for note in notes for why, _ in note.reasons))
+            return OpenWhy(tuple(why for note in self._notes_of(Unanswered) for why, _ in note.reasons))
         explained = self.coarse_edges("explained-by-bins")
         if pair in explained:
             return OpenWhy((OpenBecause.BINS_LEAVE,), explained[pair])
-        said = self.evidence.get(pair)
-        if said is None:
-            tree = any(isinstance(note, ChosenPairs) for note in self.notes)
-            return OpenWhy((OpenBecause.NOT_CHOSEN if tree else OpenBecause.HIDES_MEDIUM,))
-        tables = [note for note in self.notes if isinstance(note, CountsMeasured)]
-        enough = min((note.enough for note in tables), default=math.inf)
-        by_tables = said.pvalue is not None and said.pvalue <= self.level
-        if by_tables or (said.log10_bayes or 0.0) * math.log(10.0) > enough:
-            return OpenWhy((OpenBecause.LIKE_COLUMNS,))
-        return OpenWhy((OpenBecause.HIDES_MEDIUM,), said.given)
+        found = self.evidence.get(pair)
+        if found is None:
+            chosen = self._notes_of(ChosenPairs)
+            return OpenWhy((OpenBecause.NOT_CHOSEN if chosen else OpenBecause.HIDES_MEDIUM,))
+        if self._shows_a_link(found):
+            return OpenWhy((OpenBecause.BEST_GRAPH_LACKS,))
+        return OpenWhy((OpenBecause.HIDES_MEDIUM,), found.given)
+
+    def _shows_a_link(self, evidence: Evidence) -> bool:
+        """Return whether evidence would make an edge: a p-value within the level, or a large enough Bayes factor."""
+        if evidence.pvalue is not None and evidence.pvalue <= self.level:
+            return True
+        threshold = min((note.enough for note in self._notes_of(CountsMeasured)), default=math.inf)
+        return (evidence.log10_bayes or 0.0) * math.log(10.0) > threshold
+
+    def _notes_of(self, kind: type[N]) -> list[N]:
+        """Return the notes of one kind."""
+        return [note for note in self.notes if isinstance(note, kind)]
 
     def coarse_edges(self, what: str) -> dict[Pair, tuple[str, ...]]:
         """Return the pairs that notes on coarse edges name, with the columns that they name beside each."""
-        notes = [note for note in self.notes if isinstance(note, CoarseEdges) and note.what == what]
-        return {frozenset((a, b)): by for note in notes for a, b, by in note.edges}
+        notes = self._notes_of(CoarseEdges)
+        return {frozenset((a, b)): by for note in notes if note.what == what for a, b, by in note.edges}
 
     @cached_property
     def _free_effects(self) -> dict[tuple[str, str], EffectResult | InputError]:
@@ -534,11 +628,11 @@ class DiscoveryResult(OtherNames):
         >>> result.shown.skeleton == result.graph.skeleton, result.contradicted <= result.shown.undirected
         (True, True)
         """
-        torn = self.contradicted | self.on_hints
-        if not torn or self.graph.kind == PAG.kind:
+        undirected = self.contradicted | self.on_hints
+        if not undirected or self.graph.kind == PAG.kind:
             return self.graph
-        arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in torn]
-        return Graph(self.graph.nodes, arrows, self.graph.undirected | torn)
+        arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in undirected]
+        return Graph(self.graph.nodes, arrows, self.graph.undirected | undirected)
 
     @property
     def found_confidence(self) -> dict[Pair, float]:
@@ -771,6 +865,29 @@ class DiscoveryResult(OtherNames):
 
     def _repr_html_(self) -> str:
         return display().html(self)
+
+
+PARTS = (Terms, PairFindings, SearchRecord, Reusable)
+R = TypeVar("R")
+
+
+def replaced(value: R, **facts: Any) -> R:
+    """Return a result with other facts, whichever of its parts holds them; other values as ``dataclasses.replace``.
+
+    >>> made = replaced(DiscoveryResult(
+    ...     graph=Graph(["a", "b"]), privacy=PrivacyStatement.none(released=[]), pairs=PairFindings(),
+    ...     terms=Terms(method="pc", reason=MethodReason(), level=0.05), search=SearchRecord(asked={}, complete=True),
+    ... ), level=0.01)
+    >>> made.level, made.terms.method
+    (0.01, 'pc')
+    """
+    changes = dict(facts)
+    for one in fields(value):  # type: ignore[arg-type]
+        part = getattr(value, one.name)
+        inner = {name for name in facts if isinstance(part, PARTS) and hasattr(part, name)}
+        if inner:
+            changes[one.name] = replace(part, **{name: changes.pop(name) for name in inner})
+    return replace(value, **changes)  # type: ignore[type-var]
 
 
 def sorted_pairs(pairs: Collection[Pair]) -> list[list[str]]:

@@ -20,104 +20,113 @@ from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
-from dpcausal.discovery.result import HINT, DiscoveryResult, Verdict, in_order
+from dpcausal.discovery.result import (
+    HINT,
+    DiscoveryResult,
+    PairFindings,
+    Reusable,
+    SearchRecord,
+    Terms,
+    Verdict,
+    in_order,
+    replaced,
+)
 from dpcausal.discovery.search import (
     Conflicts,
     Method,
-    MethodReason,
     Note,
     OneLevel,
     SearchOutcome,
     SharedMissing,
+    WithoutDelta,
 )
 from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import Reach, columns_within_reach
+from dpcausal.planning.designs import columns_within_reach, reach
+from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 
 
 def result_of_search(
     found: SearchOutcome,
-    chosen: Method,
-    reason: MethodReason,
-    known: Knowledge,
+    method: Method,
+    terms: Terms,
     asking: Knowledge,
     schema: Schema,
-    level: float,
     statement: PrivacyStatement,
+    reuse: Reusable,
     *,
-    rows: int | None,
+    plan: MeasurementPlan | None,
     no_delta: Note | None,
-    expected: Reach | None,
 ) -> DiscoveryResult:
     """Return what a search found as a result: its three states and its arrows. Post-processing of ``found``.
 
-    ``known`` is what was declared, and ``asking`` that with what follows from the schema. ``rows`` is None where their
-    number is protected; ``no_delta`` is a remark on the noise, and ``expected`` what the plan says can be found.
+    ``terms`` are as they were asked, and ``asking`` is what was declared with what follows from the schema. ``plan``
+    tells what could be found, and ``no_delta`` is a remark on the noise.
     """
-    columns, skeleton = tuple(schema), found.skeleton
-    settle = chosen.settles and not found.latent
+    columns, skeleton, known = tuple(schema), found.skeleton, terms.known
+    settle = method.settles and not found.latent
     if found.about is not None:
-        others = (
-            frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found.about - known.required
-        )
-        asking = replace(asking, forbidden=asking.forbidden | others)
-    undecided = (
-        (skeleton.open(asking) if found.open is None else found.open) - asking.required - asking.forbidden
-    )
-    graph, conflicts = (
-        _marks(found, asking, undecided) if found.latent else _arrows(found, asking, undecided, settle=settle)
-    )
-    on_hints = _on_hints(found, asking, undecided, graph, settle=settle)
+        every = frozenset(frozenset(pair) for pair in combinations(columns, 2))
+        asking = replace(asking, forbidden=asking.forbidden | (every - found.about - known.required))
+    undecided = skeleton.open(asking) if found.open is None else found.open
+    undecided = undecided - asking.required - asking.forbidden
+    graph, conflicts = _orient(found, asking, undecided, settle=settle)
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
-    torn = _conflict_note(conflicts, known, columns, settle, found.latent)
-    more = filter(None, (no_delta, _shared_missing(schema, graph), torn))
-    return DiscoveryResult(
+    contradictions = _conflict_note(conflicts, known, columns, settle, found.latent)
+    more = filter(None, (no_delta, _shared_missing(schema, graph), contradictions))
+    expected = None if plan is None or terms.rows is None else reach(plan, terms.level)
+    result = DiscoveryResult(
         graph=graph,
         privacy=statement,
-        method=chosen.name,
-        reason=reason,
-        level=level,
-        asked=dict(skeleton.asked),
-        held=frozenset(skeleton.held),
-        open=undecided,
-        given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.required},
-        complete=skeleton.complete,
-        separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
-        notes=(*_one_level_note(schema), *found.notes, *more),
-        settled=settle,
-        confidence=_of_edges(found.confidence, graph),
-        repeats=found.repeats,
-        rows=rows,
-        reach=expected,
-        about=found.about,
-        conflicts=conflicts,
-        on_hints=on_hints,
-        known=known,
-        tables=values_for_effects(found.values, schema),
-        labels=schema.labels,
-        evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
+        terms=replace(terms, about=found.about, labels=schema.labels, reach=expected),
+        pairs=PairFindings(
+            open=undecided,
+            given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.required},
+            separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
+            held=frozenset(skeleton.held),
+            evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
+            confidence=_confidence_of_edges(found.confidence, graph),
+            repeats=found.repeats,
+            conflicts=conflicts,
+            on_hints=_resting_on_hints(found, asking, undecided, graph, settle=settle),
+        ),
+        search=SearchRecord(
+            asked=dict(skeleton.asked),
+            complete=skeleton.complete,
+            settled=settle,
+            notes=(*_one_level_note(schema), *found.notes, *more),
+        ),
+        reuse=replace(reuse, tables=values_for_effects(found.values, schema)),
+    )
+    if expected is None or plan is None or found.about is not None or result.verdict is Verdict.DECIDED:
+        return result
+    return replaced(result, reach=replace(expected, columns=columns_within_reach(plan, terms.level)))
+
+
+def without_delta(public: PublicNumbers) -> WithoutDelta | None:
+    """Return how much larger noise is without a delta, where that is worth a remark."""
+    gain = noise_without_delta(public)
+    return WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
+
+
+def _orient(
+    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
+) -> tuple[Graph, frozenset[Pair]]:
+    """Return the edges with their directions, or marks where causes may be hidden, and where answers contradict."""
+    return (
+        _orient_pag(found, known, undecided)
+        if found.latent
+        else _orient_cpdag(found, known, undecided, settle=settle)
     )
 
 
-def with_columns_within_reach(result: DiscoveryResult) -> DiscoveryResult:
-    """Return the result with how many columns a plan could decide on, where hardly anything was decided."""
-    expected = result.reach
-    if (
-        expected is None
-        or expected.plan is None
-        or result.verdict is Verdict.DECIDED
-        or result.about is not None
-    ):
-        return result
-    return replace(result, reach=replace(expected, columns=columns_within_reach(expected.plan, result.level)))
-
-
-def _arrows(
+def _orient_cpdag(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
 ) -> tuple[Graph, frozenset[Pair]]:
-    """The edges found, oriented, and where answers contradict each other.
+    """Return the edges found, oriented, and where answers contradict each other.
 
     Open pairs count as possibly adjacent. So do pairs that were left out beforehand, for no set was asked to separate
     them: whether arrows meet between them is not known.
@@ -131,8 +140,10 @@ def _arrows(
     return consistent(graph, fixed, settle=settle, possible=possible)
 
 
-def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -> tuple[PAG, frozenset[Pair]]:
-    """The edges found with a mark at each end, and where answers contradict each other; open pairs as in ``_arrows``.
+def _orient_pag(
+    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]
+) -> tuple[PAG, frozenset[Pair]]:
+    """Return the edges found with a mark at each end, and where answers contradict; open pairs as in ``_orient_cpdag``.
 
     A declared order says that the later column does not cause the earlier one, and no more: an older cause of both may
     be hidden. A required arrow says that its tail is a cause.
@@ -149,10 +160,10 @@ def _marks(found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]) -
     )
 
 
-def _on_hints(
+def _resting_on_hints(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], graph: Graph, *, settle: bool
 ) -> frozenset[Pair]:
-    """Edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
+    """Return edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
 
     Hints then count as possibly adjacent, so that what remains is decided whether they are edges or not. Hints
     themselves, and arrows that were declared, are not among them.
@@ -160,8 +171,7 @@ def _on_hints(
     hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.required
     if not hints & graph.skeleton:
         return frozenset()
-    left = undecided | hints
-    firm, _ = _marks(found, known, left) if found.latent else _arrows(found, known, left, settle=settle)
+    firm, _ = _orient(found, known, undecided | hints, settle=settle)
     decided = {frozenset((a, b)): (a, marks, b) for a, marks, b in firm.marked_edges()}
     fixed = frozenset() if found.latent else frozenset(map(frozenset, known.required_arrows(graph.skeleton)))
     return frozenset(
@@ -169,21 +179,23 @@ def _on_hints(
         for a, marks, b in graph.marked_edges()
         if (pair := frozenset((a, b))) in decided.keys() - fixed
         and (a, marks, b) != decided[pair]
-        and 0 < _heads(marks) >= _heads(decided[pair][1])
+        and 0 < _decided_ends(marks) >= _decided_ends(decided[pair][1])
     )
 
 
-def _heads(marks: str) -> int:
-    """How many ends of an edge are decided.
+def _decided_ends(marks: str) -> int:
+    """Return how many ends of an edge are decided.
 
-    >>> [_heads(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
+    >>> [_decided_ends(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
     [0, 2, 1, 0, 2]
     """
     return 0 if marks == "-" else 2 - marks.count("o")
 
 
-def _of_edges(confidence: Mapping[Pair, float] | None, graph: Graph) -> Mapping[Pair, float] | None:
-    """Confidence in the edges shown: an open pair has none."""
+def _confidence_of_edges(
+    confidence: Mapping[Pair, float] | None, graph: Graph
+) -> Mapping[Pair, float] | None:
+    """Return the confidence in edges of the graph: an open pair has none."""
     if confidence is None:
         return None
     return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}
@@ -205,6 +217,7 @@ def _shared_missing(schema: Schema, graph: Graph) -> Note | None:
 
 
 def _one_level_note(schema: Schema) -> tuple[Note, ...]:
+    """Return the note on columns with one level, where there are any."""
     single = one_level(schema)
     return (OneLevel(single),) if single else ()
 
@@ -216,11 +229,9 @@ def _conflict_note(
     if not conflicts:
         return None
     fixed = set() if latent else {frozenset(arrow) for arrow in known.arrows}
-    torn = {pair for pair in conflicts if pair not in fixed}
-    against = {pair for pair in conflicts if pair in fixed}
     return Conflicts(
-        pairs=tuple(in_order(torn, columns)),
-        declared=tuple(in_order(against, columns)),
+        pairs=tuple(in_order([pair for pair in conflicts if pair not in fixed], columns)),
+        declared=tuple(in_order([pair for pair in conflicts if pair in fixed], columns)),
         settled=settled,
         circles=latent,
     )

@@ -17,8 +17,9 @@ one level against the rest beyond that)
 
 is large where x and y look independent **and** a dependence would have been seen. ``shift`` and ``least`` are public
 and grow with the noise: |K| below ``shift`` can't be told from noise, and where M is below ``least`` (a constant
-column; a cell structure that determines x) no answer means anything, so the edge stays: it counts as untested. Without
-the second part every deterministic relation cuts true edges (on asia, F1 of PC without noise: .86 without, 1.0 with).
+column; a cell structure that determines x) no answer means anything, so the edge remains and counts as untested.
+Without the second part every deterministic relation cuts true edges (on asia, F1 of PC without noise: .86 without, 1.0
+with).
 
 **Guarantee**: one row moves the score by at most 1 (``stats/evidence.proof.md``), so one sparse vector serves all
 questions. Splits cost no noise, since a maximum is no more sensitive than its parts: 2 for replace-one, where Kendall
@@ -29,20 +30,15 @@ in K.
 
 References: [1] Mantel & Haenszel 1959 (``stats/kendall.py``).
 
-Scores of questions about numbers: blocked Kendall of the values, z through fine public bins.
+**Numbers.** Where a column of a question holds numbers and the levels of x and y have an order, values are compared,
+and z is cut into fine public bins (``citests/rank.py``) so that little of it is left within one:
 
-As ``scores.py`` (where ``dependence``, ``information``, ``shift`` and ``least`` are explained), for questions in
-which a column holds numbers and the levels of x and y have an order:
+    dependence  = |K| - T sqrt(max(V, T^2/4))      K, V of ``stats/value_ranks.py``, the blocked Kendall of values
+    information = 9 V/2                            about the largest |K| when there are few ties
 
-    dependence  = |K| - T sqrt(max(V, V0)),  V0 = T^2/4          K, V of ``stats/value_ranks.py``
-    information = 9 V/2                                          about the largest |K| when there are few ties
-
-both over D. Cutting x and y at declared bins is not needed, and z is cut finely enough that little of it is left
-within a bin (``citests/rank.py``). Questions about unordered levels, or without numbers, go to the tables.
-
-**Guarantee**: one row moves either by at most D (``stats/evidence.proof.md``): 29/18 add, 29/9 replace for numbers,
-less for two levels; so the score moves by at most 1 and one sparse vector serves questions of both kinds. **Cost**
-O(n log n) a question.
+One row moves either by at most D: 29/18 add, 29/9 replace for numbers, less for two levels; so the score moves by at
+most 1, and one sparse vector serves questions of both kinds. **Cost** O(n log n) a question. Questions about unordered
+levels, or without numbers, are about tables.
 
 **Other tests** (option ``test`` of ``priv-pc`` and ``svt-pc``). ``spearman``: |F| - T sqrt(max(U, T^2)) and U of
 ``stats/spearman.py``, over a D of its own. ``chi2`` and ``g`` move without bound with one row, so they are computed on
@@ -51,8 +47,7 @@ disjoint parts, and the score counts parts (``stats/part_evidence.py``): D = 1.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -68,10 +63,9 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Column
+from dpcausal.data.columns import Categorical, Column, has_order
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.search import Answer, EqualWidths, Note, Query, Skeleton, Task
+from dpcausal.discovery.search import Query, Task
 from dpcausal.stats.chi2 import likelihood_moment_pvalue, pearson_moment_pvalue
 from dpcausal.stats.evidence import (
     SETTLED_INFORMATION,
@@ -85,21 +79,21 @@ from dpcausal.stats.evidence import (
     value_evidence,
     value_score_sensitivity,
 )
+from dpcausal.stats.kendall import Kendall
 from dpcausal.stats.limits import checked_rows, row_limit
-from dpcausal.stats.part_evidence import decidable, part_evidence, parts_for, unsurprising
-from dpcausal.stats.spearman import spearman
+from dpcausal.stats.part_evidence import decidable, part_evidence, parts_for
+from dpcausal.stats.spearman import Spearman, spearman
 from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
-SPEARMAN_ROWS = (
-    11 / 3
-)  # rows in D at most: F is three times observed minus expected for two levels, and D at most 11
+KENDALL_ROWS = 2.0  # rows in D at most
+SPEARMAN_ROWS = 11 / 3  # F is three times observed minus expected for two levels, and D at most 11
 MOST_PARTS, MOST_CELLS = 512, 1 << 24  # of a question that is tested on parts, and of all its tables together
 PARTS_HEADROOM = 1.5  # the dependence that parts can show, over what the noise lets through
 ALL_SPLITS = 5  # unordered columns with more levels are split one level against the rest
 
 
 def splits(column: Column) -> Sides:
-    """Two-way splits of the levels, one per row, 1 for one side: public.
+    """Return the two-way splits of the levels, one per row, 1 for one side: public.
 
     >>> from dpcausal.data.columns import Categorical
     >>> splits(Categorical(["a", "b", "c"])).tolist()
@@ -116,11 +110,12 @@ def splits(column: Column) -> Sides:
 
 @dataclass
 class Scorer:
-    """Evidence on questions about one data set. Its numbers depend on rows: they go to a mechanism, nowhere else."""
+    """Evidence on questions about one data set. Its numbers depend on rows: only a mechanism may see them."""
 
     counts: Counts
     level: float
     neighbours: Neighbours
+    rows: Dataset | None = None  # where values are compared
     _sides: dict[str, Sides] = field(default_factory=dict)
     _thresholds: dict[int, float] = field(default_factory=dict)
 
@@ -128,14 +123,14 @@ class Scorer:
         self._sides = {name: splits(column) for name, column in self.counts.schema.items()}
 
     def threshold(self, question: Query) -> float:
-        """T: the two-sided normal quantile at ``level`` over the number of splits; public."""
+        """Return T, the two-sided normal quantile at ``level`` over the number of splits; public."""
         number = len(self._sides[question.x]) * len(self._sides[question.y])
         if number not in self._thresholds:
             self._thresholds[number] = float(-ndtri(self.level / (2 * max(number, 1))))
         return self._thresholds[number]
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, both over D: one row moves each by at most 1."""
+        """Return dependence and information of each question, both over D: one row moves each by at most 1."""
         tables = self.counts.tables([(*q.given, q.x, q.y) for q in questions])
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         for i, (q, table) in enumerate(zip(questions, tables, strict=True)):
@@ -148,55 +143,40 @@ class Scorer:
             dependence[i], information[i] = found[0] / scale, found[1] / scale
         return dependence, information
 
+    def ranks(
+        self, question: TestQuestion, rows: Dataset
+    ) -> tuple[tuple[Kendall, Spearman], tuple[int, int, int]]:
+        """Return blocked Kendall and Spearman of the values, and the numbers of levels and blocks: (r, c, k)."""
+        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
+        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
+        found = rank_statistics(ranked_column(rows, question.x), ranked_column(rows, question.y), block, k)
+        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
+        return found, (r, c, k)
+
     def on_counts(self, counts: Counts) -> Scorer:
         """Return the same scorer on the tables of other rows."""
         return replace(self, counts=counts)
 
+    def resolution(self, resolved: float) -> dict[str, Any]:
+        """Return what a note says of a resolution in units of D: in rows, or in parts where tests run on parts."""
+        return {"resolution": KENDALL_ROWS * resolved, "parts": None}
+
+    @property
+    def cut_numbers(self) -> tuple[str, ...]:
+        """The numbers that are cut into equal widths where they are given."""
+        return (
+            () if self.rows is None else tuple(name for name in self.rows.schema if name in self.rows.values)
+        )
+
     def scores(self, questions: Sequence[Query], shift: float, least: float) -> Floats:
-        """min(shift - dependence, information - least) of each question: sensitivity 1."""
+        """Return min(shift - dependence, information - least) of each question: sensitivity 1."""
         return score(*self.evidence(questions), shift, least)
 
 
-def deletable(columns: Sequence[str], kept: int, left_out: int) -> int:
-    """How many edges a search can delete at most: public."""
-    return max(math.comb(len(columns), 2) - kept - left_out, 1)
-
-
-def resolution_rows(resolved: float) -> float:
-    """Return a resolution in units of D, at most 2 rows, as rows (observed minus expected)."""
-    return 2 * resolved
-
-
-def resolved_facts(scorer: Scorer, resolved: float) -> dict[str, Any]:
-    """What a note says of a resolution in units of D: ``resolution`` in rows, or in parts where tests run on parts."""
-    if isinstance(scorer, PartScorer):
-        return {"resolution": resolved, "parts": scorer.parts}
-    per_row = SPEARMAN_ROWS if isinstance(scorer, SpearmanScorer) else 2.0
-    return {"resolution": per_row * resolved, "parts": None}
-
-
-def still_open(
-    task: Task, skeleton: Skeleton, not_shown: Callable[[list[Query]], Sequence[Answer]]
-) -> frozenset[Pair]:
-    """The pairs that could not be decided: untested ones, and kept ones of which a second look shows no dependence.
-
-    The second look asks about kept pairs without conditions, when the search is over. Which pairs are kept is released
-    by then.
-    """
-    undecided = skeleton.open(task.known)
-    place = {name: i for i, name in enumerate(task.columns)}
-    kept = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.required]
-    batch = [Query(x, y, ()) for x, y in sorted(kept, key=lambda pair: [place[name] for name in pair])]
-    answers = not_shown(batch)
-    return undecided | {frozenset((q.x, q.y)) for q, a in zip(batch, answers, strict=True) if a is not False}
-
-
-def strata_note(task: Task, scorer: Scorer) -> tuple[Note, ...]:
-    """The note that given numbers are cut into equal widths, where they are."""
-    rows = None if isinstance(scorer, PartScorer) else getattr(scorer, "rows", None)
-    return (EqualWidths(tuple(sorted(rows.values, key=task.columns.index))),) if rows else ()
-
-
+ON = "numeric columns by their values or by their declared bins (table)"  # the options, in words
+SCORED = (
+    "the statistic that is scored: kendall, spearman (needs an order), or chi2 and g on parts of the rows"
+)
 On = Literal["values", "table"]
 ScoreTest = Literal["kendall", "spearman", "chi2", "g"]
 
@@ -205,10 +185,8 @@ ScoreTest = Literal["kendall", "spearman", "chi2", "g"]
 class ValueScorer(Scorer):
     """Evidence from the rows where that is possible, else from tables. For a mechanism only."""
 
-    rows: Dataset | None = None
-
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, over D."""
+        """Return dependence and information of each question, over D."""
         rows = self.rows
         assert rows is not None
         asked = [TestQuestion.of(rows.schema, *question) for question in questions]
@@ -222,11 +200,8 @@ class ValueScorer(Scorer):
         return dependence, information
 
     def _by_values(self, question: TestQuestion, rows: Dataset) -> tuple[float, float]:
-        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
-        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
-        x, y = ranked_column(rows, question.x), ranked_column(rows, question.y)
-        found, _ = rank_statistics(x, y, block, k)
-        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
+        """Return dependence and information by blocked Kendall of the values, over D."""
+        (found, _), (r, c, k) = self.ranks(question, rows)
         scale = value_score_sensitivity(self.neighbours, r, c, k)
         threshold = float(-ndtri(self.level / 2))
         dependence, information = value_evidence(found.statistic, found.variance, threshold)
@@ -237,33 +212,30 @@ class ValueScorer(Scorer):
 class SpearmanScorer(Scorer):
     """Evidence by blocked Spearman: of tables, or of the rows where columns hold numbers. For a mechanism only."""
 
-    rows: Dataset | None = None
-
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, over D."""
-        found = [self._one(TestQuestion.of(self.counts.schema, *question)) for question in questions]
+        """Return dependence and information of each question, over D."""
+        found = [self._by_spearman(TestQuestion.of(self.counts.schema, *question)) for question in questions]
         dependence, information = np.array(found, dtype=np.float64).reshape(-1, 2).T
         return dependence, information
 
-    def _one(self, question: TestQuestion) -> tuple[float, float]:
+    def resolution(self, resolved: float) -> dict[str, Any]:
+        """Return a resolution in rows."""
+        return {"resolution": SPEARMAN_ROWS * resolved, "parts": None}
+
+    def _by_spearman(self, question: TestQuestion) -> tuple[float, float]:
+        """Return dependence and information by blocked Spearman, over D."""
         schema = self.counts.schema
         if min(schema[name].size for name in (question.x, question.y)) < 2:
             return 0.0, SETTLED_INFORMATION
         if self.rows is not None and question.numeric:
-            statistic, variance, (r, c, k) = self._of_rows(question, self.rows)
+            (_, found), (r, c, k) = self.ranks(question, self.rows)
+            statistic, variance = found.statistic, found.variance
         else:
             blocks = question.blocks(self.counts)
             (statistic, variance), (k, r, c) = spearman(blocks), blocks.shape
         scale = spearman_score_sensitivity(self.neighbours, r, c, k)
         dependence, information = spearman_evidence(statistic, variance, float(-ndtri(self.level / 2)))
         return dependence / scale, information / scale
-
-    def _of_rows(self, question: TestQuestion, rows: Dataset) -> tuple[float, float, tuple[int, int, int]]:
-        n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
-        block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
-        _, found = rank_statistics(ranked_column(rows, question.x), ranked_column(rows, question.y), block, k)
-        r, c = (ANY_LEVELS if z in rows.values else rows.schema[z].size for z in (question.x, question.y))
-        return found.statistic, found.variance, (r, c, k)
 
 
 @dataclass
@@ -276,7 +248,6 @@ class PartScorer(Scorer):
 
     test: Literal["chi2", "g"] = "chi2"
     resolved: float = 20.0
-    rows: Dataset | None = None
     _labels: NDArray[np.int64] | None = None  # the part of every row
 
     @property
@@ -285,10 +256,14 @@ class PartScorer(Scorer):
         wanted = parts_for(PARTS_HEADROOM * self.resolved, self._threshold, MOST_PARTS)
         return part_count(wanted, self._settings)
 
+    def resolution(self, resolved: float) -> dict[str, Any]:
+        """Return a resolution in parts."""
+        return {"resolution": resolved, "parts": self.parts}
+
     @property
-    def most(self) -> float:
-        """The largest dependence that this many parts can show: public."""
-        return self.parts - unsurprising(self.parts, self._threshold)
+    def cut_numbers(self) -> tuple[str, ...]:
+        """None: tables of declared bins are dealt."""
+        return ()
 
     @property
     def _threshold(self) -> float:
@@ -304,7 +279,7 @@ class PartScorer(Scorer):
         return replace(self, counts=counts, rows=None, _labels=None)
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Dependence and information of each question, in parts: one row moves each by at most 1."""
+        """Return dependence and information of each question, in parts: one row moves each by at most 1."""
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         value = pearson_moment_pvalue if self.test == "chi2" else likelihood_moment_pvalue
         schema = self.counts.schema
@@ -319,7 +294,7 @@ class PartScorer(Scorer):
         return dependence, information
 
     def _dealt(self, question: TestQuestion) -> NDArray[np.int64]:
-        """Tables of all parts, of shape (part, k, r, c)."""
+        """Return the tables of all parts, of shape (part, k, r, c)."""
         parts, settings = self.parts, self._settings
         size = question.k * question.r * question.c
         if self.rows is None or size * parts > MOST_CELLS:
@@ -343,11 +318,6 @@ def refuse_unordered(task: Task) -> None:
             f"test='spearman' needs numbers or ordered levels: {', '.join(wrong)} has none; "
             "declare them ordered, or take kendall, chi2 or g"
         )
-
-
-def has_order(column: Column) -> bool:
-    """Return whether the levels have an order: numbers do, and two levels."""
-    return not isinstance(column, Categorical) or column.ordered or column.size <= 2
 
 
 def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resolved: float = 0.0) -> Scorer:
@@ -377,6 +347,6 @@ def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resol
 
 
 def assumed(task: Task, on: On = "values", test: ScoreTest = "kendall") -> tuple[Public, ...]:
-    """What is taken to be public besides the schema: the limit on rows, where scores are of rows."""
+    """Return what is taken to be public besides the schema: the limit on rows, where scores are of rows."""
     of_rows = on == "values" and test not in ("chi2", "g") and task.rows is not None and task.rows.values
     return row_limit(task.neighbours) if of_rows else ()

@@ -1,8 +1,8 @@
 """The PC search: asks whether x and y are independent given a set, and never holds data.
 
 ``pc_search`` is a generator: it yields a batch of questions and is sent one answer each, ``True`` (independent: the
-edge goes, and the set that separated its ends is kept), ``False`` (dependent), or ``None`` (not tested: the pair
-stays adjacent for the search). Sending ``None`` for a whole batch ends the search. What it asks depends on the
+edge is removed, and the set that separated its ends is recorded), ``False`` (dependent), or ``None`` (not tested: the
+pair remains adjacent for the search). Sending ``None`` for a whole batch ends the search. What it asks depends on the
 columns, what is known beforehand and the answers, nothing else, so it can't leak; and it is deterministic.
 
 **Three states.** A pair that some set separated is *absent*. A pair still adjacent is *found* if it was called
@@ -14,7 +14,7 @@ is found. A driver that knows better says so in its outcome.
 - *stable* (default): the neighbours that sets are drawn from are those at the start of an order, so the skeleton
   does not depend on the order of columns [2]. Edges of one order are asked about side by side; each stops at its
   first separating set.
-- *original*: one question at a time, neighbours change as edges go [1].
+- *original*: one question at a time, neighbours change as edges are removed [1].
 
 Sets are drawn from the neighbours of either end; each unordered question is asked once.
 
@@ -279,13 +279,11 @@ class Skeleton:
     adjacent: dict[str, set[str]]
     separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
     asked: dict[int, int] = field(default_factory=dict)  # questions by order
-    untested: set[Pair] = field(default_factory=set)  # edges kept though some question was not answered
     answered: set[Pair] = field(default_factory=set)  # pairs about which some question was
     held: set[Pair] = field(default_factory=set)  # pairs about which one was with some column held fixed
     complete: bool = True  # False: ended before every order was done
-    unanswered_from: dict[Pair, int] = field(
-        default_factory=dict
-    )  # least order of a question without an answer
+    # the least order of a question without an answer
+    unanswered_from: dict[Pair, int] = field(default_factory=dict)
 
     @property
     def edges(self) -> frozenset[Pair]:
@@ -293,17 +291,16 @@ class Skeleton:
         return frozenset(frozenset((x, y)) for x in self.columns for y in self.adjacent[x])
 
     def open(self, known: Knowledge) -> frozenset[Pair]:
-        """Pairs still adjacent that were not called dependent without conditions, nor declared."""
-        first = {pair for pair, order in self.unanswered_from.items() if order == 0}
-        return self.edges - (self.answered - first) - known.required
+        """Return the pairs still adjacent that were not called dependent without conditions, nor declared."""
+        return (self.edges - self.answered | self.undecided) - known.required
 
     @property
     def undecided(self) -> frozenset[Pair]:
-        """Pairs still adjacent about which nothing could be said with nothing held fixed."""
+        """Pairs still adjacent without an answer to the question with nothing held fixed."""
         return frozenset(pair for pair, order in self.unanswered_from.items() if order == 0) & self.edges
 
     def near(self, forward: bool) -> dict[str, set[str]]:
-        """The columns that sets are made of, at each end: its neighbours; with ``forward`` not the undecided ones."""
+        """Return the columns that sets are made of at each end: its neighbours, with ``forward`` not undecided ones."""
         far = self.undecided if forward else frozenset()
         return {x: {y for y in some if frozenset((x, y)) not in far} for x, some in self.adjacent.items()}
 
@@ -313,34 +310,41 @@ class Skeleton:
         edges = self.edges & self.answered
         return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
 
-    def no_answer(self, pair: tuple[str, str], order: int) -> None:
-        """Remember that a question of this order about a pair has no answer."""
-        self.untested.add(frozenset(pair))
-        self.not_asked(pair, order)
-
-    def not_asked(self, pair: tuple[str, str], order: int) -> None:
-        """Remember that a question of this order about a pair was not asked, or has no answer."""
+    def no_answer(self, pair: Collection[str], order: int) -> None:
+        """Record that a question of this order about a pair was not asked, or has no answer."""
         self.unanswered_from[frozenset(pair)] = min(self.unanswered_from.get(frozenset(pair), order), order)
 
+    def record(self, question: Query, answer: Answer) -> None:
+        """Record an answer: an edge whose ends are independent is removed, None says that there is no answer."""
+        pair = frozenset(question[:2])
+        if answer is None:
+            self.no_answer(pair, len(question.given))
+            return
+        self.answered.add(pair)
+        if question.given:
+            self.held.add(pair)
+        if answer and question.y in self.adjacent[question.x]:
+            self.remove(question)
+
     def remove(self, question: Query) -> None:
-        """Take an edge out and remember why."""
+        """Remove an edge and record the set that separated its ends."""
         self.adjacent[question.x].discard(question.y)
         self.adjacent[question.y].discard(question.x)
         self.separating[frozenset((question.x, question.y))] = question.given
 
 
-def start(columns: Sequence[str], known: Knowledge) -> Skeleton:
-    """The complete graph without the edges that are known not to be there."""
+def complete_skeleton(columns: Sequence[str], known: Knowledge) -> Skeleton:
+    """Return the complete graph without the edges that are known not to be there."""
     adjacent = {
         x: {y for y in columns if y != x and frozenset((x, y)) not in known.forbidden} for x in columns
     }
     return Skeleton(tuple(columns), adjacent)
 
 
-def sets_for(
+def candidate_sets(
     x: str, y: str, order: int, adjacent: dict[str, set[str]], columns: Sequence[str], known: Knowledge
 ) -> Iterator[tuple[str, ...]]:
-    """Candidate separating sets of size ``order``: subsets of the neighbours of x, then new ones of y."""
+    """Yield candidate separating sets of size ``order``: subsets of the neighbours of x, then new ones of y."""
     near_x, near_y = (
         [z for z in columns if z in adjacent[end] and z not in (x, y) and known.may_separate(z, x, y)]
         for end in (x, y)
@@ -366,8 +370,8 @@ def pc_search(
     ``ahead`` > 1 asks up to that many sets of an edge at once, for drivers to whom questions are free: answers past the
     first ``True`` are not used, so the result is the same.
 
-    ``forward``, for drivers that often can't tell: a pair without an answer with nothing held fixed stays undecided and
-    is not asked about again, since holding columns fixed leaves less to see. No set is made of such neighbours. Else PC
+    ``forward``, for drivers that often have no answer: a pair without one with nothing held fixed is undecided and is
+    not asked about again, since holding columns fixed leaves less to see. No set is made of such neighbours. Else PC
     would ask about every subset of everything.
 
     >>> search = pc_search(["a", "b"])
@@ -378,7 +382,7 @@ def pc_search(
     frozenset() [()]
     """
     known = known or Knowledge()
-    found = start(columns, known)
+    found = complete_skeleton(columns, known)
     most = len(columns) - 2 if max_order is None else min(max_order, len(columns) - 2)
     order = -1
     for order in range(most + 1):
@@ -392,7 +396,7 @@ def pc_search(
             pairs = [pair for pair in pairs if frozenset(pair) not in undecided]
         if stable:
             near = found.near(forward)
-            sets = {pair: sets_for(*pair, order, near, found.columns, known) for pair in pairs}
+            sets = {pair: candidate_sets(*pair, order, near, found.columns, known) for pair in pairs}
             done = yield from ask_side_by_side(found, sets, order, ahead)
         else:
             done = yield from _order_one_by_one(found, pairs, order, known, forward)
@@ -402,35 +406,28 @@ def pc_search(
         if not done:  # no edge had enough neighbours
             break
     if forward:
-        undecided = found.undecided
-        _not_asked(found, 1, known, lambda x, y: bool(undecided & _touching(found, x, y)))
-    _not_asked(found, order + 1, known)
+        beside_undecided = {name for pair in found.undecided for name in pair}
+        _not_asked(found, 1, known, beside_undecided)
+    _not_asked(found, order + 1, known, set(columns))
     return found
 
 
-def _touching(found: Skeleton, x: str, y: str) -> set[Pair]:
-    """The pairs of x or y with their other neighbours."""
-    return {frozenset((end, z)) for end in (x, y) for z in found.adjacent[end] if z not in (x, y)}
-
-
-def _not_asked(
-    found: Skeleton, order: int, known: Knowledge, where: Callable[[str, str], bool] = lambda x, y: True
-) -> None:
-    """Remember which edges have sets of this size that were not asked about: the search ended before, or had to."""
+def _not_asked(found: Skeleton, order: int, known: Knowledge, ends: Collection[str]) -> None:
+    """Record which edges at ``ends`` have sets of this size that were not asked about: the search ended before."""
     for x, y in combinations(found.columns, 2):
         pair = frozenset((x, y))
         if y not in found.adjacent[x] or pair in known.required or pair in found.unanswered_from:
             continue
-        if not where(x, y):
-            continue
-        if any(True for _ in sets_for(x, y, order, found.adjacent, found.columns, known)):
+        if not pair.isdisjoint(ends) and any(
+            True for _ in candidate_sets(x, y, order, found.adjacent, found.columns, known)
+        ):
             found.unanswered_from[pair] = order
 
 
 def ask_side_by_side(
     found: Skeleton, sets_of: Mapping[tuple[str, str], Iterator[tuple[str, ...]]], order: int, ahead: int
 ) -> Generator[list[Query], Answers, int | None]:
-    """One order of a stable search: every live edge asks its next sets in each round.
+    """Ask the questions of one order of a stable search: every live edge asks its next sets in each round.
 
     Returns how many questions were asked, or None if the search was ended. Edges that a set separates leave ``found``.
     """
@@ -452,30 +449,23 @@ def ask_side_by_side(
             return None
         total += len(batch)
         for question, answer in zip(batch, answers, strict=True):
-            pair = (question.x, question.y)
-            if answer is None:
-                found.no_answer(pair, order)
-                continue
-            found.answered.add(frozenset(pair))
-            if question.given:
-                found.held.add(frozenset(pair))
-            if answer and question.y in found.adjacent[question.x]:
-                found.remove(question)
-                waiting.pop(pair, None)
+            found.record(question, answer)
+            if answer:
+                waiting.pop((question.x, question.y), None)
     if total:
         found.asked[order] = found.asked.get(order, 0) + total
-    found.untested &= found.edges
     return total
 
 
 def _order_one_by_one(
     found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge, forward: bool
 ) -> Generator[list[Query], Answers, int | None]:
-    """One order of the original PC: an edge at a time, neighbours as they are now."""
+    """Ask the questions of one order of the original PC: an edge at a time, neighbours as they are now."""
     total = 0
     for x, y in pairs:
-        for given in sets_for(x, y, order, found.near(forward), found.columns, known):
-            answers = yield [Query(x, y, given)]
+        for given in candidate_sets(x, y, order, found.near(forward), found.columns, known):
+            question = Query(x, y, given)
+            answers = yield [question]
             if answers is None:
                 for pair in pairs[pairs.index((x, y)) :]:
                     if pair[1] in found.adjacent[pair[0]]:
@@ -483,16 +473,9 @@ def _order_one_by_one(
                 return None
             total += 1
             found.asked[order] = total
-            if answers[0] is None:
-                found.no_answer((x, y), order)
-                continue
-            found.answered.add(frozenset((x, y)))
-            if given:
-                found.held.add(frozenset((x, y)))
+            found.record(question, answers[0])
             if answers[0]:
-                found.remove(Query(x, y, given))
                 break
-    found.untested &= found.edges
     return total
 
 
@@ -511,9 +494,8 @@ class Task:
     plan: MeasurementPlan | None = None  # of what ``measured`` measures
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "neighbours", Neighbours.parse(self.neighbours)
-        )  # a name would not be ``is``
+        # drivers compare members of the enumeration: a name would not be ``is``
+        object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -526,12 +508,12 @@ class Task:
         return self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
 
     def measurement_plan(self) -> MeasurementPlan:
-        """The plan that ``measured`` executes."""
+        """Return the plan that ``measured`` executes."""
         assert self.plan is not None, "a task of measured has a plan"
         return self.plan
 
     def private_budget(self) -> Budget:
-        """The budget of a private driver."""
+        """Return the budget of a private driver."""
         if self.budget is None:
             raise InputError("this method is private: give it an epsilon, or use method='pc'")
         return self.budget
@@ -551,14 +533,13 @@ class SearchOutcome:
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again
     repeats: int | None = None  # of the search, for confidence
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
-    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: as the skeleton tells
+    open: frozenset[Pair] | None = None  # pairs that could not be decided; None: those of the skeleton
     values: Any = None  # released values that can be searched again: ``Measurements`` or ``NoisyMoments``
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
-    evidence: Mapping[Pair, Evidence] = field(
-        default_factory=dict
-    )  # p-values or Bayes factors that were released
+    # p-values or Bayes factors, where they were released
+    evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
 
 
 def drive(
@@ -571,10 +552,12 @@ def drive(
     ``stage`` shows how many edges an order has done with. That depends on the answers: give it only where they come
     from values released before the search began, or where there is no privacy.
     """
+    found: Skeleton
     try:
         batch = next(search)
     except StopIteration as stop:
-        return _skeleton(stop)
+        found = stop.value
+        return found
     while True:
         order, left = _shape(batch)
         with stage(f"testing given {order} column{'' if order == 1 else 's'}", left) as tick:
@@ -585,17 +568,13 @@ def drive(
                 try:
                     batch = search.send(answer(batch))
                 except StopIteration as stop:
-                    return _skeleton(stop)
+                    found = stop.value
+                    return found
             tick(left)
 
 
-def _skeleton(stop: StopIteration) -> Skeleton:
-    found: Skeleton = stop.value
-    return found
-
-
 def _shape(batch: list[Query]) -> tuple[int, int]:
-    """(order of the questions, how many edges they are about)."""
+    """Return the order of the questions and how many edges they are about."""
     return len(batch[0].given) if batch else 0, len({(question.x, question.y) for question in batch})
 
 
@@ -631,7 +610,7 @@ class Method:
     own_delta: Callable[[Mapping[str, Any]], bool] = lambda _: False
 
     def reserved(self, delta: float, options: Mapping[str, Any]) -> float:
-        """The part of delta that is kept for events with a delta of their own.
+        """Return the part of delta that is set aside for events with a delta of their own.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """SVT-PC: the PC search answered by a sparse vector that pays only for deletions.
 
-A question is "above" if it looks independent (``scores.py``), so an edge that stays costs nothing however often it is
+A question is "above" if it looks independent (``scores.py``), so an edge that remains costs nothing however often it is
 asked about, and at most c = (pairs that may be deleted) answers are paid for. Two ways, the better one for the given
 (epsilon, delta) chosen from public numbers by its resolution (``planning/sieve.py``):
 
@@ -11,7 +11,7 @@ asked about, and at most c = (pairs that may be deleted) answers are paid for. T
 the budget's filter. When the budget ends, the edges not yet tested stay and are named. **Cost** one table, one score
 and one draw a question. The questions asked depend on released answers only.
 
-**Three states.** When the search is over every kept pair is looked at once more without conditions, for its dependence
+**Three states.** When the search is over every edge is looked at once more without conditions, for its dependence
 alone: where none shows, with the level as the chance of error, it is open. A deletion that the pair did not need pays.
 
 **Test** (option): what is scored; ``kendall``, or ``spearman``, ``chi2``, ``g`` (``scores.py``).
@@ -30,17 +30,15 @@ from typing import Annotated
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
-from dpcausal.discovery.scores import (
-    On,
-    Scorer,
-    ScoreTest,
-    assumed,
+from dpcausal.discovery.private_search import (
+    Sessions,
     deletable,
-    resolved_facts,
-    scorer_for,
+    paid_answers,
+    sharpest,
     still_open,
     strata_note,
 )
+from dpcausal.discovery.scores import ON, SCORED, On, Scorer, ScoreTest, assumed, scorer_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -53,8 +51,7 @@ from dpcausal.discovery.search import (
     drive,
     pc_search,
 )
-from dpcausal.planning.sieve import SparseVectorDesign, designs, resolution
-from dpcausal.privacy.mechanisms.base import begin
+from dpcausal.planning.sieve import SparseVectorDesign, designs
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
 
 RELEASED = SearchAnswers("independences")
@@ -62,49 +59,39 @@ RELEASED = SearchAnswers("independences")
 
 @proved("composition.proof.md")
 class SvtAnswers:
-    """Replies to batches: starts sessions while the budget affords them, then ends the search."""
+    """Replies to batches: begins sessions while the budget affords them, then ends the search."""
 
     def __init__(self, task: Task, design: SparseVectorDesign, scorer: Scorer) -> None:
-        self._budget, self._design, self._level = task.private_budget(), design, task.level
-        self._scorer = scorer
-        self._session: SparseVectorSession | None = None
+        self._plan, self._level, self._scorer = design.plan, task.level, scorer
+        budget = task.private_budget()
+        self._sessions = Sessions[SparseVectorSession](design.mechanism, budget, "deletions")
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None for what the budget no longer covers."""
-        if not self._ready():
+        """Return True for independent; None for what the budget no longer covers."""
+        if not self._sessions.ready():
             return None
-        plan = self._design.plan
-        return self._ask(batch, self._scorer.scores(batch, plan.shift, plan.least).tolist())
+        return self._ask(self._scorer.scores(batch, self._plan.shift, self._plan.least).tolist())
 
     def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
-        """A second look at pairs that were kept: False where a dependence shows, True where none does, None untested.
+        """Look at edges a second time: False where a dependence shows, True where none does, None untested.
 
-        ``shift - dependence`` alone is asked, without the part on information: where a pair was kept because nothing
+        ``shift - dependence`` alone is asked, without the part on information: where an edge remained because nothing
         could be seen, this is above the threshold and the pair is open. It is paid for by the deletion that the pair
         did not need, and costs nothing where a dependence shows.
         """
-        if not batch or not self._ready():
+        if not batch or not self._sessions.ready():
             return [None] * len(batch)
-        shift = self._design.plan.shown_shift(self._level)
-        return self._ask(batch, (shift - self._scorer.evidence(batch)[0]).tolist())
+        shift = self._plan.shown_shift(self._level)
+        return self._ask((shift - self._scorer.evidence(batch)[0]).tolist())
 
-    def _ask(self, batch: list[Query], values: list[float]) -> list[Answer]:
-        answers: list[Answer] = []
-        for value in values:
-            session = self._session if self._ready() else None
-            if session is None:
-                break
-            answers.append(session.ask(value))
-        return answers + [None] * (len(batch) - len(answers))
+    def _ask(self, values: list[float]) -> list[Answer]:
+        """Return whether each value is above the noisy threshold; None from where the budget ends."""
 
-    def _ready(self) -> bool:
-        """Whether a session is open, or a new one could be paid for."""
-        if self._session is None or self._session.halted:
-            mechanism = self._design.mechanism
-            if not self._budget.affords(mechanism.event("deletions")):
-                return False
-            self._session = begin(mechanism, self._budget, "deletions", 0.0)
-        return True
+        def answer(i: int) -> bool:
+            assert self._sessions.current is not None
+            return self._sessions.current.ask(values[i])
+
+        return paid_answers(len(values), self._sessions.ready, answer)
 
 
 def run(
@@ -112,39 +99,31 @@ def run(
     *,
     positives: Annotated[int | None, "most deletions to pay for; none is all pairs"] = None,
     stable: Annotated[bool, STABLE] = True,
-    on: Annotated[On, "numeric columns by their values or by their declared bins (table)"] = "values",
-    test: Annotated[ScoreTest, "the statistic that is scored; chi2 and g on parts of the rows"] = "kendall",
+    on: Annotated[On, ON] = "values",
+    test: Annotated[ScoreTest, SCORED] = "kendall",
 ) -> SearchOutcome:
-    """Discover; ``positives`` is the largest number of deletions to pay for (default: all pairs).
-
-    A smaller number means less noise, and pairs beyond it stay open. It must be chosen from public knowledge.
-    ``on="table"`` asks the declared bins of numeric columns instead of their values (``scores.py``).
-    """
-    known, budget = task.known, task.private_budget()
-    most = deletable(task.columns, len(known.required), len(known.forbidden))
+    """Discover; with fewer ``positives``, from public knowledge, noise is less, and pairs beyond them are open."""
+    most = deletable(task)
     if positives is not None and positives < 1:
         raise InputError(f"positives must be at least 1, not {positives}")
-    ways = designs(budget.total, min(positives or most, most), task.neighbours)
-    resolutions = [resolution(way.plan.false_hit) for way in ways]
-    best = resolutions.index(min(resolutions))
-    search = pc_search(task.columns, known, max_order=task.max_order, stable=stable)
-    scorer = scorer_for(task, on, test, resolutions[best])
-    answers = SvtAnswers(task, ways[best], scorer)
-    skeleton = drive(search, answers)
+    ways = designs(task.private_budget().total, min(positives or most, most), task.neighbours)
+    design, resolved = sharpest((way, way.plan.false_hit) for way in ways)
+    scorer = scorer_for(task, on, test, resolved)
+    answers = SvtAnswers(task, design, scorer)
+    skeleton = drive(pc_search(task.columns, task.known, max_order=task.max_order, stable=stable), answers)
     note = ThresholdUsed(
         of="deletions",
-        most=ways[best].most,
-        renewed=ways[best].renewed,
+        most=design.most,
+        renewed=design.renewed,
         rows=None,
-        **resolved_facts(scorer, resolutions[best]),
+        **scorer.resolution(resolved),
     )
-    undecided = still_open(task, skeleton, answers.not_shown)
     return SearchOutcome(
         skeleton,
         (RELEASED,),
         public=assumed(task, on, test),
-        notes=(note, *strata_note(task, scorer)),
-        open=undecided,
+        notes=(note, *strata_note(scorer)),
+        open=still_open(task, skeleton, answers.not_shown),
     )
 
 

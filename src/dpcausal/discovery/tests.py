@@ -4,7 +4,7 @@ Any test of ``ci_test`` (option ``test``; "auto" chooses one for each question f
 rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon``
 (option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
 or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
-are named. An "independent" of a test that would have missed a strong dependence more often than not, as public
+are reported. An "independent" of a test that would have missed a strong dependence more often than not, as public
 numbers tell (``citests/look.py``), supports nothing: that pair is open. Where not even the first test can be paid, as
 when the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own
 (``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal parts for as many questions.
@@ -33,7 +33,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, SearchAnswers
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.scores import deletable
+from dpcausal.discovery.private_search import deletable
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -54,13 +54,13 @@ from dpcausal.stats.limits import row_limit
 
 QUESTIONS_A_PAIR = 5.0
 ROUNDING = 1 - 1e-12
-TELLING = 0.5  # chance to see a strong dependence from which on "independent" counts
+MIN_POWER = 0.5  # chance to see a strong dependence from which on "independent" counts
 
 
-def each(total: Filter, questions: float) -> float:
-    """Epsilon of one pure test so that this many fit: by rho = epsilon^2/2, or by the sum.
+def epsilon_of_each(total: Filter, questions: float) -> float:
+    """Return the epsilon of one pure test so that this many fit: by rho = epsilon^2/2, or by the sum.
 
-    >>> round(each(Filter(1.0), 10), 9)
+    >>> round(epsilon_of_each(Filter(1.0), 10), 9)
     0.1
     """
     by_sum = total.epsilon / questions
@@ -82,7 +82,7 @@ class TestAnswers:
         self._schema = task.counts.schema
 
     def __call__(self, batch: list[Query]) -> Answers:
-        """True for independent; None from the first test on that is refused.
+        """Return True for independent; None from the first test on that is refused.
 
         The total is entered in the ledger with the first charge, so a ledger refuses then or never.
         """
@@ -97,8 +97,8 @@ class TestAnswers:
         return answers + [None] * (len(batch) - len(answers)) if answers else None
 
     def _session(self, question: Query) -> Session:
-        """The session of the test that this question is for."""
-        name = self._name(TestQuestion.of(self._schema, *question))
+        """Return the session of the test that this question is for."""
+        name = self._test_for(TestQuestion.of(self._schema, *question))
         if name not in self._sessions:
             task = self._task
             method = make_test(name, self._options)
@@ -115,7 +115,7 @@ class TestAnswers:
         return self._sessions[name]
 
     def unsupported(self, skeleton: Skeleton) -> frozenset[Pair]:
-        """Pairs called independent by a test that would have missed a strong dependence more often than not.
+        """Return pairs called independent by a test that would have missed a strong dependence more often than not.
 
         From the questions asked, which were released, and public numbers. Where the number of rows is protected, and
         for a test whose power is not known from public numbers alone, every answer counts.
@@ -125,31 +125,37 @@ class TestAnswers:
         found: set[Pair] = set()
         for pair, given in skeleton.separating.items():
             x, y = sorted(pair, key=self._task.columns.index)
-            if not self._tells(TestQuestion.of(self._schema, x, y, given), self._task.n):
+            if not self._has_power(TestQuestion.of(self._schema, x, y, given), self._task.n):
                 found.add(pair)
         return frozenset(found)
 
-    def _tells(self, question: TestQuestion, rows: int) -> bool:
-        """Whether the test of this question sees a strong dependence at least as often as not."""
+    def _has_power(self, question: TestQuestion, rows: int) -> bool:
+        """Return whether the test of this question sees a strong dependence at least as often as not."""
         if self._epsilon is None:
             return True
-        task, test = self._task, make_test(self._name(question), self._options)
+        task, test = self._task, make_test(self._test_for(question), self._options)
         public = (rows, self._epsilon, self._delta, task.neighbours, task.level)
         if isinstance(test, MedianOfPartsTest):
             settings = TestSettings(self._epsilon, self._delta, task.level, task.neighbours, rows)
             best = test.at_best(settings)
-            return best is None or best >= TELLING
+            return best is None or best >= MIN_POWER
         chances = chances_of_test(test, question, *public, (STRONG,))
-        return chances is None or chances[0] >= TELLING
+        return chances is None or chances[0] >= MIN_POWER
 
-    def _name(self, question: TestQuestion) -> str:
-        """The test that this question is for."""
+    def _test_for(self, question: TestQuestion) -> str:
+        """Return the test that this question is for."""
         return choose_name(question, self._epsilon, self._task.n) if self._test == "auto" else self._test
 
     @property
     def names(self) -> tuple[str, ...]:
         """The tests that were used: follows from the schema and from questions asked."""
         return tuple(sorted(self._sessions)) or (self._test,)
+
+
+def refuse_crt(test: str) -> None:
+    """Refuse the one test that can't drive a search."""
+    if test == "crt":
+        raise InputError("crt needs a law for every column given every set: it can't drive a search")
 
 
 def answers_evidence(answers: TestAnswers, skeleton: Skeleton) -> dict[Pair, Evidence]:
@@ -176,10 +182,11 @@ def run(
 ) -> SearchOutcome:
     """Discover; ``test_epsilon`` is what one test costs. Other options go to the test."""
     budget, known = task.private_budget(), task.known
-    if test == "crt":
-        raise InputError("crt needs a law for every column given every set: it can't drive a search")
-    pairs = deletable(task.columns, len(known.required), len(known.forbidden))
-    cost = test_epsilon if test_epsilon is not None else each(budget.total, QUESTIONS_A_PAIR * pairs)
+    refuse_crt(test)
+    pairs = deletable(task)
+    cost = (
+        test_epsilon if test_epsilon is not None else epsilon_of_each(budget.total, QUESTIONS_A_PAIR * pairs)
+    )
     if not (math.isfinite(cost) and 0 < cost <= budget.total.epsilon):
         raise InputError(f"test_epsilon must lie above 0 and up to epsilon, not {test_epsilon!r}")
     slack = budget.total.reserve / (QUESTIONS_A_PAIR * pairs) * ROUNDING
@@ -198,7 +205,7 @@ def run(
 
 
 def _assumed(task: Task, test: str, options: dict[str, Any]) -> tuple[Public, ...]:
-    """What is taken to be public besides the schema: the limit on rows, where a question may be one of rows."""
+    """Return what is taken to be public besides the schema: the limit on rows, where a question may be one of rows."""
     if task.rows is None or len(task.columns) < 2:
         return ()
     limited = bool(task.rows.values)

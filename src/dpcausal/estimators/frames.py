@@ -105,6 +105,7 @@ def _cells(row: Any) -> list[Any] | None:
 
 
 def _named(columns: Sequence[Any], schema: Schema | Column | None) -> dict[str, Any]:
+    """Return the columns of an array by the names of the schema, or as x0, x1, ... where it declares none."""
     if isinstance(schema, Schema) and len(schema) != len(columns):
         raise InputError(f"the array has {len(columns)} columns, the schema declares {len(schema)}")
     names = list(schema) if isinstance(schema, Schema) else [f"x{i}" for i in range(len(columns))]
@@ -112,6 +113,7 @@ def _named(columns: Sequence[Any], schema: Schema | Column | None) -> dict[str, 
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse fewer columns than a graph needs; a number of rows below 0 is not shown."""
     if shape[1] < MIN_COLUMNS:
         rows = shape[0] if shape[0] >= 0 else "n"
         raise InputError(

@@ -17,13 +17,10 @@ from dpcausal.citests.result import (
     Chosen,
     CITestResult,
     EvenStrong,
-    FewRows,
     HeldFixed,
-    ManyCells,
     Missed,
     MissingCountsAs,
     MissingRule,
-    NumbersGiven,
     Reason,
     Trend,
     Weaker,
@@ -39,32 +36,42 @@ if TYPE_CHECKING:
 
 
 EQUAL_WIDTHS = "groups of equal width between the bounds, not the declared bins"
-BY_QUESTION = {
-    "as-asked": "as asked",
-    "ordered-levels": "chosen because the levels are ordered (or two), where it has the most power",
-    "one-numeric": "chosen because one number is given: strata of equal counts suit any distribution of it",
-    "several-columns": "chosen because x or y has several columns, which no other test takes",
+BY_QUESTION = {  # why a test was used, and what that is good for
+    "as-asked": ("", "as asked"),
+    "ordered-levels": ("the levels are ordered (or two)", "there it has the most power"),
+    "one-numeric": ("one number is given", "strata of equal counts suit any distribution of it"),
+    "several-columns": ("x or y has several columns", "no other test takes them"),
 }
 
 
-def reason_words(fact: Reason) -> str:
-    """Return why a test was used."""
+def _reason(fact: Reason) -> tuple[str, str]:
+    """Return why a test was used, and more about it, as clauses."""
     match fact:
         case facts.ByQuestion():
             return BY_QUESTION[fact.why]
         case facts.NumbersGiven(why="numeric-given"):
-            return f"chosen because {fact.columns} numeric columns are given: bins would be too coarse"
+            return f"{fact.columns} numbers are given", "bins would be too coarse"
         case facts.NumbersGiven():
-            return "chosen because levels have no order and numbers are given: bins would be too coarse"
+            return "levels have no order and a number is given", "bins would be too coarse"
         case facts.FewRows():
-            few = "chosen because numbers are given and the rows are too few at this epsilon to cut them well"
-            return few + few_rows_words(fact)
+            enough = "" if fact.enough is None else f" (from epsilon {fact.enough:g} on, kendall is used)"
+            return f"the rows are too few at this epsilon to cut the given numbers into strata{enough}", ""
         case facts.ManyCells():
-            return f"chosen because the given levels make {fact.cells} cells: a number can't be cut finely in each"
+            return f"the given levels make {fact.cells} cells", "a number can't be cut finely in each"
         case facts.NoOrder():
-            bins = "; numeric columns take part by their declared bins, and what they do within a bin is not taken out"
-            return f"chosen because the levels have no order{bins if fact.binned else ''}"
+            bins = "numeric columns take part by their declared bins, and what they do within a bin is not taken out"
+            return "levels have no order", bins if fact.binned else ""
     raise TypeError(f"no words for {fact!r}")
+
+
+def reason_words(fact: Reason) -> str:
+    """Return why a test was used.
+
+    >>> reason_words(facts.NumbersGiven("numeric-given", columns=2)), reason_words(ByQuestion("as-asked"))
+    ('chosen because 2 numbers are given: bins would be too coarse', 'as asked')
+    """
+    why, more = _reason(fact)
+    return f"chosen because {why}{f': {more}' if more else ''}" if why else more
 
 
 def chosen_words(fact: Chosen) -> str:
@@ -98,53 +105,25 @@ def held_fixed_words(fact: HeldFixed) -> str:
     raise TypeError(f"no words for {fact!r}")
 
 
-SHORT_REASONS = {
-    "as-asked": "",
-    "ordered-levels": "",  # what one expects
-    "one-numeric": "one number is given",
-    "several-columns": "x or y has several columns",
-    "numeric-given": "several numbers are given",
-    "no-order-numeric": "levels have no order and a number is given",
-}
-
-
-def few_rows_words(reason: FewRows) -> str:
-    """Return from which epsilon on rows are enough for ``kendall``, in brackets; empty where that is not known.
-
-    >>> few_rows_words(FewRows(columns=1, enough=0.19))
-    ' (from epsilon 0.19 on, kendall is used)'
-    """
-    return "" if reason.enough is None else f" (from epsilon {reason.enough:g} on, kendall is used)"
-
-
 def named(method: str, reason: Reason) -> str:
-    """Return the test with the reason why it was taken, where there is something to say.
+    """Return the test with the reason why it was used, where that is not what one expects.
 
-    >>> named("gcm", NumbersGiven("numeric-given", columns=2)), named("kendall", ByQuestion("as-asked"))
-    ('test gcm because several numbers are given', 'test kendall')
+    >>> named("gcm", facts.NumbersGiven("numeric-given", columns=2)), named("kendall", ByQuestion("ordered-levels"))
+    ('test gcm because 2 numbers are given', 'test kendall')
     """
-    match reason:
-        case ByQuestion() | NumbersGiven():
-            why = SHORT_REASONS[reason.why]
-        case FewRows():
-            why = "the rows are too few at this epsilon to cut the given number into strata"
-            why += few_rows_words(reason)
-        case ManyCells():
-            why = "the given levels make too many cells for strata"
-        case _:
-            why = "levels have no order"
+    why = "" if reason == ByQuestion("ordered-levels") else _reason(reason)[0]
     return f"test {method}{f' because {why}' if why else ''}"
 
 
 def way_words(trend: Trend) -> str:
-    """Return which way y goes with x, as a clause; numbers rise, levels come earlier or later.
+    """Return which way y depends on x, as a clause; numbers rise, levels come earlier or later.
 
     >>> way_words(Trend("dose", "pain", (), rises=False, tau=None))
     'pain falls as dose rises'
     >>> way_words(Trend("sex", "creatinine", (), rises=True, tau=None, x_levels=("f", "m")))
-    'higher creatinine goes with sex = m'
+    'higher creatinine is associated with sex = m'
     >>> way_words(Trend("stage", "cured", (), False, None, ("I", "II", "III"), ("no", "yes")))
-    'cured = yes goes with earlier levels of stage (in the order declared)'
+    'cured = yes is associated with earlier levels of stage (in the order declared)'
     """
     if not trend.by_levels:
         return f"{trend.y} {'rises' if trend.rises else 'falls'} as {trend.x} rises"
@@ -153,12 +132,12 @@ def way_words(trend: Trend) -> str:
         _trend_part(trend.x, trend.x_levels, later=trend.rises),
     )
     many = max(len(trend.x_levels), len(trend.y_levels)) > 2
-    verb = "go" if len(trend.y_levels) > 2 else "goes"
-    return f"{y} {verb} with {x}{' (in the order declared)' if many else ''}"
+    verb = "are" if len(trend.y_levels) > 2 else "is"
+    return f"{y} {verb} associated with {x}{' (in the order declared)' if many else ''}"
 
 
 def _trend_part(name: str, levels: Sequence[str], *, later: bool) -> str:
-    """The upper or the lower part of a column: of numbers, of two levels, or of more."""
+    """Return the upper or the lower part of a column: of numbers, of two levels, or of more."""
     if not levels:
         return f"{'higher' if later else 'lower'} {name}"
     if len(levels) == 2:
@@ -170,7 +149,7 @@ MIN_SHOWN_TAU = 0.005  # a smaller tau is shown as no per cent at all
 
 
 def trend_words(trend: Trend) -> str:
-    """Return which way y goes with x, as a sentence.
+    """Return which way y depends on x, as a sentence.
 
     >>> trend_words(Trend("dose", "pain", (), rises=False, tau=-0.3))
     'pain falls as dose rises: among pairs of rows 30% more disagree in order than agree.'
@@ -223,12 +202,12 @@ def missing_rule_words(fact: MissingRule) -> str:
                 "missing together."
             )
         case MissingCountsAs():
-            told = ", ".join(
+            rules = ", ".join(
                 f"missing {name} counts as {value if isinstance(value, str) else f'{value:g}'}"
                 for name, value in fact.columns
             )
             return (
-                f"By the schema, {told}: where many are missing, that can hide a dependence or make one up."
+                f"By the schema, {rules}: where many are missing, that can hide a dependence or make one up."
             )
     raise TypeError(f"no words for {fact!r}")
 
@@ -261,37 +240,30 @@ def _found(result: CITestResult) -> str:
     return f"{question_words(result.x, result.y, result.given)}: {found}"
 
 
-def _rules(result: CITestResult) -> list[str]:
-    """What became of numbers and of missing values, a line each."""
-    bins = [by_bins_words(result.by_bins)] if result.by_bins else []
-    return [*bins, *map(missing_rule_words, result.missing)]
+def answer_text(result: CITestResult, *, full: bool = False) -> str:
+    """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger.
 
-
-def answer_text(result: CITestResult) -> str:
-    """Return a test in a few lines: the answer, what it could have missed, privacy, the ledger."""
-    by = f"level {result.level:g}, {named(result.method, result.reason)}"
-    chance = by if result.pvalue is None else f"p = {result.pvalue:.3g}, {by}"
-    trend = "" if result.direction is None else f"; {way_words(result.direction)}"
-    lines = [f"{_found(result)} ({chance}){trend}.", *_rules(result)]
-    if result.missed is not None:
-        lines.append(missed_words(result.missed))
-    lines += cost_lines(result.privacy)
-    if result.with_noise is not None:
-        lines.append(with_noise_words(result.with_noise))
+    ``full``: with why this test was used, how large the trend is, and the whole statement.
+    """
+    trend = result.direction
+    chance = "" if result.pvalue is None else f"p = {result.pvalue:.3g}, "
+    if full:
+        first = f"{_found(result)} ({chance}level {result.level:g}). Test: {result.method}; {result.why}."
+    else:
+        way = "" if trend is None else f"; {way_words(trend)}"
+        first = (
+            f"{_found(result)} ({chance}level {result.level:g}, {named(result.method, result.reason)}){way}."
+        )
+    lines = [
+        first,
+        *([by_bins_words(result.by_bins)] if result.by_bins else []),
+        *map(missing_rule_words, result.missing),
+        *([trend_words(trend)] if full and trend is not None else []),
+        *([] if result.missed is None else [missed_words(result.missed)]),
+        *([statement.summary(result.privacy)] if full else cost_lines(result.privacy)),
+        *([] if result.with_noise is None else [with_noise_words(result.with_noise)]),
+    ]
     return "\n".join(lines)
-
-
-def full_text(result: CITestResult) -> str:
-    """Return the answer, why this test was taken, which way y goes, and the whole statement in words."""
-    pvalue = "" if result.pvalue is None else f" (p = {result.pvalue:.3g}, level {result.level:g})"
-    lines = [f"{_found(result)}{pvalue}. Test: {result.method}; {result.why}.", *_rules(result)]
-    if result.direction is not None:
-        lines.append(trend_words(result.direction))
-    if result.missed is not None:
-        lines.append(missed_words(result.missed))
-    if result.with_noise is not None:
-        lines.append(with_noise_words(result.with_noise))
-    return "\n".join([*lines, statement.summary(result.privacy)])
 
 
 def html(result: CITestResult) -> str:

@@ -1,6 +1,6 @@
 """What ``core.display`` reaches: words, summaries, HTML, plots and reports by the type of what is shown.
 
-Types are told apart by their names.
+Types are looked up by their names.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from dpcausal.present import (
 
 # family of facts -> the function that has its words
 FACTS: dict[str, Callable[[Any], str]] = {
-    "Limit": statement.limit_words,
-    "Public": statement.public_words,
-    "Released": statement.released_words,
-    "Unit": statement.unit_words,
+    "Limit": statement.fact_words,
+    "Public": statement.fact_words,
+    "Released": statement.fact_words,
+    "Unit": statement.fact_words,
     "Reason": citest.reason_words,
     "HeldFixed": citest.held_fixed_words,
     "Chosen": citest.chosen_words,
@@ -60,7 +60,7 @@ def summary(value: Any, **options: Any) -> str:
         case "PrivacyStatement":
             return str(statement.summary(value))
         case "CITestResult":
-            return str(citest.full_text(value) if full else citest.answer_text(value))
+            return str(citest.answer_text(value, full=full))
         case "CITestForecast":
             return str(citest.forecast_words(value))
         case "Trend":

@@ -1,17 +1,14 @@
 """The graph as SVG: on the report's page, in a notebook, and as a file with legend and caption.
 
-Marks and weights have one meaning everywhere, ``plot`` included: dashes and heads say what is known of a direction,
-widths how often an edge is found again. Colour carries no meaning: arrows are solid with heads, plain edges dashed
-without. A declared direction has a hollow head, a column about which nothing could be decided a dashed box.
-In a graph with hidden causes every end has its mark: a head, a circle or nothing; all lines are solid.
-An edge on whose direction answers contradict each other is dashed and dotted. Open pairs, where they are asked for, are
-faint dashes without heads that pass below the boxes: they move nothing else in the drawing.
-Where confidence is known, the width of a line shows it (``tables.grade``): heavy from 80% on, thin below, thinnest
-below 50%.
+Marks and weights have one meaning everywhere, ``plot`` included: dashes and heads show what is known of a direction,
+widths how often an edge is found again (``tables.grade``). Colour carries no meaning: arrows are solid with heads,
+plain edges dashed without, contradicted ones dashed and dotted. A declared direction has a hollow head, a column about
+which nothing could be decided a dashed box. In a graph with hidden causes every end has its mark: a head, a circle or
+nothing; all lines are solid. Open pairs are faint dashes without heads that pass below the boxes and move nothing else.
 
 A line between two boxes is a list of points that alternates: a curve from the first to the second, a straight piece
 down to the third, a curve to the fourth, and so on. Curves are cubic with vertical ends, so they stay between the two
-layers they join; straight pieces stand on way points, where no box is.
+layers they join; straight pieces pass way points, where no box is.
 
 The file needs nothing around it: no style sheet, no script, no font but the reader's own. It is ink on white, whatever
 the theme of the page.
@@ -19,7 +16,7 @@ the theme of the page.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from math import ceil, floor
@@ -27,13 +24,23 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
-from dpcausal.discovery.result import in_order
+from dpcausal.discovery.result import in_order, replaced
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG, Mark
-from dpcausal.present import tables
-from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses
+from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses, lone_columns
 from dpcausal.present.layout import Layout, layout
-from dpcausal.present.tables import HINT, OPEN_MEANS, SURE, EdgeNotes, grade, open_sentence
+from dpcausal.present.statement import counted
+from dpcausal.present.tables import (
+    HINT,
+    MARKS,
+    OPEN_MEANS,
+    SURE,
+    EdgeNotes,
+    grade,
+    mark_kinds,
+    node_words,
+    open_sentence,
+)
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -72,9 +79,15 @@ def line_kind(graph: Graph, pair: Pair, marks: EdgeNotes) -> str:
 
 
 def key_ends(key: Key, name: str = "graph") -> str:
-    """Return the attributes of a key's line that draw its marks; a declared direction has a hollow head."""
-    ends = tables.mark_ends(key.ends, name)
-    return ends.replace("-head)", "-told)") if key.kind == "declared" else ends
+    """Return the attributes of a key's line that draw its marks; a declared direction has a hollow head.
+
+    >>> key_ends(Key("marked", "", "o->"))
+    ' marker-start="url(#graph-ring)" marker-end="url(#graph-head)"'
+    """
+    head = "told" if key.kind == "declared" else "head"
+    shapes = {"<": head, ">": head, "o": "ring"}
+    ends = (("start", key.ends[:1]), ("end", key.ends[-1:]))
+    return "".join(f' marker-{end}="url(#{name}-{shapes[mark]})"' for end, mark in ends if mark in shapes)
 
 
 def line_grade(pair: Pair, marks: EdgeNotes) -> str:
@@ -85,23 +98,17 @@ def line_grade(pair: Pair, marks: EdgeNotes) -> str:
 def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
     """Return every kind of line that is drawn, with its meaning."""
     drawn, pairs = result.shown, result.graph.skeleton
-    grades = {line_grade(pair, marks) for pair in pairs}
     kinds = {line_kind(drawn, pair, marks) for pair in pairs}
+    alone = [name for name in lone_columns(result) if name not in marks.undecided]
     found = [
-        *((Key(told, tables.MARK_KEYS[told], told), True) for told in tables.mark_kinds(drawn)),
-        (Key("declared", "direction as you declared, not from the data", "->"), "declared" in kinds),
+        *((Key(kind, MARKS[kind][1], kind), True) for kind in mark_kinds(drawn)),
+        (Key("declared", "direction declared, not found in the data", "->"), "declared" in kinds),
         (Key("arrow", fits_words(result), "->"), "arrow" in kinds),
         (Key("plain", "linked, direction not decided by the data"), "plain" in kinds),
-        (
-            Key(
-                "conflict",
-                "direction contradicted: test results point both ways",
-            ),
-            bool(marks.conflicts),
-        ),
-        *((key, True) for key in _grade_keys(grades)),
+        (Key("conflict", "direction contradicted: test results point both ways"), bool(marks.conflicts)),
+        *((key, True) for key in _grade_keys({line_grade(pair, marks) for pair in pairs})),
         (Key("undecided", "nothing could be decided about this column"), bool(marks.undecided)),
-        (Key("alone", "no edge of this column was found"), bool(_alone(drawn, marks))),
+        (Key("alone", "no edge of this column was found"), bool(alone)),
         (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
     ]
     return [key for key, there in found if there]
@@ -110,16 +117,11 @@ def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
 BOXES = ("undecided", "alone")  # kinds of keys that are boxes
 
 
-def _alone(graph: Graph, marks: EdgeNotes) -> list[str]:
-    """Return the columns in a solid box without an edge."""
-    return [name for name in graph.nodes if not graph.adjacent(name) and name not in marks.undecided]
-
-
 def _grade_keys(grades: Collection[str]) -> list[Key]:
-    """Return the widths that are drawn; the first says what they show.
+    """Return the widths that are drawn; the first one names what they show.
 
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
-    ['edge found again in 50% to 80% of repeats (rough; another run draws other noise)', 'in less than 50%: a hint']
+    ['edge found again in 50% to 80% of repeats (rough)', 'in less than 50%: a hint']
     """
     words = {
         "sure": f"{SURE:.0%} or more",
@@ -127,18 +129,12 @@ def _grade_keys(grades: Collection[str]) -> list[Key]:
         "hint": f"less than {HINT:.0%}",
     }
     there = [kind for kind in words if kind in grades]
-    return [
-        Key(
-            kind,
-            (
-                f"edge found again in {words[kind]} of repeats (rough; another run draws other noise)"
-                if kind == there[0]
-                else f"in {words[kind]}"
-            )
-            + (": a hint" if kind == "hint" else ""),
+    texts = [f"in {words[kind]}" + (": a hint" if kind == "hint" else "") for kind in there]
+    if texts:
+        texts[0] = (
+            f"edge found again in {words[there[0]]} of repeats (rough){texts[0].removeprefix(f'in {words[there[0]]}')}"
         )
-        for kind in there
-    ]
+    return [Key(kind, text) for kind, text in zip(there, texts, strict=True)]
 
 
 STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box
@@ -179,7 +175,7 @@ def row(layer: int) -> float:
 
 
 def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
-    """One line per edge; lines at one side of a box are spread in the order of where they go."""
+    """Return one line per edge; lines at one side of a box are spread in the order of their other ends."""
     toward: dict[tuple[str, bool], list[tuple[float, tuple[str, str]]]] = {}
     for (upper, lower), ways in layout.ways.items():
         first = ways[0][0] if ways else layout.x[lower]
@@ -202,11 +198,11 @@ def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
     return found
 
 
-SAG = 22.0  # how far a line between two boxes of one layer hangs below them at most: the farther they stand apart
+SAG = 22.0  # how far a line between two distant boxes of one layer hangs below them at most
 
 
 def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) -> list[Line]:
-    """One line per open pair, from box to box as the boxes stand; within a layer it hangs below the boxes."""
+    """Return one line per open pair, from box to box; within a layer it hangs below the boxes."""
     found = []
     for pair in in_order(pairs, nodes):
         upper, lower = sorted(pair, key=lambda name: (layout.layer[name], layout.x[name]))
@@ -250,22 +246,6 @@ def box_width(name: str) -> float:
     return max(60.0, 8.2 * letters + 24.0)
 
 
-def node_words(graph: Graph, name: str) -> str:
-    """One node with all its edges as a sentence."""
-    if isinstance(graph, PAG):
-        return tables.marked_node_words(graph, name)
-    parts = [
-        (label, sorted(found))
-        for label, found in (
-            ("arrows from", graph.parents(name)),
-            ("arrows to", graph.children(name)),
-            ("linked, direction not known:", graph.neighbours(name)),
-        )
-        if found
-    ]
-    return f"{name}: " + ("; ".join(f"{label} {', '.join(names)}" for label, names in parts) or "no edges")
-
-
 def svg(
     graph: Graph,
     marks: EdgeNotes | None = None,
@@ -283,36 +263,40 @@ def svg(
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     head = (
         f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
-        f'aria-label="Causal graph, {len(graph.skeleton)} edge{"s" * (len(graph.skeleton) != 1)}">'
+        f'aria-label="Causal graph, {counted(len(graph.skeleton), "edge")}">'
     )
     return "\n".join([head, *parts, "</svg>"])
+
+
+# name, place of the tip, width and height on the page, and the shape
+MARKER_SHAPES = (
+    ("head", 9.6, 20, 17, '<path d="M0 0L10 5L0 10z" class="head"/>'),
+    ("head-weak", 9.6, 13, 11, '<path d="M0 0L10 5L0 10z" class="head weak"/>'),
+    ("told-weak", 9, 14, 13, '<path d="M1 1L9 5L1 9z" class="told weak"/>'),
+    ("ring", 9, 13, 13, '<circle cx="5" cy="5" r="3.6" class="ring"/>'),
+    ("told", 9, 20, 19, '<path d="M1 1L9 5L1 9z" class="told"/>'),
+)
+
+
+def _marker(name: str, kind: str, tip: float, wide: float, high: float, shape: str) -> str:
+    return (
+        f'<marker id="{name}-{kind}" viewBox="0 0 10 10" refX="{tip:g}" refY="5" markerWidth="{wide:g}" '
+        f'markerHeight="{high:g}" preserveAspectRatio="none" markerUnits="userSpaceOnUse" '
+        f'orient="auto-start-reverse">{shape}</marker>'
+    )
 
 
 def drawing(
     graph: Graph, marks: EdgeNotes, name: str, possible: Collection[Pair] = ()
 ) -> tuple[list[str], tuple[float, float, float, float]]:
-    """Return what stands inside the ``<svg>`` element, and its left, top, width and height."""
+    """Return what is inside the ``<svg>`` element, and its left, top, width and height."""
     width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width, marks.known.tier)
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
     wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     parts = [
-        f'<defs><marker id="{name}-head" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="20" markerHeight="17" '
-        'preserveAspectRatio="none" '
-        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head"/></marker>'
-        f'<marker id="{name}-head-weak" viewBox="0 0 10 10" refX="9.6" refY="5" markerWidth="13" markerHeight="11" '
-        'preserveAspectRatio="none" markerUnits="userSpaceOnUse" '
-        'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" class="head weak"/></marker>'
-        f'<marker id="{name}-told-weak" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="14" markerHeight="13" '
-        'preserveAspectRatio="none" '
-        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told weak"/></marker>'
-        f'<marker id="{name}-ring" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="13" markerHeight="13" '
-        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><circle cx="5" cy="5" r="3.6" class="ring"/></marker>'
-        f'<marker id="{name}-told" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="20" markerHeight="19" '
-        'preserveAspectRatio="none" '
-        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M1 1L9 5L1 9z" class="told"/></marker>'
-        "</defs>",
+        f"<defs>{''.join(_marker(name, *shape) for shape in MARKER_SHAPES)}</defs>",
         f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
     ]
     parts += [_open(line) for line in open_lines(places, graph.nodes, possible)]
@@ -357,10 +341,10 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
     kind = "arrow" if arrow else "plain"
     kind += " conflict" if pair in marks.conflicts else ""
     kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
-    told = arrow and marks.declares(a, b)
-    kind += " declared" if told else ""
+    declared = arrow and marks.declares(a, b)
+    kind += " declared" if declared else ""
     weak = "-weak" if marks.hints(pair) else ""  # a smaller and paler head
-    shape = "told" if told else "head"
+    shape = "told" if declared else "head"
     head = f' marker-{"start" if upward else "end"}="url(#{marker}-{shape}{weak})"' if arrow else ""
     if isinstance(graph, PAG):
         a, b = (
@@ -393,9 +377,16 @@ MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
 LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure
 
 
-def _figure_rules(name: str) -> str:
+def style_rules(
+    name: str,
+    ink: str = INK,
+    soft: str = SOFT,
+    paper: str = "#fff",
+    font: str = "Helvetica, Arial, sans-serif",
+) -> str:
+    """Return the style sheet of the drawing called ``name``, in these colours."""
     rules = [
-        f".edge path {{ fill: none; stroke: {INK}; stroke-width: {WIDTHS['']:g}; }}",
+        f".edge path {{ fill: none; stroke: {ink}; stroke-width: {WIDTHS['']:g}; }}",
         ".edge path.hit { stroke: none; }",
         *(f".edge.{kind} .line {{ stroke-width: {wide:g}; }}" for kind, wide in WIDTHS.items() if kind),
         *(
@@ -403,39 +394,83 @@ def _figure_rules(name: str) -> str:
             for kind, dashes in DASHES.items()
             if dashes
         ),
-        f".edge.open .line {{ stroke: {SOFT}; stroke-opacity: .7; }}",
+        f".edge.open .line {{ stroke: {soft}; stroke-opacity: .7; }}",
         ".edge.hint .line { stroke-opacity: .6; }",
-        f".head {{ fill: {INK}; }}",
-        f".told {{ fill: #fff; stroke: {INK}; stroke-width: 1.3; }}",
+        f".head {{ fill: {ink}; }}",
+        f".told {{ fill: {paper}; stroke: {ink}; stroke-width: 1.3; }}",
         ".head.weak { fill-opacity: .6; } .told.weak { stroke-opacity: .6; }",
-        f".ring {{ fill: #fff; stroke: {INK}; stroke-width: 1.4; }}",
-        f".node rect {{ fill: #fff; stroke: {INK}; stroke-width: 1.6; }}",
-        f".node.undecided rect {{ stroke: {SOFT}; stroke-dasharray: 4 3; }}",
-        f".node text {{ text-anchor: middle; font: 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
-        f".key text, .caption {{ font: 10.5px Helvetica, Arial, sans-serif; fill: {SOFT}; }}",
-        f".title {{ font: 600 14px Helvetica, Arial, sans-serif; fill: {INK}; }}",
+        f".ring {{ fill: {paper}; stroke: {ink}; stroke-width: 1.4; }}",
+        f".node rect {{ fill: {paper}; stroke: {ink}; stroke-width: 1.6; }}",
+        f".node.undecided rect {{ stroke: {soft}; stroke-dasharray: 4 3; }}",
+        f".node text {{ text-anchor: middle; font: 14px {font}; fill: {ink}; }}",
+        f".key text, .caption {{ font: 10.5px {font}; fill: {soft}; }}",
+        f".title {{ font: 600 14px {font}; fill: {ink}; }}",
     ]
     return " ".join(f"#{name} {rule}" for rule in rules)
 
 
-def pictured(result: DiscoveryResult) -> DiscoveryResult:
-    """Return the result as it is drawn: with a target, it and what is linked to it, or may be, alone in the graph."""
-    target = result.target
-    if target is None:
-        return result
-    near = {name for pair in (*result.graph.skeleton, *result.open) if target in pair for name in pair}
-    nodes = [name for name in result.graph.nodes if name in near | {target}]
-    graph = result.graph
-    kept = (
-        PAG(nodes, [edge for edge in graph.marked_edges() if {edge[0], edge[2]} <= {*nodes}])
-        if isinstance(graph, PAG)
-        else Graph(
-            nodes,
-            [arrow for arrow in graph.directed if {*arrow} <= {*nodes}],
-            [pair for pair in graph.undirected if pair <= {*nodes}],
-        )
+def rebuilt(graph: Graph, nodes: Sequence[str], edges: Iterable[tuple[str, str, str]]) -> Graph:
+    """Return a graph of the same kind with these nodes and edges, ``("a", "->", "b")``."""
+    edges = list(edges)
+    if isinstance(graph, PAG):
+        return PAG(nodes, edges)
+    return Graph(
+        nodes,
+        [(a, b) for a, marks, b in edges if marks == "->"],
+        [(a, b) for a, marks, b in edges if marks != "->"],
     )
-    return replace(result, graph=kept)
+
+
+def only(result: DiscoveryResult, names: Collection[str]) -> DiscoveryResult:
+    """Return the result with a graph of these columns alone."""
+    graph, nodes = result.graph, [name for name in result.graph.nodes if name in names]
+    if len(nodes) == len(graph.nodes):
+        return result
+    edges = [edge for edge in graph.marked_edges() if {edge[0], edge[2]} <= {*nodes}]
+    left = frozenset(pair for pair in result.open if pair <= {*nodes})
+    return replaced(result, graph=rebuilt(graph, nodes, edges), open=left)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What of a result is drawn: with a target, it and what is linked to it, or may be, alone.
+
+    ``not_drawn``: the columns without an edge that are named instead, and why, or empty.
+    """
+
+    result: DiscoveryResult
+    marks: EdgeNotes
+    not_drawn: str
+
+    @classmethod
+    def of(
+        cls,
+        whole: DiscoveryResult,
+        *,
+        open: bool,  # noqa: A002
+        alone: bool = True,
+    ) -> Picture:
+        """Return it; ``open``: whether open pairs are drawn, ``alone``: columns without an edge, where they are few."""
+        target, graph = whole.target, whole.graph
+        near = {name for pair in (*graph.skeleton, *whole.open) if target in pair for name in pair}
+        result = whole if target is None else only(whole, near | {target})
+        left = [name for name in lone_columns(result) if name != target]
+        if not alone and open:
+            joined = {name for pair in result.open for name in pair}
+            left = [name for name in left if name not in joined]
+        elif open or (alone and len(left) <= LONE_DRAWN):
+            left = []
+        drawn = only(result, {*result.graph.nodes} - {*left})
+        # that nothing could be decided about a column is known from the whole
+        silent = [name for name in whole.undecided_columns if name in drawn.graph.nodes]
+        clauses = "; ".join(lone_clauses(whole, left, len(left)))
+        return cls(
+            drawn, replace(EdgeNotes.of(drawn), undecided=silent), f"Not drawn: {clauses}" if left else ""
+        )
+
+    def keys(self, *, open: bool) -> list[Key]:  # noqa: A002
+        """Return the legend."""
+        return [key for key in keys(self.result, self.marks) if open or key.kind != "open"]
 
 
 def data_name(result: DiscoveryResult, file: str = "") -> str:
@@ -452,51 +487,8 @@ def figure_title(result: DiscoveryResult, name: str) -> str:
     return f"{about}: {', '.join(of)}" if of else about
 
 
-def left_out(
-    result: DiscoveryResult,
-    *,
-    open: bool,  # noqa: A002
-    wanted: bool = True,
-) -> list[str]:
-    """Return the columns without an edge that a figure names instead of drawing.
-
-    They are none where they are few, unless they are not ``wanted``, or where open pairs are drawn.
-    """
-    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
-    alone = [name for name in alone if name != result.target]
-    if not wanted and open:
-        joined = {name for pair in result.open for name in pair}
-        return [name for name in alone if name not in joined]
-    return alone if not open and (not wanted or len(alone) > LONE_DRAWN) else []
-
-
-def without(result: DiscoveryResult, names: list[str]) -> DiscoveryResult:
-    """Return the result with a graph that lacks these columns, which have no edge."""
-    if not names:
-        return result
-    graph, kept = result.graph, [name for name in result.graph.nodes if name not in {*names}]
-    made = (
-        PAG(kept, graph.marked_edges())
-        if isinstance(graph, PAG)
-        else Graph(kept, graph.directed, graph.undirected)
-    )
-    kept_open = frozenset(pair for pair in result.open if pair <= {*kept})
-    return replace(result, graph=made, open=kept_open)
-
-
-def drawn_notes(whole: DiscoveryResult, drawn: DiscoveryResult) -> EdgeNotes:
-    """Return the notes on what is drawn; that nothing could be decided about a column is known from the whole."""
-    silent = [name for name in whole.undecided_columns if name in drawn.graph.nodes]
-    return replace(EdgeNotes.of(drawn), undecided=silent)
-
-
-def lone_words(result: DiscoveryResult, names: list[str]) -> str:
-    """Return which columns of the result are not drawn, and why."""
-    return f"Not drawn: {'; '.join(lone_clauses(result, names, len(names)))}"
-
-
 def caption(result: DiscoveryResult) -> str:
-    """Return what must stand below every copy of the graph: what it cost, or that it is not private."""
+    """Return what every copy of the graph has below it: what it cost, or that it is not private."""
     statement = result.privacy
     if statement.epsilon is None:
         return f"NOT PRIVATE: {statement.why_not_private}"
@@ -529,18 +521,12 @@ def figure_svg(
 
     ``name`` keeps its ids and rules apart; ``data`` is what the data set is called, where no ledger names it.
     """
-    whole = result
-    result = pictured(result)
-    alone = left_out(result, open=open)
-    title = figure_title(result, data_name(result, data))
-    result = without(result, alone)
-    marks = drawn_notes(whole, result)
-    left = result.open if open else ()
-    parts, (x, y, wide, high) = drawing(result.shown, marks, name, left)
+    drawn = Picture.of(result, open=open)
+    graph = drawn.result.shown
+    parts, (x, y, wide, high) = drawing(graph, drawn.marks, name, drawn.result.open if open else ())
     wide = max(wide, MIN_WIDTH)
     at, legend = y + high + 4, []
-    told = [key for key in keys(result, marks) if open or key.kind != "open"]
-    for key in told:
+    for key in drawn.keys(open=open):
         lines = wrap(key.words, int((wide - SAMPLE - 24) / LETTER))
         words = "".join(
             f'<text x="{x + 12 + SAMPLE:g}" y="{at + LINE * i + 13:g}">{escape(line)}</text>'
@@ -548,11 +534,11 @@ def figure_svg(
         )
         legend.append(f'<g class="key">{_key_sample(key, name, x + 12, at + 9)}{words}</g>')
         at += LINE * len(lines) + KEY_GAP
-    below = [*([lone_words(whole, alone)] if alone else []), caption(whole)]
+    below = [drawn.not_drawn, caption(result)]
     for line in (line for words in below for line in wrap(words, int((wide - 24) / LETTER))):
         legend.append(f'<text class="caption" x="{x + 12:g}" y="{at + 13:g}">{escape(line)}</text>')
         at += LINE
-    heads = wrap(title, int((wide - 24) / (1.4 * LETTER)))
+    heads = wrap(figure_title(result, data_name(result, data)), int((wide - 24) / (1.4 * LETTER)))
     top = y - TITLE * len(heads)
     legend += [
         f'<text class="title" x="{x + 24:g}" y="{top + TITLE * (i + 1) - 2:g}">{escape(line)}</text>'
@@ -563,8 +549,8 @@ def figure_svg(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="{x:g} {y:g} {wide:g} {tall:g}" '
             f'width="{wide:g}" height="{tall:g}" role="img" '
-            f'aria-label="Causal graph, {len(result.graph.skeleton)} edge{"s" * (len(result.graph.skeleton) != 1)}">',
-            f"<style>{_figure_rules(name)}</style>",
+            f'aria-label="Causal graph, {counted(len(graph.skeleton), "edge")}">',
+            f"<style>{style_rules(name)}</style>",
             f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{tall:g}" fill="#fff"/>',
             *parts,
             *legend,

@@ -3,49 +3,38 @@
 ``graph.json`` is the graph's own format (``graphs/formats.py``) with more keys, which readers of graphs ignore:
 
 - ``open``: pairs that could not be decided; each may be an edge or not, and none is in the graph;
-- ``given_up_to``: edges about which larger sets could not be asked: ``pair``, and ``columns``, up to how many were;
+- ``given_up_to``: edges about which larger sets could not be tested: ``pair``, and ``columns``, up to how many were;
 - ``complete``: whether the search asked every question that it needed;
 - ``unsure_arrows``: arrows, other than declared ones, on edges in ``given_up_to``;
 - ``missing_edges``: what an absent pair means, in words;
-- ``conflicts``: edges on whose directions test results contradict each other, as pairs: ``directed`` is the nearest
-  graph that exists, and its arrows there should not be believed;
-- ``hints``: edges that are weak hints, found again in less than half of the repeats; ``directed`` and ``undirected``
-  have them, since that is ``result.graph``;
+- ``conflicts``: edges on whose directions test results contradict each other; ``directed`` is the nearest graph that
+  exists, and its arrows there should not be believed;
+- ``hints``: weak hints, found again in less than half of the repeats; ``directed`` and ``undirected`` have them;
 - ``found``: ``directed`` and ``undirected`` without the hints, as the files for other programs have them;
 - ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
-- ``method``, ``why``: what searched, and why it was taken; ``notes``: what it did, and what must be known of the graph;
+- ``method``, ``why``: the method and why it was used; ``notes``: what it did, and what must be known of the graph;
 - ``facts``: the same for programs, as kinds and numbers: ``reason``, ``verdict``, ``pairs`` (how many are found,
   weak hints, absent, open) and ``notes``;
-- ``private``, and ``why_not_private`` where it is not: noise from a seed, or none;
-- ``caveats``, where there are any: that the promise is weak, or the schema an unchecked draft;
+- ``private``, and ``why_not_private`` where it is not; ``caveats``: a weak promise, an unchecked draft of a schema;
 - ``privacy``: the file with the privacy statement.
 
 In all other files edges in ``conflicts`` and ``on_hints`` have no direction (``DiscoveryResult.shown``). Files for
 other programs (``graph.dagitty``, ``arcs.csv``, ``graph.dot``, ``graph.graphml``) leave weak hints out, since a program
-would take them for findings; ``graph.json``, ``pairs.csv`` and the drawing have them, marked as such. Whoever wants
-them in another format writes ``result.shown``.
-``graph.svg`` is the report's drawing with its legend, for a paper or a slide. ``graph.dot`` gives edges in
-``conflicts`` a question mark, others their confidence, and declared arrows a hollow head; ``graph.graphml`` has
-``conflict`` and ``declared`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are
-in these two only where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which
-readers of graphs here leave out again.
-``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``); dagitty's has a remark that names the weak hints
-left out. ``pairs.csv`` has every pair of columns: its state (found, hint, absent, open), its marks, where its direction
-comes from, how often it is found again, what was held fixed, the smallest w that the plan finds, and a note.
-``registry.yaml`` is a draft for OpenDP's registry of deployments. ``release.json`` holds the noisy
-values that were released, for another search (``discovery/release.py``); methods that release decisions only have none.
-A graph that is not private says so in all of them but the two tables.
+would take them for findings; ``graph.json``, ``pairs.csv`` and the drawing have them, marked as such.
+``graph.svg`` is the report's drawing with its legend. Open pairs are in ``graph.dot`` and ``graph.graphml`` only where
+they are asked for. ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``). ``pairs.csv`` has every pair
+of columns. ``release.json`` holds the noisy values that were released, for another search (``discovery/release.py``);
+methods that release decisions only have none. A graph that is not private says so in all of them but the two tables.
 
-``registry.yaml`` holds what the statement says; what only the publisher knows (who, what for, where, when) is left
-empty, with a comment ``fill in``. The registry's fields are those of its schema of July 2026
-(``deployments-schema.yaml``): all that it requires are there, and no others. It knows no product type "graph":
-``Summary statistics`` comes nearest. It is written without a library: every text is a JSON string, which YAML reads.
+``registry.yaml`` is a draft for OpenDP's registry of deployments, with the fields of its schema of July 2026
+(``deployments-schema.yaml``). What only the publisher knows is left empty, with a comment ``fill in``. The registry
+knows no product type "graph": ``Summary statistics`` comes nearest. Every text is a JSON string, which YAML reads.
 
-``Origin`` says where a report's data came from: the user's own files and call, for "how to reproduce". A report is made
-to be shown, so ``ledger_name`` takes out who logs in to a ledger with what password.
+``Origin`` holds where a report's data came from: the user's own files and call, for "how to reproduce". A report is
+made to be shown, so ``ledger_name`` takes out who logs in to a ledger with what password.
 """
 
 from __future__ import annotations
@@ -59,25 +48,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
 from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
-from dpcausal.graphs.pag import PAG
 from dpcausal.graphs.r_formats import to_arcs, to_dagitty
-from dpcausal.present.figures import figure_svg
+from dpcausal.present.figures import figure_svg, rebuilt
 from dpcausal.present.graph_words import missing_words
 from dpcausal.present.notes import note_words
-from dpcausal.present.statement import caveat_lines
+from dpcausal.present.statement import RELATIONS, caveat_lines
 from dpcausal.present.tables import (
-    CONFLICT,
-    DECLARED,
     HINTS_MEAN,
+    EdgeFact,
     EdgeNotes,
     PairRow,
-    only_tested_words,
+    edge_rows,
     open_sentence,
     pair_rows,
     pairs_words,
@@ -87,7 +73,7 @@ STATEMENT, RELEASE = "privacy.json", "release.json"
 
 
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
-    """The graph with what must be known of its edges; ``statement`` names the file of its privacy statement."""
+    """Return the graph with what must be known of its edges; ``statement`` names the file of its statement."""
     more: dict[str, Any] = {
         "open": sorted_pairs(result.open),
         "given_up_to": given_list(result.given_up_to),
@@ -116,7 +102,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
 
 
 def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -> dict[str, str]:  # noqa: A002
-    """Text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn.
+    """Return the text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn.
 
     ``data`` is what the data set is called, where no ledger names it.
     """
@@ -141,14 +127,8 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
 def without_hints(result: DiscoveryResult) -> Graph:
     """Return the graph as it is shown, without weak hints: what files for other programs hold."""
     hints, shown = result.hints, result.shown
-    edges = [edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints]
-    if shown.kind == PAG.kind:
-        return PAG(shown.nodes, edges)
-    return Graph(
-        shown.nodes,
-        [(a, b) for a, marks, b in edges if marks == "->"],
-        [(a, b) for a, marks, b in edges if marks != "->"],
-    )
+    edges = (edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints)
+    return rebuilt(shown, shown.nodes, edges)
 
 
 def _lists(graph: Graph) -> dict[str, list[list[str]]]:
@@ -179,15 +159,8 @@ def hints_remark(result: DiscoveryResult) -> str:
 
 
 PAIR_COLUMNS = (
-    "a",
-    "b",
-    "state",
-    "marks",
-    "direction",
-    "found_again",
-    "held_fixed",
-    "given_up_to",
-    "least_w",
+    *("a", "b", "state", "marks", "direction"),
+    *("found_again", "held_fixed", "given_up_to", "least_w"),
 )
 NOTE_COLUMN = "note"
 EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
@@ -249,43 +222,40 @@ def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:
     """Those of ``EVIDENCE_COLUMNS`` that some pair has something in; none where decisions alone were released."""
-    told = result.evidence.values()
+    known = result.evidence.values()
     has = (
-        any(one.pvalue is not None for one in told),
-        any(one.log10_bayes is not None for one in told),
-        bool(told),
+        any(one.pvalue is not None for one in known),
+        any(one.log10_bayes is not None for one in known),
+        bool(known),
     )
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
 
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?", declared heads hollow."""
-    sure, by_you = result.found_confidence, declared_pairs(result)
     found: dict[Pair, dict[str, Any]] = {}
-    for pair in result.graph.skeleton:
+    for row in edge_rows(result):
         marks: dict[str, Any] = {}
-        label, told = [], []
-        if pair in result.given_up_to:
-            marks["given_up_to"] = result.given_up_to[pair]
-            told.append(only_tested_words(result.given_up_to[pair]))
-        if pair in sure:
-            part = sure[pair]
-            marks["confidence"] = f"{part:.4g}"
-            marks["penwidth"] = f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}"
+        label, words = [], [*row.facts.values()]
+        if row.given_up_to is not None:
+            marks["given_up_to"] = row.given_up_to
+        if (part := row.found_again) is not None:
+            marks |= {
+                "confidence": f"{part:.4g}",
+                "penwidth": f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}",
+            }
             label.append(f"{part:.0%}")
-            told.append(f"edge found again in {part:.0%} of repeats")
-        if pair in by_you:
+            words.append(f"edge found again in {part:.0%} of repeats")
+        if EdgeFact.DIRECTION_DECLARED in row.facts:
             marks["arrowhead"] = "empty"
-            told.append(DECLARED)
-        if pair in result.contradicted:
+        if EdgeFact.CONTRADICTED in row.facts:
             marks["conflict"] = "true"
             label.append("?")
-            told.append(CONFLICT)
         if label:
             marks["label"] = dot_quoted(" ".join(label))
-        if told:
-            marks["tooltip"] = dot_quoted("; ".join(told))
-        found[pair] = marks
+        if words:
+            marks["tooltip"] = dot_quoted("; ".join(words))
+        found[frozenset((row.a, row.b))] = marks
     for a, b in in_order(result.open, result.graph.nodes):
         found[frozenset((a, b))] = {"tooltip": dot_quoted(open_sentence(a, b))}
     return found
@@ -309,14 +279,6 @@ def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
 
 
 VARIANTS = {"pure": "Pure DP", "approximate": "Approximate DP", "zCDP": "Zero-concentrated DP"}
-ADJACENT = {
-    Neighbours.REPLACE_ONE: "Two tables with the same number of rows that differ in one row are adjacent; the number "
-    "of rows is public.",
-    Neighbours.ADD_REMOVE: "Two tables are adjacent where one has one row more than the other; the number of rows is "
-    "protected.",
-    Neighbours.FIXED_LABELS: "Two tables with the same labels that differ otherwise in one row are adjacent; labels "
-    "are public.",
-}
 FILL_IN = "fill in"
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029]")  # line ends and controls in YAML, though not in JSON
 
@@ -330,26 +292,26 @@ class Blank(str):
 def registry_yaml(result: DiscoveryResult) -> str:
     """Return the record of a discovery, a draft, as YAML."""
     statement = result.privacy
-    told = statement.to_dict()
+    words = statement.to_dict()
     head = ["# A draft for OpenDP's registry of differential privacy deployments, made from privacy.json."]
     head += [f'# Lines with "{FILL_IN}" hold what this software can\'t know; look at the others, too.']
     if not statement.private:
         head.append(
             f"# NOT PRIVATE: {' '.join((statement.why_not_private or '').split())} Do not register it."
         )
-    return "\n".join([*head, *_yaml_lines(_record(result, told))]) + "\n"
+    return "\n".join([*head, *_yaml_lines(_record(result, words))]) + "\n"
 
 
-def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
+def _record(result: DiscoveryResult, words: Mapping[str, Any]) -> dict[str, Any]:
     statement, graph = result.privacy, result.graph
     kind = "partial ancestral graph" if graph.kind == "pag" else "partly directed graph"
     loss: dict[str, Any] = {
-        "privacy_unit": told["unit"],
-        "privacy_unit_details": ADJACENT[statement.neighbours],
+        "privacy_unit": words["unit"],
+        "privacy_unit_details": f"Adjacent are {RELATIONS[statement.neighbours]}.",
     }
     if statement.epsilon is not None:
-        loss["privacy_parameters"] = _parameters(told)
-    variant = {"variant_name": VARIANTS.get(str(told["definition"]), "Custom")} if statement.private else {}
+        loss["privacy_parameters"] = _parameters(words)
+    variant = {"variant_name": VARIANTS.get(str(words["definition"]), "Custom")} if statement.private else {}
     return {
         "url_slug": Blank("fill-in"),
         "status": "Draft",
@@ -368,7 +330,7 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
             "dp_variant": {
                 **variant,
                 "data_domain": "Tables with the declared columns and levels; a value outside is mapped or clamped.",
-                "unprotected_quantities": _yaml_list(told["public"]),
+                "unprotected_quantities": _yaml_list(words["public"]),
             },
             "privacy_loss": loss,
             "deployment_model": {
@@ -380,12 +342,12 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
             },
             "accounting": {
                 "post_processing": "The graph, its directions and its words are computed from the noisy values alone.",
-                "composition": str(told["composition"]),
+                "composition": str(words["composition"]),
             },
             "implementation": {
                 # whether levels and bounds were declared or read from the rows is for the publisher to say
                 "preprocessing_and_hyperparameter_tuning": Blank(""),
-                "mechanisms": _mechanisms(told),
+                "mechanisms": _mechanisms(words),
                 "justification": Blank(""),
             },
             "administrative": {"sources": Blank(""), "notes": Blank(""), "registry_authors": [Blank("")]},
@@ -393,27 +355,27 @@ def _record(result: DiscoveryResult, told: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parameters(told: Mapping[str, Any]) -> dict[str, float]:
+def _parameters(words: Mapping[str, Any]) -> dict[str, float]:
     """Epsilon, with delta where there is one, and rho where the promise is made in it."""
-    found = {"epsilon": float(told["epsilon"])}
-    if told["delta"]:
-        found["delta"] = float(told["delta"])
-    if "rho" in told["parameters"]:
-        found["rho"] = float(told["parameters"]["rho"])
+    found = {"epsilon": float(words["epsilon"])}
+    if words["delta"]:
+        found["delta"] = float(words["delta"])
+    if "rho" in words["parameters"]:
+        found["rho"] = float(words["parameters"]["rho"])
     return found
 
 
-def _mechanisms(told: Mapping[str, Any]) -> str:
+def _mechanisms(words: Mapping[str, Any]) -> str:
     counted: dict[str, int] = {}
-    for event in told["events"]:
+    for event in words["events"]:
         counted[event["kind"]] = counted.get(event["kind"], 0) + 1
     used = [f"{kind} ({many} time{'' if many == 1 else 's'})" for kind, many in counted.items()]
-    software = ", ".join(f"{name} {version}" for name, version in told["software"].items())
+    software = ", ".join(f"{name} {version}" for name, version in words["software"].items())
     return _yaml_list(
         [
             f"Mechanisms: {', '.join(used) or 'none'}.",
-            f"Noise: {told['noise']}.",
-            *told["limits"],
+            f"Noise: {words['noise']}.",
+            *words["limits"],
             f"Software: {software}.",
         ]
     )
@@ -510,7 +472,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class AgainOrigin(Origin):
-    """Of a graph that was computed from a release: its file stands where data and schema do."""
+    """Of a graph that was computed from a release, whose file takes the place of data and schema."""
 
     release: str = ""
 

@@ -1,11 +1,10 @@
 """A discovery in words: in brief for the terminal, in full under headings, and what changed since another one.
 
-From the released result alone. An absent pair is never called independent, an arrow never surer than the answers it
-rests on, and a pair that could not be decided is called open, never an edge. Where nearly every pair is open, the
-first line says so (``Verdict``).
+An absent pair is never called independent, an arrow never surer than the answers it rests on, and a pair that could
+not be decided is called open, never an edge. Where nearly every pair is open, the first line says so (``Verdict``).
 
-Said in brief and never left to the full words: that hardly anything could be decided and what would help, that
-directions are contradicted or rest on no order of time, which links would be missed, and which levels were merged.
+The brief text always says: that hardly anything could be decided and what would help, that directions are contradicted
+or rest on no order of time, which links would be missed, and which levels were merged.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -21,9 +21,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.discovery.search import Classical, ClassicalMoments
 from dpcausal.planning.designs import Reach
-from dpcausal.present import tables
 from dpcausal.present.notes import (
     MERGED_SHOWN,
     as_sentence,
@@ -32,51 +30,51 @@ from dpcausal.present.notes import (
     note_words,
     rows_words,
 )
-from dpcausal.present.statement import cost_lines, counted
+from dpcausal.present.statement import cost_lines, counted, few
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.tables import (
     HINT,
-    NOTHING_HELD_MEANS,
+    MARKS,
     ONE_LEVEL_ONLY,
     OPEN_MEANS,
-    SHOWN_BARE_MEANS,
-    EdgeNotes,
     absent_rows,
     edge_rows,
     known_groups,
+    mark_kinds,
     merged_unordered,
     open_reason,
+    repeats_words,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from dpcausal.discovery.knowledge import Pair
 
-
-PLAIN = "-: direction not decided by the data."
-OPEN_SHOWN = 6  # open pairs named in a summary
+PAIRS_SHOWN = 6  # absent, open or changed pairs named in a line
 GROUPS_NAMED, GROUP_LETTERS = 4, 60  # columns whose groups are named in a line, and letters of a group
 LINE_LETTERS = 300  # letters up to which the groups of all columns are named
-UNORDERED_NAMED = (
-    8  # the same of columns whose levels have no order (arms, sites): what was merged there is a choice
-)
+UNORDERED_NAMED = 8  # columns without an order whose groups are named: what was merged there is a choice
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
+NOISE_SHOWN = (
+    0.5  # times the standard deviation of a count by chance: from here on the brief text has the noise
+)
+NOTABLE = 1.3  # from this factor on a second number is worth its room
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
     "covers all of them."
 )
-
-
-def arrow_words(result: DiscoveryResult) -> str:
-    """What an arrow means here; less where test results contradict each other."""
-    if result.conflicts and not result.settled:
-        return f"{fits_words(result)}; elsewhere they contradict each other, so no graph fits all of them"
-    return f"{fits_words(result)}; a wrong result can turn it round"
+CONTRADICTED_MEANS = "Direction contradicted: test results point both ways, so no direction is shown."
+NOTHING_HELD_SENTENCE = "Where nothing was held fixed, a third column may explain the link."
+NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
+W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
+AT_BEST = (
+    "At best: levels, or the groups to which they were merged, are equally common; of merged levels, what their groups "
+    "keep of a link counts, on average."
+)
 
 
 def fits_words(result: DiscoveryResult) -> str:
-    """What an arrow means here, in a few words."""
+    """Return what an arrow means here, in a few words; less where test results contradict each other."""
     if result.conflicts and not result.settled:
         return "direction as the test results say"
     return (
@@ -84,168 +82,216 @@ def fits_words(result: DiscoveryResult) -> str:
     )
 
 
-CONTRADICTED_MEANS = (
-    "Direction contradicted: some test results say one direction, others the opposite, so none is shown."
-)
-ON_HINTS_MEANS = (
-    "Direction rests on weak hints: without edges that are weak hints it is not decided, so none is shown."
-)
-GIVEN_MEANS = "Only tested with so many columns held fixed: to hold more fixed might take the edge away."
-ALL_DECLARED = "direction as you declared, not from the data"
-SOME_DECLARED = "direction as you declared where it says so; elsewhere "
-HINT_ARROWS = "An arrow on a weak hint is no finding: neither the edge nor its direction is."
-
-
-def nothing_held_means(result: DiscoveryResult, pairs: Collection[Pair]) -> str:
-    """Return what it means that these links were shown with nothing held fixed, as a clause."""
-    return SHOWN_BARE_MEANS if result.asked_given.keys() & pairs else NOTHING_HELD_MEANS
-
-
-def nothing_held_words(result: DiscoveryResult) -> str:
-    """Return what it means that nothing was held fixed about some edges; empty where there are none."""
-    if not result.nothing_held:
+def arrows_mean(result: DiscoveryResult) -> str:
+    """Return what the arrows of a graph mean, never more than the answers allow; empty where there are none."""
+    arrows = result.shown.directed
+    if not arrows or result.graph.kind == "pag":
         return ""
-    return "Where nothing was held fixed, the two go together, and a third column may explain it."
+    by_you = arrows & result.known.required_arrows(result.graph.skeleton)
+    if by_you == arrows:
+        return "Arrows: as declared, not found in the data."
+    first = "Declared arrows are not found in the data; others have " if by_you else "Arrows have "
+    if result.conflicts and not result.settled:
+        return f"{first}the direction that the test results say; these contradict each other: no graph fits them all."
+    agrees = " and what was declared" if by_you else ""
+    whatever = ", whether or not open pairs are edges" if result.open else ""
+    return f"{first}{fits_words(result)}{agrees}{whatever}; a wrong test result can turn them round."
 
 
 def legend(result: DiscoveryResult) -> list[str]:
-    """What the marks in the list of edges mean: only those that are there."""
-    graph = result.shown
-    more = [CONTRADICTED_MEANS] if result.contradicted and graph.kind != "pag" else []
-    more += [ON_HINTS_MEANS] if result.on_hints - result.contradicted else []
-    more += [GIVEN_MEANS] if result.given_up_to.keys() - result.nothing_held else []
-    more += [nothing_held_words(result)] if result.nothing_held else []
-    more += [HINT_ARROWS] if result.hints & {frozenset(arrow) for arrow in graph.directed} else []
-    if graph.kind == "pag":
-        return [*filter(None, [tables.mark_legend(graph)]), *more]
-    told = graph.directed & result.known.required_arrows(result.graph.skeleton)
-    some = SOME_DECLARED if told else ""
-    means = ALL_DECLARED if told == graph.directed else some + arrow_words(result)
-    lines = [f"->: {means}."] if graph.directed else []
-    if graph.undirected - result.contradicted:
-        lines.append(PLAIN)
-    return [*([" ".join(lines)] if lines else []), *more]
+    """Return what the marks in the list of edges mean: only those that are there."""
+    graph, hints = result.shown, result.hints
+    plain = graph.undirected - result.contradicted and graph.kind != "pag"
+    meanings = {
+        " ".join(f"{marks}: {MARKS[marks][1]}." for marks in mark_kinds(graph)): True,
+        arrows_mean(result): True,
+        "-: direction not decided by the data.": plain,
+        CONTRADICTED_MEANS: result.contradicted and graph.kind != "pag",
+        "Direction rests on weak hints: without them it is not decided, so none is shown.": (
+            result.on_hints - result.contradicted
+        ),
+        "Only tested with so many columns held fixed: with more, the edge might disappear.": (
+            result.given_up_to.keys() - result.nothing_held
+        ),
+        NOTHING_HELD_SENTENCE: result.nothing_held,
+        "An arrow on a weak hint is no finding: neither the edge nor its direction is.": (
+            hints & {frozenset(arrow) for arrow in graph.directed}
+        ),
+    }
+    return [line for line, there in meanings.items() if line and there]
 
 
 def column_count(result: DiscoveryResult) -> int:
-    """How many columns could have an edge."""
+    """Return how many columns could have an edge."""
     return len(result.graph.nodes) - len(result.one_level)
 
 
 def counts_words(result: DiscoveryResult) -> str:
-    """How many edges were found, how many of them are weak hints, how many pairs are absent and how many open.
+    """Return how many edges were found, how many are weak hints, how many pairs are absent and how many open.
 
-    Pairs that you declared to have no edge are counted apart, and columns with one level not at all.
+    Pairs that were declared to have no edge are counted apart, and columns with one level not at all.
     """
     hints = len(result.hints)
-    found, left = len(result.graph.skeleton) - hints, len(result.open)
-    absent = len(result.not_shown)
+    found = len(result.graph.skeleton) - hints
     edges = f"{found or 'No'} edge{'' if found == 1 else 's'}"
     if hints:
         edges += f"{' and' if found else ', but'} {hints} weak hint{'' if hints == 1 else 's'}"
     pairs = [
         f"{number} pair{'' if number == 1 else 's'} {state}"
-        for number, state in ((absent, "absent"), (left, "open"))
+        for number, state in ((len(result.not_shown), "absent"), (len(result.open), "open"))
     ]
     if declared_out := len(result.declared_absent):
-        pairs.append(f"{declared_out} left out, as declared")
+        pairs.append(f"{declared_out} declared to have no edge")
     return f"{edges} found among {column_count(result)} columns, {', '.join(pairs)}"
 
 
+def target_words(result: DiscoveryResult, target: str) -> str:
+    """Return which columns are linked to the target, and how many are not or were not decided."""
+    hints, loose = result.hints, result.nothing_held - result.hints
+    groups = {
+        f"Directly linked to {target}": result.graph.skeleton - hints - loose,
+        f"linked to {target} with nothing held fixed (a third column may explain it)": loose,
+        "weak hints only": hints,
+    }
+    parts = []
+    for about, pairs in groups.items():
+        ends = [name for pair in in_order(pairs, result.graph.nodes) if target in pair for name in pair]
+        if names := [name for name in ends if name != target]:
+            parts.append(f"{about}: {', '.join(names)}")
+    parts = parts or [f"No link with {target} was found"]
+    absent, forbidden = len(result.not_shown), len(result.declared_absent)
+    parts += [f"no link shown: {counted(absent, 'column')}"] if absent else []
+    parts += [f"declared to have no edge: {forbidden}"] if forbidden else []
+    text = "; ".join([*parts, f"open: {counted(len(result.open), 'column')}"])
+    return text[0].upper() + text[1:]
+
+
+def limit_of(result: DiscoveryResult) -> str:
+    """Return what limited the search."""
+    return "with this many rows" if result.privacy.epsilon is None else "at this budget"
+
+
+def undecided_words(result: DiscoveryResult) -> str:
+    """Return that hardly anything was decided, as a clause; empty where more than a tenth of the pairs was."""
+    if result.verdict is Verdict.DECIDED:
+        return ""
+    chosen = any(isinstance(note, facts.ChosenPairs) for note in result.notes)
+    little = "Few pairs" if chosen else "Hardly anything"
+    much = "Nothing" if result.verdict is Verdict.NOTHING_DECIDED else little
+    return f"{much} could be decided {limit_of(result)}"
+
+
+def found_words(result: DiscoveryResult) -> str:
+    """Return what was found, as one clause: about the target, where there was one."""
+    return counts_words(result) if result.target is None else target_words(result, result.target)
+
+
+def answer(result: DiscoveryResult) -> str:
+    """Return what was found, after that hardly anything was decided, where that is so."""
+    found, undecided = found_words(result), undecided_words(result)
+    return f"{undecided}: {found[0].lower()}{found[1:]}" if undecided else found
+
+
+def headline(result: DiscoveryResult) -> str:
+    """Return the answer with the method and why it was used."""
+    return f"{answer(result)} ({method_words(result.method, result.why)})"
+
+
 def absent_words(result: DiscoveryResult) -> str:
-    """Every absent pair, what was held fixed, and which w would be found; empty where none is absent."""
+    """Return every absent pair, what was held fixed, and which w would be found; empty where none is absent."""
     rows = absent_rows(result)
     if not rows:
         return ""
-    told = []
+    named = []
     for row in rows:
         why = "; ".join(filter(None, (row.held, f"w = {row.least_w}" if row.least_w else "")))
-        told.append(f"{row.a} - {row.b}{f' ({why})' if why else ''}")
+        named.append(f"{row.a} - {row.b}{f' ({why})' if why else ''}")
     power = "" if result.reach is None else f"{result.reach.power:.0%}"
-    means = f"; w: found in {power} of cases at best" if any(row.least_w for row in rows) else ""
-    return f"Absent pairs (no link shown{means}): {', '.join(told)}."
-
-
-JOINED_SHOWN = 4  # absent pairs with a path between that a note names
+    means = f" (w: found in {power} of cases at best)" if any(row.least_w for row in rows) else ""
+    return f"Absent pairs{means}: {', '.join(named)}."
 
 
 def joined_words(result: DiscoveryResult) -> str:
-    """Return how a pair can be absent although the graph draws a path between the two; empty where none is so."""
-    found = result.joined_absent
+    """Return how a pair can be absent although the graph has a path between the two; empty where none is so."""
+    found = [f"{a} - {b} (through {c})" for a, b, c in result.joined_absent]
     if not found:
         return ""
-    told = ", ".join(f"{a} - {b} (through {c})" for a, b, c in found[:JOINED_SHOWN])
-    more = f" and {len(found) - JOINED_SHOWN} more" if len(found) > JOINED_SHOWN else ""
     return (
-        f"Absent with nothing held fixed, though the graph has a path between the two: {told}{more}. That is no "
-        "contradiction: what passes through another column is weaker than each of its steps, and may be too weak to "
-        "show; several paths may cancel out; or that column is a common effect after all."
+        f"Absent with nothing held fixed, although the graph has a path between the two: {few(found, 4)}. This is no "
+        "contradiction: a dependence along a path is weaker than each of its steps and may be too weak to show; paths "
+        "may cancel; or the column between is a common effect after all."
     )
 
 
 def why_open_words(result: DiscoveryResult) -> str:
     """Return why pairs are open, by the number of pairs; empty where no pair is, or the result does not know."""
-    counted: dict[str, int] = {}
-    for pair in result.open:
-        reason = open_reason(result.why_open(pair))
-        counted[reason] = counted.get(reason, 0) + 1
-    counted.pop("", None)
-    if len(counted) < 2:
-        return "".join(f"Why open: {reason}." for reason in counted)
-    told = [
-        f"{reason} ({number} pair{'s' * (number > 1)})"
-        for reason, number in sorted(counted.items(), key=lambda one: (-one[1], one[0]))
-    ]
-    return f"Why open: {'; '.join(told)}."
+    reasons = Counter(open_reason(result.why_open(pair)) for pair in result.open)
+    reasons.pop("", None)
+    if len(reasons) < 2:
+        return "".join(f"Why open: {reason}." for reason in reasons)
+    ranked = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    parts = [f"{reason} ({counted(number, 'pair')})" for reason, number in ranked]
+    return f"Why open: {'; '.join(parts)}."
 
 
-def open_words(result: DiscoveryResult, *, every: bool = False) -> str:
-    """The open pairs: the first few and how to list all, or every one; empty where there is none.
+def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
+    """Return how many pairs are open, and the first few or all of them.
 
     Pairs that touch an edge that was found come first: an open pair there keeps arrows undecided.
     """
-    return f"Open ({OPEN_MEANS}): {_open_names(result, every=every)}." if result.open else ""
-
-
-def _open_names(result: DiscoveryResult, *, every: bool) -> str:
     joined = {name for pair in result.graph.skeleton for name in pair}
     pairs = in_order(result.open, result.graph.nodes)
-    named = pairs if every else sorted(pairs, key=lambda pair: -len(joined & {*pair}))[:OPEN_SHOWN]
-    rest = len(pairs) - len(named)
-    more = f" and {rest} more ({spelled('report.html', 'result.open')} lists all)" if rest else ""
-    return ", ".join(" ? ".join(pair) for pair in named) + more
+    if not pairs:
+        return "Open: no pair."
+    if not every and len(pairs) > PAIRS_SHOWN:
+        pairs = sorted(pairs, key=lambda pair: -len(joined & {*pair}))
+    where = f" ({spelled('report.html', 'result.open')} lists all)"
+    named = few([" ? ".join(pair) for pair in pairs], len(pairs) if every else PAIRS_SHOWN, where)
+    return f"Open: {counted(len(pairs), 'pair')} {OPEN_MEANS}: {named}."
 
 
-def again_words(result: DiscoveryResult) -> str:
-    """What the percentages are, from how many repeats, and from where on one counts."""
-    many = f"{result.repeats:,} repeats" if result.repeats else "repeats"
+def again_line(result: DiscoveryResult) -> str:
+    """Return what the percentages are, and from where on one counts; empty where there is none."""
+    if not result.found_confidence:
+        return ""
     return (
-        f"Found again: in how many of {many}, with another sample and other noise, the edge comes back. It is about "
-        "the edge, not its direction, and it is rough, so a range is given: another run draws other noise, and an edge "
-        "that is there by chance can come back, too. "
-        f"Below {HINT:.0%}: a weak hint, not a finding."
+        f"Found again: the share of {repeats_words(result.repeats)}, with another sample and other noise, in which the "
+        "edge comes back, whichever way it points. Rough: a chance edge can come back, too. Below "
+        f"{HINT:.0%}: a weak hint, not a finding."
     )
 
 
-def missing_words(result: DiscoveryResult) -> str:
-    """What an absent pair means; empty where none is absent, other than by declaration."""
+def absent_means(result: DiscoveryResult) -> str:
+    """Return what an absent pair means, as a sentence; empty where none is absent, other than by declaration."""
     if not result.not_shown:
         return ""
-    if result.privacy.epsilon is None:
-        return "Absent means that no link was shown with this many rows, not that there is none: weak ones are missed."
+    missed = missed_words(result)
+    return f"Absent: no link was shown {limit_of(result)}, which does not show that there is none; {missed}."
+
+
+def missing_words(result: DiscoveryResult) -> str:
+    """Return what an absent pair means, and what the best case is that it speaks of."""
     best = f" {AT_BEST}" if result.reach is not None and result.reach.pair is not None else ""
-    return f"Absent means that no link was shown at this budget, not that there is none: {missed_words(result)}.{best}"
+    return f"{absent_means(result)}{best}" if result.not_shown else ""
 
 
-W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
-AT_BEST = (
-    "At best: if the levels of a column, or the groups to which they were merged, are equally common; of merged levels "
-    "what groups keep of a link counts, on average."
-)
+def absent_line(result: DiscoveryResult) -> str:
+    """Return the first absent pairs and what that means; empty where none is absent."""
+    target = result.target
+    named = [
+        " - ".join(pair) if target is None else next(name for name in pair if name != target)
+        for pair in in_order(result.not_shown, result.graph.nodes)
+    ]
+    if not named:
+        return ""
+    where = f" ({spelled('report.html', 'summary(full=True)')} names all)"
+    w = f" {W_MEANS}." if result.reach is not None and result.reach.pair is not None else ""
+    means = absent_means(result).removeprefix("Absent: ")
+    return f"Absent: {few(named, PAIRS_SHOWN, where)}. {means[0].upper()}{means[1:]}{w}"
 
 
 def w_words(w: float) -> str:
-    """How strong a dependence of this size is, by the scale of ``W_MEANS``.
+    """Return how strong a dependence of this size is, by the scale of ``W_MEANS``.
 
     >>> w_words(0.04), w_words(0.1), w_words(0.2), w_words(0.3), w_words(0.6)
     ('very weak', 'weak', 'weak', 'medium', 'strong')
@@ -256,8 +302,8 @@ def w_words(w: float) -> str:
 
 def missed_words(result: DiscoveryResult) -> str:
     """Return how strong a link between absent pairs is found, and how often, as a clause; by plan, if there is one."""
-    if result.reach is None:
-        return "weak ones are missed"
+    if result.reach is None or result.privacy.epsilon is None:
+        return "weak links are missed"
     return reach_clause(result.reach, [least.bare for least in result.least_links.values()])
 
 
@@ -265,49 +311,66 @@ def reach_clause(reach: Reach, pairs: Collection[float | None]) -> str:
     """Return the clause; ``pairs``: the smallest w of each pair that it is about, where the plan knows them.
 
     >>> reach_clause(Reach(0.8, 0.061, 0.12, 0.061, 0.2), [])
-    'one of w = 0.061 (a very weak link; 0.12 for columns with many levels) is found in 80% of cases at best, a weaker \
-one less often'
+    'a link of w = 0.061 (very weak; 0.12 for columns with many levels) is found in 80% of cases at best, a weaker one \
+less often'
     >>> reach_clause(Reach(0.8, 0.1, 0.3, None, None), [0.12, 0.16, None])
-    'one of w = 0.12 to 0.16 (a weak link), depending on the pair, is found in 80% of cases at best, a weaker one less \
+    'a link of w = 0.12 to 0.16, depending on the pair (weak), is found in 80% of cases at best, a weaker one less \
 often; between 1 pair not even a strong one is'
     >>> reach_clause(Reach(0.8, None, None, None, None), [])
-    'even a strong one is found in less than 80% of cases'
+    'even a strong link is found in less than 80% of cases'
     """
     cases = f"{reach.power:.0%} of cases"
     known = [w for w in pairs if w is not None] or ([] if reach.pair is None else [reach.pair])
     if not known:
-        return f"even a strong one is found in less than {cases}"
+        return f"even a strong link is found in less than {cases}"
     low, high = f"{min(known):.2g}", f"{max(known):.2g}"
-    more, which = "", ""
+    strong, comma = w_words(max(known)), ""
     if pairs and low != high:
-        low, which = f"{low} to {high}", ", depending on the pair,"
+        low, comma = f"{low} to {high}, depending on the pair", ","
     elif not pairs and reach.pair_largest is None:
-        more = "; for columns with many levels not even a strong one"
+        strong += "; for columns with many levels not even a strong one"
     elif not pairs and reach.pair_largest is not None and reach.pair_largest > NOTABLE * known[0]:
-        more = f"; {reach.pair_largest:.2g} for columns with many levels"
+        strong += f"; {reach.pair_largest:.2g} for columns with many levels"
     none = sum(w is None for w in pairs)
-    silent = f"; between {none} pair{'' if none == 1 else 's'} not even a strong one is" if none else ""
+    silent = f"; between {counted(none, 'pair')} not even a strong one is" if none else ""
     return (
-        f"one of w = {low} (a {w_words(max(known))} link{more}){which} is found in {cases} at best, a weaker one less "
-        f"often{silent}"
+        f"a link of w = {low} ({strong}){comma} is found in {cases} at best, a weaker one less often{silent}"
     )
 
 
-NOTABLE = 1.3  # from this factor on a second number is worth its room
+def reach_words(reach: Reach | None) -> str:
+    """Return what a budget could show by plan, also with a column held fixed; empty where there is no plan."""
+    if reach is None:
+        return ""
+    usual, large, given, large_given = (
+        "nothing, however strong" if w is None else f"w = {w:.2g}"
+        for w in (reach.pair, reach.pair_largest, reach.triple, reach.triple_largest)
+    )
+    parts = [f"{usual} between two columns with a middling number of levels"]
+    parts += [f"{large} between those with most levels"] if large != usual else []
+    if (given, large_given) != (usual, large):
+        most = f" ({large_given})" if large_given != given else ""
+        parts.append(f"{given} with one more column held fixed{most}")
+    return (
+        f"What this budget could show, by plan: {', '.join(parts)} is found in {reach.power:.0%} of cases. The plan is "
+        "made from public numbers, as if levels were equally common: weaker dependences are missed more often, and "
+        f"stronger ones, too, where a level is rare. {W_MEANS}."
+    )
 
 
 def tiers_words(result: DiscoveryResult) -> str:
-    """That no order of time was declared, where arrows or contradictions could have used one; empty elsewhere."""
+    """Return that no order of time was declared, where arrows or contradictions could have used one; else empty."""
     if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
         return ""
-    if result.release is not None:
-        when = "Adding one is free"
-        how = spelled(
-            'dpcausal again DIR --tiers "a,b;c"', 'result.release.discover(tiers=[["a", "b"], ["c"]])'
-        )
-    else:
-        when, how = "Declare it before you pay", spelled('--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]')
-    return f"No order of time was declared, so an arrow can point back in time. {when}: {how} puts a and b before c."
+    again = 'dpcausal again DIR --tiers "a,b;c"', 'result.release.discover(tiers=[["a", "b"], ["c"]])'
+    first = '--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]'
+    when, how = (
+        ("Declare it before you pay", first) if result.release is None else ("Adding one is free", again)
+    )
+    return (
+        f"No order of time was declared, so an arrow can point back in time. {when}: {spelled(*how)} puts a and b "
+        "before c."
+    )
 
 
 def free_words(result: DiscoveryResult) -> str:
@@ -315,7 +378,7 @@ def free_words(result: DiscoveryResult) -> str:
     free = [name for name in result.graph.nodes if name not in result.known.tier]
     if not result.known.tier or not free:
         return ""
-    return f"In no tier, so arrows at them can point back in time: {', '.join(free)}."
+    return f"In no tier, so that arrows at them can point back in time: {', '.join(free)}."
 
 
 def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = False) -> str:
@@ -330,242 +393,103 @@ def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = Fa
     if not columns:
         return ""
     known, loose = known_groups(result), merged_unordered(result)
-    named = [name for name, _ in columns if name in known]
-    named.sort(key=lambda name: name not in loose)
-    if not every:
-        few = max(GROUPS_NAMED, min(len(loose), UNORDERED_NAMED))
-        letters = [len(name) + len(_short_groups(known[name])) for name in named]
-        named = named if sum(letters) <= LINE_LETTERS else named[:few]
-    told = [
-        f"{name} to {len(known[name])} groups "
-        f"({' | '.join(known[name]) if every else _short_groups(known[name])})"
-        for name in named
-    ]
-    rest = [column for column in columns if column[0] not in named]
-    if rest:
-        more = (
-            f" ({spelled('report.html', 'summary(full=True)')} names their groups)"
-            if named and not page
-            else ""
+    groups = {
+        name: " | ".join(
+            text if every or len(text) <= GROUP_LETTERS else f"{text[:GROUP_LETTERS]}…"
+            for text in known[name]
         )
-        told.append(f"{groups_words(rest, None if every else MERGED_SHOWN)}{more}")
-    return f"Levels merged, because of the noise: {'; '.join(told)}."
-
-
-def _short_groups(groups: Collection[str]) -> str:
-    """Groups side by side, each cut where its levels are many.
-
-    >>> _short_groups(["below 40", "40 or more"])
-    'below 40 | 40 or more'
-    """
-    return " | ".join(text if len(text) <= GROUP_LETTERS else f"{text[:GROUP_LETTERS]}…" for text in groups)
+        for name, _ in columns
+        if name in known
+    }
+    named = sorted(groups, key=lambda name: name not in loose)
+    if not every and sum(len(name) + len(groups[name]) for name in named) > LINE_LETTERS:
+        named = named[: max(GROUPS_NAMED, min(len(loose), UNORDERED_NAMED))]
+    parts = [f"{name} to {len(known[name])} groups ({groups[name]})" for name in named]
+    if rest := [column for column in columns if column[0] not in named]:
+        where = f" ({spelled('report.html', 'summary(full=True)')} names their groups)"
+        parts.append(
+            groups_words(rest, None if every else MERGED_SHOWN) + (where if named and not page else "")
+        )
+    return f"Levels merged, because of the noise: {'; '.join(parts)}."
 
 
 def merged_groups(result: DiscoveryResult) -> str:
     """Return which levels were merged to which groups; empty where that is not known."""
-    told = [f"{name}: {' | '.join(groups)}" for name, groups in known_groups(result).items()]
-    return f"Groups after merging: {'; '.join(told)}." if told else ""
+    groups = [f"{name}: {' | '.join(names)}" for name, names in known_groups(result).items()]
+    return f"Groups after merging: {'; '.join(groups)}." if groups else ""
 
 
 def helps_words(result: DiscoveryResult) -> str:
     """Return what would have decided more, where hardly anything was; empty elsewhere."""
     if result.verdict is Verdict.DECIDED:
         return ""
-    lacks = any(isinstance(note, facts.WithoutDelta) for note in result.notes)
-    delta = " a delta (1e-6, say)," if lacks else ""
+    exact = result.privacy.epsilon is None
     fewer = result.reach.columns if result.reach is not None else None
+    helps = ["more rows"]
+    helps += [] if exact else ["a larger epsilon"]
+    helps += ["a delta (1e-6, say)"] if any(isinstance(n, facts.WithoutDelta) for n in result.notes) else []
     columns = f"fewer columns (about {fewer}, to decide most pairs)" if fewer else "fewer columns"
-    more = "more rows" if result.privacy.epsilon is None else f"more rows, a larger epsilon,{delta}"
-    text = f"What would help: {more}, fewer levels or {columns}.".replace(",,", ",")
+    text = f"What would help: {', '.join(helps)}, fewer levels or {columns}."
     joint = any(
         isinstance(note, facts.JointTableMeasured) for note in result.notes
-    )  # has less noise than pairs with one column
-    if result.privacy.epsilon is not None and result.about is None and not joint:
-        one = spelled("--target COLUMN", "target=")
-        text += f" {one} asks about one column only, with less noise."
+    )  # has less noise than pairs
+    if not exact and result.about is None and not joint:
+        text += f" {spelled('--target COLUMN', 'target=')} asks about one column only, with less noise."
     return text
 
 
-NOISE_TOLD = 0.5  # times the standard deviation of a count by chance: from here on the noise is told in brief
-
-
 def noise_line(result: DiscoveryResult) -> str:
-    """Return the one size of the noise to keep in mind, where it matters: that of a count in a table of two columns."""
+    """Return the noise of a count in a table of two columns, where it is large enough to matter."""
     note = next((note for note in result.notes if isinstance(note, facts.CountsMeasured)), None)
     if note is None:
         return ""
     sd, mean = note.sd, note.mean_cell
+    if mean is not None and sd < NOISE_SHOWN * math.sqrt(mean):
+        return ""
     target = note.target if isinstance(note, facts.TablesMeasured) else None
     where = "in tables of two columns" if target is None else f"of another column with {target}"
-    if mean is not None and sd < NOISE_TOLD * math.sqrt(mean):
-        return ""
-    held = "" if mean is None else f"; such a count is {rows_words(mean)} rows on average"
-    return f"Noise: counts {where} are off by about {rows_words(sd)} rows (standard deviation){held}."
+    average = "" if mean is None else f"; such a count is {rows_words(mean)} rows on average"
+    return f"Noise: counts {where} are off by about {rows_words(sd)} rows (standard deviation){average}."
 
 
 def declared_words(known: Knowledge) -> str:
     """Return what was declared beforehand as one sentence; empty where nothing was.
 
     >>> declared_words(Knowledge.of(["a", "b", "c"], forbidden=[{"b", "c"}], tiers=[["a"], ["b", "c"]]))
-    'You declared: in order of time a, then b, c; forbidden b - c.'
+    'Declared: in order of time a, then b, c; forbidden b - c.'
     """
     found = declared(known)
     parts = []
     if "tiers" in found:
         parts.append("in order of time " + ", then ".join(", ".join(tier) for tier in found["tiers"]))
     parts += [f"{kind} {', '.join(found[kind])}" for kind in ("required", "forbidden") if kind in found]
-    return f"You declared: {'; '.join(parts)}." if parts else ""
-
-
-def reach_words(reach: Reach | None) -> str:
-    """Return what a budget could show by plan; empty where there is no plan.
-
-    w is Cohen's: sqrt(chi2/n), for two levels the correlation.
-    """
-    if reach is None:
-        return ""
-    usual, large, given, large_given = (
-        "nothing, however strong" if w is None else f"w = {w:.2g}"
-        for w in (reach.pair, reach.pair_largest, reach.triple, reach.triple_largest)
-    )
-    parts = [f"{usual} between two columns with a middling number of levels"]
-    parts += [f"{large} between those with most levels"] if large != usual else []
-    if (given, large_given) != (usual, large):
-        parts.append(
-            f"{given} with one more column held fixed" + (f" ({large_given})" if large_given != given else "")
-        )
-    return (
-        f"What this budget could show, by plan: {', '.join(parts)} is found in {reach.power:.0%} of cases. That is "
-        "from public numbers, as if levels were equally common: weaker dependences are missed more often, and stronger "
-        f"ones too where a level is rare. {W_MEANS}."
-    )
-
-
-def undecided_words(result: DiscoveryResult) -> str:
-    """Return one clause, without a full stop; empty where more than a tenth of the pairs was decided."""
-    if result.verdict is Verdict.DECIDED:
-        return ""
-    limit = "with this many rows" if result.privacy.epsilon is None else "at this budget"
-    chosen = any(isinstance(note, facts.ChosenPairs) for note in result.notes)
-    little = "Few pairs" if chosen else "Hardly anything"
-    much = "Nothing" if result.verdict is Verdict.NOTHING_DECIDED else little
-    words = counts_words(result)
-    return f"{much} could be decided {limit}: {words[0].lower()}{words[1:]}"
-
-
-def headline(result: DiscoveryResult) -> str:
-    """The line, with the method and why it was taken."""
-    return f"{undecided_words(result) or counts_words(result)} ({method_words(result.method, result.why)})"
+    return f"Declared: {'; '.join(parts)}." if parts else ""
 
 
 def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
-    """Columns without an edge: those about which something was decided, and those about which nothing was."""
+    """Return the columns without an edge, by whether anything could be decided about them."""
     silent, single = {*result.undecided_columns}, {*result.one_level}
-    found = []
-    for told, names in (
-        ("no edge found", [name for name in alone if name not in silent | single]),
-        ("nothing could be decided about", [name for name in alone if name in silent]),
-        (ONE_LEVEL_ONLY, [name for name in alone if name in single]),
-    ):
-        if names:
-            between = " " if names[0] in silent else ": "
-            found.append(
-                told + between + (", ".join(names) if len(names) <= most else f"{len(names)} columns")
-            )
-    return found
-
-
-GOES_TOGETHER = "Goes together with {target}, nothing held fixed (a third column may explain it)"
-
-
-def answer_line(result: DiscoveryResult) -> str:
-    """Return what was found, in one sentence: about the target, where there was one."""
-    target = result.target
-    if target is None:
-        return f"{undecided_words(result) or counts_words(result)} (method {result.method})."
-    hints = result.hints
-    loose = result.nothing_held - hints
-    sure, together, weak = (
-        [
-            name
-            for pair in in_order(pairs, result.graph.nodes)
-            if target in pair
-            for name in pair
-            if name != target
-        ]
-        for pairs in (result.graph.skeleton - hints - loose, loose, hints)
-    )
-    absent, left = len(result.not_shown), len(result.open)
-    found = f"Directly linked to {target}: {', '.join(sure)}" if sure else f"No link with {target} was found"
-    if together:
-        alike = f"{GOES_TOGETHER.format(target=target)}: {', '.join(together)}"
-        found = f"{found}; {alike[0].lower()}{alike[1:]}" if sure else alike
-    told = f"; weak hints only: {', '.join(weak)}" if weak else ""
-    columns = f"{absent} column{'' if absent == 1 else 's'}"
-    none = f"; no link shown: {columns}" if absent else ""
-    if absent and not (sure or together or weak):
-        found, none = f"No link with {target} was found in {columns}", ""
-    if declared_out := len(result.declared_absent):
-        none += f"; left out, as declared: {declared_out}"
-    return f"{found}{told}{none}; open: {left or 'none'} (method {result.method})."
-
-
-ABSENT_SHOWN = 6  # absent pairs named in a line
-
-
-def absent_line(result: DiscoveryResult) -> str:
-    """Return the absent pairs, that they may have a link, and how strong a one is found; empty where none is absent."""
-    pairs = in_order(result.not_shown, result.graph.nodes)
-    if not pairs:
-        return ""
-    target = result.target
-    named = [
-        " - ".join(pair) if target is None else next(name for name in pair if name != target)
-        for pair in pairs
+    groups = {
+        "no edge found": [name for name in alone if name not in silent | single],
+        "nothing could be decided": [name for name in alone if name in silent],
+        ONE_LEVEL_ONLY: [name for name in alone if name in single],
+    }
+    return [
+        f"{why}: {', '.join(names) if len(names) <= most else f'{len(names)} columns'}"
+        for why, names in groups.items()
+        if names
     ]
-    rest = len(named) - ABSENT_SHOWN
-    more = f" and {rest} more ({spelled('report.html', 'summary(full=True)')} names all)" if rest > 0 else ""
-    what = "Absent" if target is None else "No link shown"
-    w = f" {W_MEANS}." if result.reach is not None and result.reach.pair is not None else ""
-    missed = missed_words(result)
-    return (
-        f"{what}: {', '.join(named[:ABSENT_SHOWN])}{more}. That no link was shown does not mean that there is none: "
-        f"{missed}.{w}"
-    )
-
-
-def again_line(marks: EdgeNotes) -> str:
-    """Return what the per cent is about; empty where there is none."""
-    if not marks.confidence:
-        return ""
-    many = f"{marks.repeats:,} repeats" if marks.repeats else "repeats"
-    return (
-        f"Found again: in how many of {many} the edge comes back, whichever way it points. It is rough: "
-        "another run draws other noise, and a chance edge can come back, too. "
-        f"Below {HINT:.0%}: a weak hint."
-    )
-
-
-def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
-    """Return what stayed open: how many pairs, and the first few or all of them."""
-    if not result.open:
-        return "Open: no pair."
-    many = counted(len(result.open), "pair")
-    return f"Open: {many} could not be decided: {_open_names(result, every=every)}."
-
-
-NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
 
 
 def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
-    """Return where the files are, and how all the words come free of charge where they were not printed.
+    """Return where the files are, and how to print the full text free of charge where it was not printed.
 
     ``folder`` is where a release, if there is one, was written.
     """
     where = f"Written to {folder}: open report.html"
     if full or result.release is None:
         return where
-    return f"{where}; for all the words, free: dpcausal again {quote(folder)} --full"
+    return f"{where}; for the full text, free: dpcausal again {quote(folder)} --full"
 
 
 def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
@@ -573,17 +497,13 @@ def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
     return aligned([(row.edge, row.again, row.note) for row in edge_rows(result)], heads)
 
 
-def brief_table(result: DiscoveryResult) -> list[str]:
-    """Return the table of edges below its heads, and the columns that have none."""
-    lines = edge_table(result, ("edge", "found again", "note"))
-    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
-    if alone and result.target is None:
-        lines += [f"  ({words})" for words in lone_clauses(result, alone, ALONE_SHOWN)]
-    return lines
+def lone_columns(result: DiscoveryResult) -> list[str]:
+    """Return the columns without an edge."""
+    return [name for name in result.graph.nodes if not result.graph.adjacent(name)]
 
 
 def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
-    """Return rows, below their heads, columns that are empty in every row left out.
+    """Return rows, below their heads, without columns that are empty in every row.
 
     >>> aligned([("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")], ("edge", "found again", "note"))
     ['  edge      found again', '  a -> b    95% or more', '  b - long  less than 50%']
@@ -599,68 +519,65 @@ def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[st
     ]
 
 
-def classical_line(result: DiscoveryResult) -> str:
-    """Return which tests a search without privacy used, and what compares with them; empty for private ones."""
-    notes = (note for note in result.notes if isinstance(note, Classical | ClassicalMoments))
-    return "".join(f"{note_words(note)}." for note in notes)
-
-
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return a discovery in brief; ``every`` names every open pair."""
     torn = result.contradicted and result.graph.kind != "pag"
-    about = (
-        again_line(EdgeNotes.of(result)),
-        nothing_held_words(result),
-        f"{CONTRADICTED_MEANS}" if torn else "",
+    exact = [note for note in result.notes if isinstance(note, facts.Classical | facts.ClassicalMoments)]
+    alone = lone_clauses(result, lone_columns(result), ALONE_SHOWN) if result.target is None else []
+    lines = [
+        f"{answer(result)} (method {result.method}).",
+        helps_words(result),
+        *edge_table(result, ("edge", "found again", "note")),
+        *(f"  ({words})" for words in alone),
+        again_line(result),
+        NOTHING_HELD_SENTENCE if result.nothing_held else "",
+        CONTRADICTED_MEANS if torn else "",
         tiers_words(result),
         free_words(result),
         absent_line(result),
         merged_line(result),
         noise_line(result),
-        classical_line(result),
-    )
-    lines = [
-        answer_line(result),
-        *filter(None, [helps_words(result)]),
-        *brief_table(result),
-        *filter(None, about),
+        *(f"{note_words(note)}." for note in exact),
         open_line(result, every=every),
         *cost_lines(result.privacy),
     ]
     if not result.privacy.private:  # nothing else is read first
         lines.insert(0, lines.pop(lines.index(f"NOT PRIVATE: {result.privacy.why_not_private}.")))
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
-    lines = edge_table(result)
-    alone = [name for name in result.graph.nodes if not result.graph.adjacent(name)]
-    silent, single = {*result.undecided_columns}, {*result.one_level}
+    alone = lone_columns(result)
     if len(alone) > ALONE_SHOWN:
-        lines += [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
+        lone = [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
     else:
-        why = dict.fromkeys(silent, "nothing could be decided") | dict.fromkeys(single, ONE_LEVEL_ONLY)
-        lines += [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
-    return [*lines, *legend(result), *([again_words(result)] if result.found_confidence else [])]
+        why = dict.fromkeys(result.undecided_columns, "nothing could be decided")
+        why |= dict.fromkeys(result.one_level, ONE_LEVEL_ONLY)
+        lone = [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
+    return [*edge_table(result), *lone, *legend(result), *filter(None, [again_line(result)])]
 
 
 def full_text(result: DiscoveryResult) -> str:
     """Return all there is to say of a graph and what it cost, under headings."""
     by_you = declared_words(result.known)
-    told = f"{by_you} A direction that follows from it was not found in the data." if by_you else ""
-    published = PUBLISHED if result.privacy.epsilon is not None else ""
     labels = "; ".join(f"{name}: {label}" for name, label in result.labels.items())
     sections = {
         "": [headline(result), helps_words(result)],
         "Edges": [*edge_lines(result), free_words(result)],
-        "Open pairs": [open_words(result, every=True), why_open_words(result)],
+        "Open pairs": [open_line(result, every=True), why_open_words(result)] if result.open else [],
         "Absent pairs": [missing_words(result), absent_words(result), joined_words(result)],
         "What could be shown": [reach_words(result.reach)],
-        "Background knowledge": [tiers_words(result), told],
+        "Background knowledge": [
+            tiers_words(result),
+            f"{by_you} Directions that follow from it were not found in the data." if by_you else "",
+        ],
         "Columns": [f"{labels}." if labels else "", merged_groups(result)],
         "Method": [as_sentence(note_words(note)) for note in result.notes],
-        "Privacy": [statement_summary(result.privacy), published],
+        "Privacy": [
+            statement_summary(result.privacy),
+            PUBLISHED if result.privacy.epsilon is not None else "",
+        ],
     }
     return "\n".join(line for name, lines in sections.items() for line in headed(name, lines))
 
@@ -671,12 +588,11 @@ def headed(name: str, lines: list[str]) -> list[str]:
     >>> headed("Edges", ["a - b", ""]), headed("Edges", [""])
     (['', 'EDGES', 'a - b'], [])
     """
-    said = [line for line in lines if line]
-    return ["", name.upper(), *said] if said and name else said
+    there = [line for line in lines if line]
+    return ["", name.upper(), *there] if there and name else there
 
 
 Edges = Mapping[tuple[str, str], str]
-CHANGES_SHOWN = 6  # of a kind, named in a line
 
 
 def is_pairs(text: str) -> bool:
@@ -706,32 +622,22 @@ def changes_line(before: Edges, after: Edges, name: str) -> str:
 
     >>> old, new = {("a", "b"): "-", ("c", "d"): "->"}, {("a", "b"): "->", ("b", "d"): "-"}
     >>> changes_line(old, new, "first")
-    'Changed from first: appeared b - d; disappeared c -> d; turned a - b (now a -> b).'
+    'Changed from first: added b - d; removed c -> d; direction changed a - b (now a -> b).'
     >>> changes_line(old, old, "first")
     'Changed from first: no edge and no direction.'
     """
     earlier, later = (
-        {frozenset(pair): (pair, marks) for pair, marks in one.items()} for one in (before, after)
+        {frozenset(pair): f"{pair[0]} {marks} {pair[1]}" for pair, marks in one.items()}
+        for one in (before, after)
     )
-    appeared = [_edge_text(*later[pair]) for pair in later if pair not in earlier]
-    gone = [_edge_text(*earlier[pair]) for pair in earlier if pair not in later]
-    turned = [
-        f"{_edge_text(*earlier[pair])} (now {_edge_text(*later[pair])})"
-        for pair in later
-        if pair in earlier and earlier[pair] != later[pair]
-    ]
-    parts = [
-        f"{verb} {_few(edges)}"
-        for verb, edges in (("appeared", appeared), ("disappeared", gone), ("turned", turned))
-        if edges
-    ]
+    changes = {
+        "added": [later[pair] for pair in later if pair not in earlier],
+        "removed": [earlier[pair] for pair in earlier if pair not in later],
+        "direction changed": [
+            f"{earlier[pair]} (now {later[pair]})"
+            for pair in later
+            if pair in earlier and earlier[pair] != later[pair]
+        ],
+    }
+    parts = [f"{verb} {few(edges, PAIRS_SHOWN)}" for verb, edges in changes.items() if edges]
     return f"Changed from {name}: {'; '.join(parts) or 'no edge and no direction'}."
-
-
-def _edge_text(pair: tuple[str, str], marks: str) -> str:
-    return f"{pair[0]} {marks} {pair[1]}"
-
-
-def _few(edges: list[str]) -> str:
-    more = len(edges) - CHANGES_SHOWN
-    return ", ".join(edges[:CHANGES_SHOWN]) + (f" and {more} more" if more > 0 else "")

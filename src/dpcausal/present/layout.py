@@ -11,7 +11,7 @@ The four steps of Sugiyama, Tagawa & Toda (1981) and one more, each deterministi
    with the order and the widths kept (isotonic regression, by pooling adjacent violators);
 5. rows of nodes without an edge are put below the middle of the others.
 
-A way point is as tall as a box and nothing else stands on it: a line drawn straight down through its way points and
+A way point is as tall as a box and nothing else is on it: a line drawn straight down through its way points and
 curved only between layers meets no box.
 """
 
@@ -84,7 +84,7 @@ def _mean(places: list[float], otherwise: float) -> float:
 
 
 def _swap(rows: Rows, up: Mapping[Item, list[Item]], down: Mapping[Item, list[Item]]) -> None:
-    """Swap two that stand side by side wherever that undoes more crossings than it makes; one pass."""
+    """Swap two neighbours wherever that undoes more crossings than it makes; one pass."""
     for above, row, below in zip([[], *rows], rows, [*rows[1:], []], strict=False):
         place = {item: i for others in (above, below) for i, item in enumerate(others)}
         for i in range(len(row) - 1):
@@ -146,8 +146,8 @@ def downward(graph: Graph, tier: Mapping[str, int] | None = None) -> list[tuple[
 def layers(graph: Graph, tier: Mapping[str, int] | None = None) -> dict[str, int]:
     """Layer of every node: one more than the deepest node above it; a node with nothing above sits near its children.
 
-    With tiers, all nodes of an earlier one stand above all of a later one; a tier whose nodes are linked takes several
-    layers. Nodes in no tier stand where their edges put them.
+    With tiers, all nodes of an earlier one are above all of a later one; a tier whose nodes are linked takes several
+    layers. Nodes in no tier are where their edges put them.
 
     >>> layers(Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("b", "c"), ("d", "c")]))
     {'a': 0, 'b': 1, 'c': 2, 'd': 1}

@@ -8,7 +8,7 @@ from typing import Any
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import WEAK_EPSILON
-from dpcausal.present.statement import CHANGES, happened, odds
+from dpcausal.present.statement import CHANGES, few, happened, odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
 from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRelease, EarlierRows
@@ -46,43 +46,23 @@ def promise_words(account: Account) -> str:
     )
 
 
-def another_words(dataset: str, others: Sequence[str]) -> str:
+def others_words(dataset: str, here: Sequence[str], beside: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return what must be known when a budget is opened beside others; empty where there are none.
 
-    >>> another_words("cohort2", ["cohort"])
-    "Other data sets of this ledger: 'cohort'. If the same people are in 'cohort2', budgets add up: what they are \
-promised is the sum. The ledger holds no rows, so it can't know."
+    ``here``: other data sets of the ledger. ``beside``: other ledgers in its folder, with their data sets.
+
+    >>> others_words("cohort2", ["cohort"], [("old.db", ["survey"])])
+    "Other data sets of this ledger: 'cohort'. Other ledgers in this folder: old.db ('survey'). If the same people are \
+in 'cohort2', budgets add up: charge only one of them. No ledger holds rows or knows of another, so none can tell."
     """
-    if not others:
+    used = [f"{ledger} ({few([*map(repr, names)], MOST_NAMED)})" for ledger, names in beside if names]
+    parts = [f"Other data sets of this ledger: {few([*map(repr, here)], MOST_NAMED)}."] if here else []
+    parts += [f"Other ledgers in this folder: {few(used, MOST_NAMED)}."] if used else []
+    if not parts:
         return ""
-    more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
     return (
-        f"Other data sets of this ledger: {', '.join(map(repr, others[:MOST_NAMED]))}{more}. If the same people are in "
-        f"{dataset!r}, budgets add up: what they are promised is the sum. The ledger holds no rows, so it can't know."
-    )
-
-
-def beside_words(dataset: str, others: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return what must be known when a ledger is used beside others in its folder; empty where there are none.
-
-    >>> beside_words("cohort", [("old.db", ["cohort", "survey"])])
-    "Another ledger in this folder: old.db (data sets 'cohort', 'survey'). If the same people are in 'cohort' of this \
-ledger, charge only one of the two: budgets add up, and no ledger knows of another."
-    """
-    used = [(ledger, names) for ledger, names in others if names]
-    if not used:
-        return ""
-    which = "; ".join(
-        f"{ledger} (data set{'s' * (len(names) > 1)} {', '.join(map(repr, names[:MOST_NAMED]))}"
-        f"{f' and {len(names) - MOST_NAMED} more' if len(names) > MOST_NAMED else ''})"
-        for ledger, names in used[:MOST_NAMED]
-    )
-    more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
-    one = len(used) == 1
-    return (
-        f"{'Another ledger' if one else 'Other ledgers'} in this folder: {which}{more}. If the same people are in "
-        f"{dataset!r} of this ledger, charge only one of {'the two' if one else 'them'}: budgets add up, and no ledger "
-        "knows of another."
+        f"{' '.join(parts)} If the same people are in {dataset!r}, budgets add up: charge only one of them. No ledger "
+        "holds rows or knows of another, so none can tell."
     )
 
 
@@ -126,12 +106,12 @@ def entries_words(entries: Sequence[int]) -> str:
             runs[-1].append(entry)
         else:
             runs.append([entry])
-    said = [
+    parts = [
         text
         for run in runs
         for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [f"{one}" for one in run])
     ]
-    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"Entr{'y' if len(entries) == 1 else 'ies'} {listed}"
 
 
@@ -219,7 +199,7 @@ COLUMNS_NAMED = 6  # of a discovery, in the log: of more, so many less two
 
 
 def entry_words(entry: Entry) -> str:
-    """Return what an entry is for, as far as its note says: the command, its method, and what was asked."""
+    """Return what an entry is for, by its note: the command, its method, and what was asked."""
     if entry.kind == "create":
         return "total (create)"
     return note_words(entry.to_dict()["note"]) or entry.kind
@@ -244,8 +224,8 @@ def note_words(note: Mapping[str, Any]) -> str:
     levels = [f"{note['compare'][1]} against {note['compare'][0]}"] if note.get("compare") else []
     if note.get("event"):
         levels.append(f"{note['outcome']} {happened(note['event'])}")
-    told = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")
-    return f"{first}: {told}" if told else first
+    words = "; ".join(asked) + (f" ({'; '.join(levels)})" if levels else "")
+    return f"{first}: {words}" if words else first
 
 
 def _column_words(names: Sequence[str]) -> str:

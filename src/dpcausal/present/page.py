@@ -23,28 +23,14 @@ from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDra
 from dpcausal.discovery.result import PairState
 from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
 from dpcausal.graphs.pag import PAG
-from dpcausal.present import statement as statement_words
-from dpcausal.present import tables
 from dpcausal.present.effect import edge_effect_lines
-from dpcausal.present.figures import (
-    BOXES,
-    data_name,
-    drawn_notes,
-    figure_svg,
-    key_ends,
-    keys,
-    left_out,
-    lone_words,
-    pictured,
-    svg,
-    without,
-)
+from dpcausal.present.figures import BOXES, Picture, data_name, figure_svg, key_ends, style_rules, svg
 from dpcausal.present.files import STATEMENT, Origin, graph_json, number
 from dpcausal.present.graph_words import (
     PUBLISHED,
-    again_words,
+    again_line,
+    arrows_mean,
     column_count,
-    counts_words,
     declared_words,
     free_words,
     headline,
@@ -53,15 +39,14 @@ from dpcausal.present.graph_words import (
     merged_groups,
     merged_line,
     missing_words,
-    nothing_held_means,
-    open_words,
+    open_line,
     reach_words,
     tiers_words,
     undecided_words,
     why_open_words,
 )
 from dpcausal.present.notes import MERGING, as_sentence, method_words, note_words
-from dpcausal.present.paper import conclusion, evidence, methods_paragraph, promise_in_four
+from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 from dpcausal.present.statement import (
     FIELDS,
     HEADINGS,
@@ -69,12 +54,14 @@ from dpcausal.present.statement import (
     chart_words,
     counted,
     event_rows,
-    limit_words,
+    fact_words,
+    promise,
     steps,
     steps_words,
 )
 from dpcausal.present.tables import (
     NONE_TO_HOLD,
+    NOTHING_HELD_MEANS,
     OPEN_MEANS,
     EdgeNotes,
     PairRow,
@@ -84,6 +71,7 @@ from dpcausal.present.tables import (
     open_reason,
     pair_rows,
     pairs_words,
+    sign,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """What the budget could show, what could not be asked about edges and why, with the method's own remarks."""
+    """Return what the budget could show, what could not be tested about edges and why, and the method's notes."""
     about = [reach_words(result.reach), _asked_up_to(result)]
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
@@ -101,7 +89,7 @@ def open_questions(result: DiscoveryResult) -> list[str]:
 
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
-    """What changes how the graph is read: what would help, the order of time, merged levels."""
+    """Return what changes how the graph is read: what would help, the order of time, merged levels."""
     merged = merged_line(result, page=True)
     about = (helps_words(result), tiers_words(result), free_words(result))
     return [*filter(None, about), *([f"{merged} {MERGING}."] if merged else [])]
@@ -113,43 +101,39 @@ def _all_named(result: DiscoveryResult) -> bool:
 
 
 def _asked_up_to(result: DiscoveryResult) -> str:
-    """Edges about which larger sets were not asked, by the number of columns up to which they were."""
+    """Return up to how many columns were held fixed about which edges, where larger sets were not."""
     by_size: dict[int, list[Pair]] = {}
     for pair, columns in result.given_up_to.items():
         by_size.setdefault(columns, []).append(pair)
     bare, free = result.nothing_held - result.given_up_to.keys(), result.none_to_hold
-    alone = " ".join(
-        f"About {pairs_words(result, pairs)} {words}."
-        for pairs, words in ((bare, nothing_held_means(result, bare)), (free, NONE_TO_HOLD))
-        if pairs
-    )
-    free |= bare
-    if not by_size:
-        each = "each other edge found" if free else "each edge found"
-        everything = f"About {each}, every set of columns was held fixed that the search (PC) asks about."
-        asked = result.graph.skeleton - result.known.required - free
-        return " ".join(filter(None, (alone, everything if asked else "")))
-    parts = "; ".join(
-        f"{pairs_words(result, pairs)} {given_words(columns)}" for columns, pairs in sorted(by_size.items())
-    )
-    told = f"Found, as far as could be tested: {parts}. {_why_not_asked(result)}"
-    return " ".join(filter(None, (told, alone)))
+    parts = []
+    if by_size:
+        tested = "; ".join(
+            f"{pairs_words(result, pairs)} {given_words(size)}" for size, pairs in sorted(by_size.items())
+        )
+        parts.append(f"Found, as far as could be tested: {tested}. {_why_not_asked(result)}")
+    parts += [f"{pairs_words(result, bare)}: {NOTHING_HELD_MEANS}."] if bare else []
+    parts += [f"{pairs_words(result, free)}: {NONE_TO_HOLD}."] if free else []
+    if not by_size and result.graph.skeleton - result.known.required - bare - free:
+        other = " other" if bare or free else ""
+        parts.append(f"For each{other} edge found, every set of columns that PC asks about was held fixed.")
+    return " ".join(parts)
 
 
 def _why_not_asked(result: DiscoveryResult) -> str:
     if any(isinstance(note, Unanswered) for note in result.notes) or not result.complete:
-        why = "Holding more columns fixed could not be tested, for the reasons below"
+        why = "Larger sets could not be tested, for the reasons below"
     elif result.asked and max(result.asked) <= min(result.given_up_to.values()):
-        why = "Holding more columns fixed was not asked for"  # max_order
+        why = "Larger sets were not asked for"  # max_order
     elif result.privacy.epsilon is None:
-        why = "With this many rows a test with more columns held fixed would have been chance"
+        why = "With this many rows a test given a larger set would have been chance"
     else:
-        why = "With this budget and this many rows a test with more columns held fixed would have been noise"
-    return f"{why}; it might take the edge away."
+        why = "With this budget and this many rows a test given a larger set would have been noise"
+    return f"{why}; it might remove the edge."
 
 
 def open_pairs(result: DiscoveryResult) -> list[str]:
-    """Every open pair, in the order of the columns; why it is open where that is not what most are open for."""
+    """Return every open pair, in the order of the columns; why it is open where most have another reason."""
     rows = [row for row in pair_rows(result) if row.state == PairState.OPEN]
     reasons = ["" if row.why_open is None else open_reason(row.why_open) for row in rows]
     usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
@@ -164,7 +148,7 @@ def open_pairs(result: DiscoveryResult) -> list[str]:
 
 
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
-    """(id, words) of what must be known before the graph is believed: contradictions, a draft, a weak promise."""
+    """Return (id, words) of what must be known first: contradictions, a draft, a weak promise."""
     found = []
     if result.contradicted:
         pairs = pairs_words(result, result.contradicted)
@@ -174,12 +158,12 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     kinds = {UncheckedDraft: "draft", CountedByEngine: "engine"}
     return [
         *found,
-        *((kinds.get(type(limit), "weak"), limit_words(limit)) for limit in result.privacy.caveats),
+        *((kinds.get(type(limit), "weak"), fact_words(limit)) for limit in result.privacy.caveats),
     ]
 
 
 def questions(result: DiscoveryResult) -> str:
-    """How many questions were asked, by size of the conditioning set, and how many noisy steps answered them."""
+    """Return how many tests were made, by size of the conditioning set, and how many noisy steps answered them."""
     if not result.asked:
         return ""
     many_steps = len(result.privacy.events)
@@ -192,24 +176,20 @@ def questions(result: DiscoveryResult) -> str:
 
 
 def citation(result: DiscoveryResult) -> str:
-    """A BibTeX entry for the software, and what a methods section must say."""
+    """Return a BibTeX entry for the software, with what a methods section must say."""
+    statement = result.privacy
+    cost = (
+        "no privacy"
+        if statement.epsilon is None
+        else f"epsilon {statement.epsilon:g}, delta {statement.delta:g}, {statement.neighbours} neighbours"
+    )
     return (
         "@software{dpcausal,\n"
         "  title   = {dpcausal: causal graphs and conditional independence tests under differential privacy},\n"
         "  author  = {{The dpcausal developers}},\n"
         f"  version = {{{__version__}}},\n"
-        f"  note    = {{{_cost(result)}}}\n"
+        f"  note    = {{method {result.method}, level {result.level:g}, {cost}}}\n"
         "}"
-    )
-
-
-def _cost(result: DiscoveryResult) -> str:
-    statement = result.privacy
-    if statement.epsilon is None:
-        return f"method {result.method}, level {result.level:g}, no privacy"
-    return (
-        f"method {result.method}, level {result.level:g}, epsilon {statement.epsilon:g}, delta {statement.delta:g}, "
-        f"{statement.neighbours} neighbours"
     )
 
 
@@ -219,7 +199,7 @@ def from_a_release(result: DiscoveryResult) -> bool:
 
 
 def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
-    """The call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
+    """Return the call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
     if origin is not None:
         return origin.python(result.method)
     if from_a_release(result):  # result.release.save wrote it, with what was declared now
@@ -237,17 +217,16 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
 
 
 def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
-    """Every edge for the table below the drawing."""
+    """Return every edge for the table below the drawing."""
     return [
         {
             "from": row.a,
             "to": row.b,
-            "arrow": row.arrow,
-            "sign": tables.sign(row.marks),
+            "sign": sign(row.marks),
             "again": row.again,
             "remark": marks.remark(row.a, row.b, row.arrow),
             "evidence": [
-                *evidence(result, marks, row.a, row.b, row.arrow),
+                *evidence(result, row),
                 *edge_effect_lines(row.a, row.b, result.edge_effect(row.a, row.b)),
             ],
         }
@@ -286,10 +265,9 @@ def evidence_means(result: DiscoveryResult) -> str:
     factors = any(one.log10_bayes is not None for one in result.evidence.values())
     bayes = (
         " Bayes factors compare dependence with independence, as powers of ten: 2 is 100 to 1 for a dependence, -1 is "
-        "10 to 1 against it. The verdict need not follow this one number: it is the weakest of all sets that were held "
-        "fixed, and larger tables can overrule it. A pair is called absent where the odds are against a link and a "
-        "medium one would have been found about nine times in ten, or where even a weak one would have been. "
-        "Otherwise, without an edge, it is open."
+        "10 to 1 against it. The verdict need not follow this one number: it is the weakest over all sets held fixed, "
+        "and larger tables can overrule it. A pair is absent where the odds are against a link and a medium one would "
+        "have been found about nine times in ten, or even a weak one; otherwise, without an edge, it is open."
         if factors
         else ""
     )
@@ -300,30 +278,22 @@ def evidence_means(result: DiscoveryResult) -> str:
         else ""
     )
     return (
-        "Of each pair, the question that came nearest to separating it: of an absent pair, the set that separates it."
-        f"{whole} Numbers are {about}.{bayes} They are not corrected for the number of questions that were asked."
+        "For each pair, the question that came nearest to separating it; for an absent pair, the set that separates it."
+        f"{whole} Numbers are {about}.{bayes} They are not corrected for the number of questions asked."
     )
 
 
-def arrow_sentence(result: DiscoveryResult, marks: EdgeNotes) -> str:
-    """Return what an arrow on this page means, as one sentence: never more than the answers allow."""
+def arrow_sentence(result: DiscoveryResult) -> str:
+    """Return what the arrows on this page mean, or that there are none, and what they assume."""
     if result.graph.kind == "pag":
-        return "Every end of an edge has a mark, which the key above explains."
-    if not result.shown.directed:
-        return "No direction was decided."
-    if result.conflicts and not result.settled:
-        return "An arrow points as the test results say; they contradict each other, so no graph fits all of them."
-    where = f"that fits the test results{' best' if result.conflicts else ' (the equivalence class)'}"
-    by_you = [arrow for arrow in result.shown.directed if marks.declares(*arrow)]
-    told = "points as you declared: the data had no say in it."
-    if len(by_you) == len(result.shown.directed):
-        return f"Every arrow {told}"
-    agrees = " and agrees with what you declared" if by_you else ""
-    first = f"An arrow with a hollow head {told} " if by_you else ""
-    other = "one with a filled head" if by_you else "an arrow"
+        return (
+            "The key above explains the mark at each end of an edge. Marks are right if independences in the data come "
+            "from the graph alone (faithfulness) and rows were not selected by their values."
+        )
+    means = arrows_mean(result) or "No direction was decided."
     return (
-        f"{first}{other[0].upper()}{other[1:]} has the same direction in every graph {where}{agrees}; a wrong test "
-        "result can turn it round."
+        f"{means} An arrow is a cause only if no common cause was left out of the table and independences in the data "
+        "come from the graph alone (causal sufficiency and faithfulness)."
     )
 
 
@@ -375,7 +345,7 @@ def _way(row: PairRow, *, marked: bool) -> str:
         return "direction contradicted"
     if row.marks:
         drawn = marked or row.arrow
-        return f"{row.a} {tables.sign(row.marks)} {row.b}" if drawn else "direction not decided"
+        return f"{row.a} {sign(row.marks)} {row.b}" if drawn else "direction not decided"
     given = f"no dependence found given {', '.join(row.held_fixed)}" if row.held_fixed else ""
     return "; ".join(filter(None, (given, row.merged)))
 
@@ -392,8 +362,8 @@ def plain_words(value: Any) -> str:
         return f"{value:.6g}"
     if isinstance(value, dict):
         deep = any(isinstance(one, dict | list | tuple) for one in value.values())
-        told = [f"{str(key).replace('_', ' ')} {plain_words(one)}" for key, one in value.items()]
-        return ("; " if deep else ", ").join(told) or "none"
+        parts = [f"{str(key).replace('_', ' ')} {plain_words(one)}" for key, one in value.items()]
+        return ("; " if deep else ", ").join(parts) or "none"
     if isinstance(value, list | tuple):
         return ", ".join(map(plain_words, value)) or "none"
     return "none" if value is None else str(value)
@@ -415,7 +385,7 @@ def statement_rows(statement: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def _in_script(text: str) -> str:
-    """Return a text as JSON that may stand in a script element: nothing in it can end the element."""
+    """Return a text as JSON for a script element: nothing in it can end the element."""
     return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -426,7 +396,7 @@ def render(
     *,
     open: bool = False,  # noqa: A002
 ) -> str:
-    """The page as text; ``origin`` names the user's files and command where they are known.
+    """Return the page as text; ``origin`` names the user's files and command where they are known.
 
     Open pairs are on it, hidden behind a box to tick; ``open``: whether it is ticked from the start.
     """
@@ -443,14 +413,9 @@ def render(
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
     name = data_name(result, "" if origin is None else origin.data)
-    target = result.target
-    shown, absent = pictured(result), absent_rows(result)
-    alone = left_out(shown, open=open)
-    drawn = without(shown, alone)
-    drawn_marks = drawn_notes(shown, drawn)
+    absent, drawn = absent_rows(result), Picture.of(result, open=open)
     return environment.get_template("report.html").render(
         title=title or heading(result, name),
-        result=result,
         undecided=undecided_words(result),
         banners=banners(result),
         method=method_words(result.method, result.why),
@@ -460,22 +425,20 @@ def render(
         statement_rows=statement_rows(statement),
         statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
         graph_json=graph_json(result, None if origin is None else STATEMENT),
-        drawing=svg(drawn.shown, drawn_marks, possible=drawn.open, shown=open),
-        counts=counts_words(result),
+        drawing=svg(drawn.result.shown, drawn.marks, possible=drawn.result.open, shown=open),
         open_pairs=open_pairs(result),
         open_means=OPEN_MEANS,
         why_open=why_open_words(result),
         show_open=open,
-        keys=[(key, key_ends(key)) for key in keys(drawn, drawn_marks)],
+        keys=[(key, key_ends(key)) for key in drawn.keys(open=True)],
         boxes=BOXES,
-        not_drawn=lone_words(result, alone) if alone else "",
-        figure_json=_in_script(figure_svg(shown, open=False, data=name)),
-        figure_open_json=_in_script(figure_svg(shown, open=True, data=name)) if result.open else "null",
+        not_drawn=drawn.not_drawn,
+        figure_json=_in_script(figure_svg(result, open=False, data=name)),
+        figure_open_json=_in_script(figure_svg(result, open=True, data=name)) if result.open else "null",
         header=header(result, name),
-        target=target,
+        target=result.target,
         conclusion=conclusion(result),
         methods=methods_paragraph(result, name),
-        promise_brief=promise_in_four(result.privacy),
         absent=absent,
         absent_means=missing_words(result),
         joined=joined_words(result),
@@ -485,7 +448,7 @@ def render(
         declared=declared_words(result.known),
         above=above_the_graph(result),
         groups="" if _all_named(result) else merged_groups(result),
-        arrow_means=arrow_sentence(result, marks),
+        arrow_means=arrow_sentence(result),
         edges=edge_table(result, marks),
         labels=[(name, result.labels[name]) for name in result.graph.nodes if name in result.labels],
         evidence=evidence_rows(result),
@@ -493,14 +456,13 @@ def render(
         has_p=any(one.pvalue is not None for one in result.evidence.values()),
         has_bayes=any(one.log10_bayes is not None for one in result.evidence.values()),
         has_confidence=bool(marks.confidence),
-        again=again_words(result),
+        again=again_line(result),
         repeats=result.repeats,
         published=PUBLISHED if result.privacy.epsilon is not None else "",
-        promise=statement_words.promise(result.privacy),
+        promise=promise(result.privacy),
         open_questions=open_questions(result),
         questions=questions(result),
         chart=chart(found),
-        unit=found[0].unit if found else "",
         chart_words=chart_words(found),
         events=charged,
         steps=steps_words(len(charged)),
@@ -520,7 +482,7 @@ def write(
     *,
     open: bool = False,  # noqa: A002
 ) -> Path:
-    """Write the page; its path. ``open`` as for ``render``."""
+    """Write the page and return its path; ``open`` as for ``render``."""
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm", ""):
         raise InputError(
@@ -534,41 +496,26 @@ def write(
     return target
 
 
-# the notebook's own colours, dark or light
-NOTEBOOK_STYLE = """\
-#{name} {{ max-width: calc(var(--natural) * 1); width: 100%; height: auto; }}
-#{name} .edge path {{ fill: none; stroke: currentColor; stroke-width: 1.8; }}
-#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }}
-#{name} .edge.plain .line {{ stroke-dasharray: 8 5; }}
-#{name} .edge.conflict .line {{ stroke-dasharray: 10 4 2 4; }}
-#{name} .edge.sure .line {{ stroke-width: 3.6; }}
-#{name} .edge.weaker .line {{ stroke-width: 1.8; }}
-#{name} .edge.hint .line {{ stroke-width: .9; stroke-opacity: .6; }}
-#{name} .head {{ fill: currentColor; }}
-#{name} .told {{ fill: Canvas; stroke: currentColor; stroke-width: 1.3; }}
-#{name} .weak {{ opacity: .6; }}
-#{name} .node.undecided rect {{ stroke-dasharray: 4 3; }}
-#{name} .ring {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
-#{name} .node rect {{ fill: none; stroke: currentColor; stroke-width: 1.4; }}
-#{name} .node text {{ text-anchor: middle; font: 14px system-ui, sans-serif; fill: currentColor; }}"""
-
-
 def notebook_html(result: DiscoveryResult) -> str:
-    """The piece; edges and boxes tell themselves in words when pointed at."""
+    """Return the piece; edges and boxes show their words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
     drawing = svg(result.shown, EdgeNotes.of(result), name)
-    lead = f"{headline(result)}."
-    remarks = [f"{words} result.plot(open=True) draws them." for words in [open_words(result)] if words]
-    remarks += [line for kind, line in banners(result) if kind == "conflicts"]  # others are in the statement
-    about = (
+    colours = style_rules(
+        name, "currentColor", "currentColor", "Canvas", "system-ui, sans-serif"
+    )  # dark or light
+    lines = [
+        f"{headline(result)}.",
+        f"{open_line(result)} result.plot(open=True) draws them." if result.open else "",
+        *(line for kind, line in banners(result) if kind == "conflicts"),  # others are in the statement
         helps_words(result),
         missing_words(result),
         tiers_words(result),
         free_words(result),
         merged_line(result),
-    )
-    remarks += [told for told in about if told]
+    ]
+    text = escape(" ".join(filter(None, lines)))
     return (
-        f"<div><style>{NOTEBOOK_STYLE.format(name=name)}</style><p>{escape(' '.join([lead, *remarks]))}</p>{drawing}"
+        f"<div><style>#{name} {{ max-width: var(--natural); width: 100%; height: auto; }} "
+        f"#{name} .edge path.hit {{ stroke: transparent; stroke-width: 14; }} {colours}</style><p>{text}</p>{drawing}"
         f"{result.privacy._repr_html_()}</div>"
     )

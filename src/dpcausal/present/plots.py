@@ -1,8 +1,8 @@
 """Pictures with matplotlib, from results only: graph, budget, power curves, a plan, released SNPs.
 
 ``plot_graph``, ``plot_budget`` and ``plot_power`` draw on the axes they are given, or on new ones, and return them;
-``draw_plan`` and ``draw_hits`` write a PNG. Only SNPs in the result are drawn, at their public positions: nothing
-stands for those that were not released. matplotlib is imported when the first picture is drawn.
+``draw_plan`` and ``draw_hits`` write a PNG. Only released SNPs are drawn, at their public positions. matplotlib is
+imported when the first picture is drawn.
 """
 
 from __future__ import annotations
@@ -29,21 +29,16 @@ from dpcausal.present.figures import (
     WIDTHS,
     Key,
     Line,
+    Picture,
     box_width,
     data_name,
-    drawn_notes,
     figure_title,
     frame,
-    keys,
-    left_out,
     line_grade,
     line_kind,
     lines,
-    lone_words,
     open_lines,
-    pictured,
     row,
-    without,
 )
 from dpcausal.present.layout import layout
 from dpcausal.present.statement import shortened, steps
@@ -51,6 +46,7 @@ from dpcausal.present.tables import EdgeNotes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.path import Path
 
     from dpcausal.discovery.result import DiscoveryResult
@@ -102,12 +98,26 @@ def saved(axes: Axes, path: str | PathLike[str]) -> Axes:
     assert figure is not None
     wide = figure.get_tightbbox().width
     try:
-        figure.savefig(path, bbox_inches="tight", dpi=max(MIN_DPI, MIN_PIXELS / max(wide, 1.0)))
-    except OSError as error:
-        raise InputError(f"can't write {path}: {error.strerror or error}") from None
+        _written(figure, path, bbox_inches="tight", dpi=max(MIN_DPI, MIN_PIXELS / max(wide, 1.0)))
     finally:
         pyplot.close(figure)
     return axes
+
+
+def _written(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
+    try:
+        figure.savefig(path, **options)
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror or error}") from None
+
+
+def _new_figure(width: float, height: float) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def bare(ax: Axes) -> None:
@@ -182,26 +192,21 @@ def plot_result(
     A result that is not private says so above its graph, with a ``title`` or without. ``alone``: whether columns
     without an edge are drawn, where they are few; ``labels``: whether boxes have the labels of the schema.
     """
-    whole = result
-    result = pictured(result)
-    left = left_out(result, open=open, wanted=alone)
-    result = without(result, left)
-    marks = drawn_notes(whole, result)
-    told = [key for key in keys(result, marks) if open or key.kind != "open"]
+    drawn = Picture.of(result, open=open, alone=alone)
     axes = plot_graph(
-        result.shown,
+        drawn.result.shown,
         ax,
-        possible=result.open if open else (),
-        marks=marks,
-        legend=told,
+        possible=drawn.result.open if open else (),
+        marks=drawn.marks,
+        legend=drawn.keys(open=open),
         names=result.labels if labels else None,
     )
     if not result.privacy.private:
         axes.set_title(f"NOT PRIVATE: {result.privacy.why_not_private}", fontsize=8, color=SOFT, wrap=True)
     elif title:
         axes.set_title(figure_title(result, data_name(result)), fontsize=10, color=INK, loc="left")
-    if left and title:
-        axes.set_title(fill(lone_words(whole, left), LEGEND_LETTERS), fontsize=7, color=SOFT, loc="right")
+    if drawn.not_drawn and title:
+        axes.set_title(fill(drawn.not_drawn, LEGEND_LETTERS), fontsize=7, color=SOFT, loc="right")
     return axes
 
 
@@ -230,13 +235,13 @@ def line_style(kind: str, grade: str = "") -> dict[str, Any]:
     return {"linewidth": wide, "linestyle": (0, dashes) if dashes else "-", **faint}
 
 
-def _legend(axes: Axes, told: Sequence[Key]) -> None:
+def _legend(axes: Axes, keys: Sequence[Key]) -> None:
     """Say below the graph what its lines mean."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
-    for key in told:
+    for key in keys:
         if key.kind in BOXES:
             edge: dict[str, Any] = {"ec": SOFT, "ls": (0, (3, 2))} if key.kind == "undecided" else {"ec": INK}
             handles.append(Patch(label=fill(key.words, LEGEND_LETTERS), fc="white", lw=1.3, **edge))
@@ -274,7 +279,7 @@ def plot_graph(
     """Draw ``graph``, cause above effect; open pairs, in ``possible``, are faint dashes below the boxes.
 
     ``marks`` are drawn as in the report: contradicted directions dashed and dotted, widths by confidence; ``legend``
-    says what they mean. ``names`` are what boxes are to say in place of the columns' own names.
+    explains them. ``names`` replace the columns' own names in the boxes.
 
     >>> axes = plot_graph(Graph(["a", "b"], directed=[("a", "b")]))
     >>> sorted(text.get_text() for text in axes.texts)
@@ -358,7 +363,7 @@ def plot_graph(
 
 
 def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
-    """One bar a step, first at the top, in epsilon or rho (``statement.steps`` says which)."""
+    """One bar a step, first at the top, in the unit of ``statement.steps``."""
     found = steps(statement)
     axes = axes_of(ax, 7.0, 0.9 + 0.32 * max(len(found), 1))
     bare(axes)
@@ -375,10 +380,9 @@ def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
     axes.set_xlabel(found[0].unit)
     asked = statement.asked
     if "epsilon" in asked:
-        told = f"asked: epsilon {asked['epsilon']:g}, delta {asked.get('delta', 0.0):g}"
-        axes.set_title(
-            told if statement.private else f"NOT PRIVATE; {told}", fontsize=9, color=SOFT, loc="left"
-        )
+        stamp = "" if statement.private else "NOT PRIVATE; "
+        title = f"{stamp}asked: epsilon {asked['epsilon']:g}, delta {asked.get('delta', 0.0):g}"
+        axes.set_title(title, fontsize=9, color=SOFT, loc="left")
     return axes
 
 
@@ -430,11 +434,7 @@ MOST_W = 1.0  # drawn; what is found only above has no curve or mark, and the le
 
 def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
     """Write it as PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _new_figure(10, 4)
     left, right = figure.subplots(1, 2)
     aim, budget = plan.aim, plan.measurement.public
     needed = [order.epsilon_enough or budget.epsilon for order in plan.orders]
@@ -473,18 +473,14 @@ def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
         f"at epsilon {budget.epsilon:g} (a missing mark: no w up to {MOST_W:g} is found)", fontsize=9
     )
     right.legend(fontsize=8, frameon=False)
-    for axes in (left, right):
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+    bare(left)
+    bare(right)
     figure.suptitle(
         f"{len(plan.columns)} columns, {aim.rows:,} rows, delta {budget.delta:g}, {budget.neighbours}, "
         f"level {aim.level:g}",
         fontsize=10,
     )
-    try:
-        figure.savefig(path, dpi=130)
-    except OSError as error:
-        raise InputError(f"can't write {str(path)!r}: {error.strerror or error}") from None
+    _written(figure, path, dpi=130)
 
 
 ORDER = {**{str(c): c for c in range(1, 23)}, "X": 23, "Y": 24, "XY": 25, "MT": 26, "M": 26}
@@ -504,11 +500,7 @@ def place(chromosome: str, position: int) -> float:
 
 def draw_hits(result: Screening, path: pathlib.Path) -> None:
     """Write the picture as PNG."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = _new_figure(9, 3.6)
     axes = figure.add_subplot()
     private = all(hit.pvalue is not None for hit in result.hits)
     for hit in result.hits:
@@ -534,11 +526,7 @@ def draw_hits(result: Screening, path: pathlib.Path) -> None:
     axes.set_xticks([c + 0.5 for c in range(1, last + 1)], NAMES[:last], fontsize=7)
     axes.set_xlabel("chromosome")
     epsilon = result.privacy.epsilon
-    told = "not private" if epsilon is None or not result.privacy.private else f"epsilon {epsilon:g}"
-    axes.set_title(f"Released SNPs only ({result.method}, {told}, level {result.level:g})", fontsize=9)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError(f"can't write {path.name}: {error.strerror or error}") from None
+    cost = "not private" if epsilon is None or not result.privacy.private else f"epsilon {epsilon:g}"
+    axes.set_title(f"Released SNPs only ({result.method}, {cost}, level {result.level:g})", fontsize=9)
+    bare(axes)
+    _written(figure, path, dpi=150)

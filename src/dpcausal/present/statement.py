@@ -3,34 +3,25 @@
 *Noisy steps* are the entries under ``events``: one may pay for many tables or many answers. Together they cost the
 epsilon and delta of the statement, never a multiple. A ledger counts otherwise: a whole release is one entry there.
 
-``cost_lines`` says in brief what a release cost, ``summary`` in full, and ``chart`` draws where the budget went.
+``fact_words`` has the words of every fact of a statement. ``cost_lines`` says in brief what a release cost, ``summary``
+in full, ``promise`` what that means, and ``chart`` draws where the budget went.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
 from typing import Any
 
 from dpcausal.core import statement as facts
+from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.core.statement import (
-    Composition,
-    DeltaNotNeeded,
-    Limit,
-    NoiseSource,
-    NotPrivate,
-    PrivacyStatement,
-    Public,
-    Released,
-    SearchedAgain,
-    Unit,
-)
-from dpcausal.privacy.events import Event, event_from_dict
+from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
+from dpcausal.privacy.events import event_from_dict
 
 HARD_EPSILON = 1.0  # up to it, e^epsilon at most 2.72, neighbours are called hard to tell apart
 RELATIONS = {
@@ -38,101 +29,43 @@ RELATIONS = {
     Neighbours.ADD_REMOVE: "two tables of which one has one row more",
     Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
 }
+CHANGES = {
+    Neighbours.REPLACE_ONE: "changing one row",
+    Neighbours.ADD_REMOVE: "adding or removing one row",
+    Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
+}
+UNIT_CHANGES = {  # where what is protected is not a row
+    "person": "changing one person's genotypes (who takes part, and who is a case, is public)",
+    "allele": "changing one allele at each SNP (half a person; who takes part, and who is a case, is public)",
+}
 DEFINITIONS = {  # definition -> what its name means for a reader
     "pure": "pure: the promise holds without exception",
     "approximate": "approximate: the promise may fail with a probability of at most delta",
     "zCDP": "the promise may fail with a probability of at most delta; costs were added up in another unit, rho (zCDP)",
 }
-NO_LEDGER = (
-    "No ledger: nobody adds this up with other releases from these rows. To keep count: --ledger URL --dataset NAME "
-    "(in Python ledger=, dataset=)."
-)
 WEAK = "Weak promise: "
-NEVER_PROMISED = {
+MISSING_SHOWN = 12  # columns named with what a missing value becomes
+_STRATA = "the bins of numeric conditioning columns (equal widths between their bounds)"
+
+# words of facts that one field names
+BY_NAME = {
+    # what no guarantee promises
     "timing": "Timing is not protected: how long a run takes can depend on the data.",
     "rounding": "Noise is drawn exactly on an integer grid; what is computed before it uses double precision, rounded "
     "to that grid with one more grid step of sensitivity.",
     "exact-sums": "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
     "this-release-only": "The guarantee covers this release; others from the same rows add to it (a ledger sums them).",
-}
-
-
-def limit_words(fact: Limit) -> str:
-    """Return a limit as a sentence."""
-    match fact:
-        case facts.Stated():
-            return fact.text
-        case facts.NeverPromised():
-            return NEVER_PROMISED[fact.what]
-        case facts.OneUnit():
-            return (
-                f"It is for one unit, as named here ({unit_words(fact.unit)}): someone with k of them is protected k "
-                "times less (k times epsilon, and at least k times delta)."
-            )
-        case facts.WeakEpsilon():
-            return (
-                f"{WEAK}epsilon {fact.epsilon:g} promises almost nothing: a result may be {odds(fact.epsilon)} times "
-                "as likely with one row as with another in its place."
-            )
-        case facts.WeakDelta():
-            return (
-                f"{WEAK}delta {fact.delta:g} is not below one over the number of rows ({fact.rows:,}): it allows "
-                "releasing whole rows."
-            )
-        case facts.UncheckedDraft():
-            return (
-                "The schema is an unchecked draft: bounds and levels read from the data are not covered (when every "
-                "line is checked against public knowledge, remove its line `draft = true`)."
-            )
-        case facts.NoPrivacy():
-            return "Anything about any row can leak from this answer."
-        case facts.CountedByEngine():
-            others = ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
-            return (
-                f"The rows were counted by {fact.engine}{others if fact.remote else ' within this process.'}"
-            )
-        case facts.BudgetEnded():
-            return (
-                f"The budget ended early: {fact.questions} questions were answered 'dependent' untested, so edges may "
-                "stand that were not tested."
-            )
-    raise TypeError(f"no words for {fact!r}")
-
-
-MISSING_SHOWN = 12  # columns named with what a missing value becomes
-
-
-def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
-    """Columns with what a missing or undeclared value of each becomes.
-
-    >>> missing_as_words([("sex", "male", False, False), ("dose", 1.5, True, True)])
-    'sex male, dose 1.5 and in tables a bin of its own'
-    """
-    told = [
-        f"{name} {f'{value:g}' if isinstance(value, float) else value}"
-        + (" and in tables a bin of its own" if own_bin else "")
-        for name, value, _, own_bin in columns[:MISSING_SHOWN]
-    ]
-    rest = len(columns) - MISSING_SHOWN
-    return ", ".join(told) + (f", and {rest} more as the schema says" if rest > 0 else "")
-
-
-KNOWN = {
+    # what is public
     "schema": "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not covered)",
     "rows": "the number of rows",
     "not-empty": "that there is at least one row (an empty data set is refused)",
     "quoted-newlines": "that a CSV file is quoted as the schema declares (`quoted_newlines = true`: every quote is "
     "closed, and a line break inside quotes belongs to its cell)",
     "allele-order": "the order of the two alleles of every SNP, as declared",
-}
-ASKED = {
     "method": "the method, its level and background knowledge",
     "question": "the question, the test and its level",
     "loop": "the loop, the test and its level",
     "effect": "the question (treatment, outcome, what is held fixed, a graph if one is given) and its level",
-}
-_STRATA = "the bins of numeric conditioning columns (equal widths between their bounds)"
-SETTINGS = {
     "features": "the features of every column (by its declared bounds or levels)",
     "bounds": "the declared bounds, by which values are scaled",
     "strata": _STRATA,
@@ -141,87 +74,14 @@ SETTINGS = {
     "deals": "the number of parts and of deals of the rows into them, and the cut of their scores",
     "model": "the distribution of the resampled column given the conditioning columns",
     "copies": "the number of drawn copies",
-}
-FREQUENCIES = {
+    "groups": "N1 = {0.cases} cases and N0 = {0.controls} controls, and who they are",
+    "alleles": "{0.cases} alleles of cases, {0.controls} of controls, and whose they are",
     "frequencies": "an allele frequency for every SNP from a reference panel",
     "no-frequency": "nothing about the allele frequency",
     "no-frequencies": "nothing about allele frequencies (cuts hold for all)",
-}
-
-
-def public_words(fact: Public) -> str:
-    """Return what was assumed public, as a clause."""
-    match fact:
-        case facts.Stated():
-            return fact.text
-        case facts.Known():
-            return KNOWN[fact.what]
-        case facts.Asked():
-            return ASKED[fact.what]
-        case facts.SettingKnown():
-            return SETTINGS[fact.what]
-        case facts.MostRows():
-            return f"that there are at most {fact.rows:,} rows (a statistic of rows in memory refuses more)"
-        case facts.MissingAs():
-            return f"what a missing or undeclared value becomes ({missing_as_words(fact.columns)})"
-        case facts.LabelsKnown():
-            return (
-                f"the labels in {fact.labels} are fixed, whatever relation was asked for: who is in which group, and "
-                "the size of both groups"
-            )
-        case facts.DeltaNotNeeded():
-            return f"that a delta of {fact.delta:.3g} was allowed: it was not needed and not charged"
-        case facts.KeptForEffects():
-            return (
-                f"the share of {fact.share:.0%} of the budget that is kept for effects, asked once the graph is known; "
-                "the total covers them, whether they are asked or not"
-            )
-        case facts.KernelLists():
-            return (
-                f"the {fact.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the choice "
-                f"({fact.share:g})"
-            )
-        case facts.KernelKnown():
-            bandwidth = "default" if fact.bandwidth is None else format(fact.bandwidth, "g")
-            return f"the {fact.kernel} kernel, its bandwidth ({bandwidth}) and lambda ({fact.lambda_:g})"
-        case facts.GroupsKnown(what="groups"):
-            return f"N1 = {fact.cases} cases and N0 = {fact.controls} controls, and who they are"
-        case facts.GroupsKnown():
-            return f"{fact.cases} alleles of cases, {fact.controls} of controls, and whose they are"
-        case facts.SnpsKnown():
-            return f"the list of {fact.snps} SNPs, with their positions"
-        case facts.CopiesOfAllele():
-            return f"copies of allele 1: {fact.least} to {fact.most}"
-        case facts.MissingCalls():
-            return f"missing calls count as: {fact.rule}"
-        case facts.FrequenciesKnown():
-            return FREQUENCIES[fact.what]
-        case facts.FrequencyFloor():
-            return f"no SNP has a minor allele frequency below {fact.maf:g}"
-        case facts.FloorReleased():
-            return (
-                f"nothing about allele frequencies (a floor of them was bought for {fact.share:g} of epsilon)"
-            )
-    raise TypeError(f"no words for {fact!r}")
-
-
-def happened(event: str) -> str:
-    """Return an event as it follows its column: a level, or the cut of a number.
-
-    >>> happened("yes"), happened(">= 400")
-    ('= yes', '>= 400')
-    """
-    return event if event.startswith((">= ", "< ")) else f"= {event}"
-
-
-def _effect_cells(fact: facts.EffectTable) -> str:
-    """What the cells of the table of an effect hold."""
-    if fact.counted == "event" and fact.event is not None:
-        return f"numbers of rows with and without {fact.outcome} {happened(fact.event)}"
-    return f"{'numbers of rows by level' if fact.counted == 'levels' else 'rows and sums'} of {fact.outcome}"
-
-
-NOISY = {
+    # what was released
+    "graph-from-rows": "a graph learned from the raw rows",
+    "exact-statistic": "the exact statistic",
     "joint-table": "what the joint table of all columns shows, with noise in every cell",
     "table": "the whole table, with noise in every cell",
     "moments": "second moments of features of all columns, with noise",
@@ -238,89 +98,139 @@ NOISY = {
     "median-of-parts": "a private median of the p-values of disjoint parts",
     "trimmed-mean-of-parts": "a private trimmed mean of the p-values of disjoint parts",
     "frequency-floor": "how often the rarest allele of the study occurs, with noise (sets the cuts; not shown)",
-}
-SEARCH_ANSWERS = {
     "test-outcomes": "for every question that was asked, the outcome of a private test",
     "independences": "for every question that was asked, whether it was found independent",
-    "noisy-scores": "for every question that was asked, a noisy score that decided whether the edge goes",
-    "deletions": "for every number of columns given: how many edges go, which, and the set that separates each",
-}
-
-
-def released_words(fact: Released) -> str:
-    """Return what was released, as a clause."""
-    match fact:
-        case facts.Stated():
-            return fact.text
-        case facts.Exact():
-            return (
-                "the exact statistic"
-                if fact.what == "exact-statistic"
-                else "a graph learned from the raw rows"
-            )
-        case facts.Noisy():
-            return NOISY[fact.what]
-        case facts.SearchAnswers():
-            return SEARCH_ANSWERS[fact.what]
-        case facts.MeasuredTables():
-            return f"{fact.what}, with noise of standard deviation {fact.sd:.3g} in every cell"
-        case facts.MeasuredPairs():
-            return (
-                f"which {fact.number} of the {fact.of:,} pairs of columns were measured: they join all columns, chosen "
-                "at random, likelier where two columns depend more"
-            )
-        case facts.SearchedAgain():
-            return f"what was computed later from release {fact.release} alone, at no further cost"
-        case facts.CountOfParts():
-            return f"the number of disjoint parts in which {fact.test} rejected, with Laplace noise"
-        case facts.CircleDecision():
-            return f"a decision by the {fact.statistic} statistic with Laplace noise"
-        case facts.EffectTable():
-            strata = f" and strata of {', '.join(fact.adjust)}" if fact.adjust else ""
-            return (
-                f"{_effect_cells(fact)} in the arms of {fact.treatment}{strata}, with noise of standard deviation "
-                f"{fact.sd:.3g} in every cell"
-            )
-        case facts.EffectSums():
-            return (
-                f"moments of {', '.join((*fact.adjust, fact.treatment, fact.outcome))}, with noise of standard "
-                f"deviation {fact.sd:.3g}, and three sums of products of what a regression on them leaves, with noise"
-            )
-        case facts.ChosenRidge():
-            return f"the choice of lambda and bandwidth by permute-and-flip, and {released_words(fact.then)}"
-        case facts.SpreadCounts():
-            return (
-                f"counts of cells of {', '.join(fact.columns)}, with noise, and {released_words(fact.then)}"
-            )
-        case facts.OneAnswer():
-            return f"{question_words(fact.x, fact.y, fact.given)}: {released_words(fact.released)}"
-        case facts.ManyAnswers():
-            each = released_words(fact.released)
-            return f"{fact.count} answers by {fact.test} at level {fact.level:g}: {each}"
-        case facts.FoundSnps(what="chosen-snps"):
-            return f"chosen SNPs, each one's statistic with noise ({fact.statistic})"
-        case facts.FoundSnps():
-            return f"which SNPs pass a noisy cut ({fact.statistic})"
-    raise TypeError(f"no words for {fact!r}")
-
-
-UNITS = {
+    "noisy-scores": "for every question that was asked, a noisy score that decided whether the edge is removed",
+    "deletions": "for every number of columns given: how many edges are removed, which, and what separates each",
+    "snps-above-cut": "which SNPs pass a noisy cut ({0.statistic})",
+    "chosen-snps": "chosen SNPs, each one's statistic with noise ({0.statistic})",
+    # what is protected
     "row": "one row",
     "person": "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
     "allele": "one allele at each SNP (half a person); who takes part, and who is a case, is public",
 }
 
 
-def unit_words(fact: Unit) -> str:
-    """Return the unit of privacy, as a clause."""
-    match fact:
-        case facts.Stated():
-            return fact.text
-        case facts.WholeUnit():
-            return UNITS[fact.what]
-        case facts.OutcomeOnly():
-            return f"one row's outcome; the labels ({fact.labels or 'the first column'}) and their counts are public"
-    raise TypeError(f"no words for {fact!r}")
+def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
+    """Return columns with what a missing or undeclared value of each becomes.
+
+    >>> missing_as_words([("sex", "male", False, False), ("dose", 1.5, True, True)])
+    'sex male, dose 1.5 and in tables a bin of its own'
+    """
+    shown = [
+        f"{name} {f'{value:g}' if isinstance(value, float) else value}"
+        + (" and in tables a bin of its own" if own_bin else "")
+        for name, value, _, own_bin in columns[:MISSING_SHOWN]
+    ]
+    rest = len(columns) - MISSING_SHOWN
+    return ", ".join(shown) + (f", and {rest} more as the schema says" if rest > 0 else "")
+
+
+def happened(event: str) -> str:
+    """Return an event as it follows its column: a level, or the cut of a number.
+
+    >>> happened("yes"), happened(">= 400")
+    ('= yes', '>= 400')
+    """
+    return event if event.startswith((">= ", "< ")) else f"= {event}"
+
+
+def _engine(fact: facts.CountedByEngine) -> str:
+    others = (
+        ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
+    )
+    return f"The rows were counted by {fact.engine}{others if fact.remote else ' within this process.'}"
+
+
+def _effect_table(fact: facts.EffectTable) -> str:
+    cells = f"{'numbers of rows by level' if fact.counted == 'levels' else 'rows and sums'} of {fact.outcome}"
+    if fact.counted == "event" and fact.event is not None:
+        cells = f"numbers of rows with and without {fact.outcome} {happened(fact.event)}"
+    strata = f" and strata of {', '.join(fact.adjust)}" if fact.adjust else ""
+    noise = f"with noise of standard deviation {fact.sd:.3g} in every cell"
+    return f"{cells} in the arms of {fact.treatment}{strata}, {noise}"
+
+
+def _effect_sums(fact: facts.EffectSums) -> str:
+    return (
+        f"moments of {', '.join((*fact.adjust, fact.treatment, fact.outcome))}, with noise of standard deviation "
+        f"{fact.sd:.3g}, and three sums of products of what a regression on them leaves, with noise"
+    )
+
+
+# words of all other facts: a text with fields filled in, or a function
+WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
+    facts.Stated: "{0.text}",
+    facts.OneUnit: lambda fact: (
+        f"It is for one unit, as named here ({fact_words(fact.unit)}): someone with k of them is protected k times "
+        "less (k times epsilon, and at least k times delta)."
+    ),
+    facts.WeakEpsilon: lambda fact: (
+        f"{WEAK}epsilon {fact.epsilon:g} promises almost nothing: a result may be {odds(fact.epsilon)} times as likely "
+        "with one row as with another in its place."
+    ),
+    facts.WeakDelta: f"{WEAK}delta {{0.delta:g}} is not below one over the number of rows ({{0.rows:,}}): it allows "
+    "releasing whole rows.",
+    facts.UncheckedDraft: "The schema is an unchecked draft: bounds and levels read from the data are not covered "
+    "(when every line is checked against public knowledge, remove its line `draft = true`).",
+    facts.NoPrivacy: "Anything about any row can leak from this answer.",
+    facts.CountedByEngine: _engine,
+    facts.BudgetEnded: "The budget ended early: {0.questions} questions were answered 'dependent' untested, so edges "
+    "may remain that were not tested.",
+    facts.MostRows: "that there are at most {0.rows:,} rows (a statistic of rows in memory refuses more)",
+    facts.MissingAs: lambda fact: (
+        f"what a missing or undeclared value becomes ({missing_as_words(fact.columns)})"
+    ),
+    facts.LabelsKnown: "the labels in {0.labels} are fixed, whatever relation was asked for: who is in which group, "
+    "and the size of both groups",
+    facts.DeltaNotNeeded: "that a delta of {0.delta:.3g} was allowed: it was not needed and not charged",
+    facts.KeptForEffects: "the share of {0.share:.0%} of the budget that is kept for effects, asked once the graph is "
+    "known; the total covers them, whether they are asked or not",
+    facts.KernelLists: "the {0.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the "
+    "choice ({0.share:g})",
+    facts.KernelKnown: lambda fact: (
+        f"the {fact.kernel} kernel, its bandwidth ({'default' if fact.bandwidth is None else f'{fact.bandwidth:g}'}) "
+        f"and lambda ({fact.lambda_:g})"
+    ),
+    facts.SnpsKnown: "the list of {0.snps} SNPs, with their positions",
+    facts.CopiesOfAllele: "copies of allele 1: {0.least} to {0.most}",
+    facts.MissingCalls: "missing calls count as: {0.rule}",
+    facts.FrequencyFloor: "no SNP has a minor allele frequency below {0.maf:g}",
+    facts.FloorReleased: "nothing about allele frequencies (a floor of them was bought for {0.share:g} of epsilon)",
+    facts.MeasuredTables: "{0.what}, with noise of standard deviation {0.sd:.3g} in every cell",
+    facts.MeasuredPairs: "which {0.number} of the {0.of:,} pairs of columns were measured: they join all columns, "
+    "chosen at random, likelier where two columns depend more",
+    facts.SearchedAgain: "what was computed later from release {0.release} alone, at no further cost",
+    facts.CountOfParts: "the number of disjoint parts in which {0.test} rejected, with Laplace noise",
+    facts.CircleDecision: "a decision by the {0.statistic} statistic with Laplace noise",
+    facts.EffectTable: _effect_table,
+    facts.EffectSums: _effect_sums,
+    facts.ChosenRidge: lambda fact: (
+        f"the choice of lambda and bandwidth by permute-and-flip, and {fact_words(fact.then)}"
+    ),
+    facts.SpreadCounts: lambda fact: (
+        f"counts of cells of {', '.join(fact.columns)}, with noise, and {fact_words(fact.then)}"
+    ),
+    facts.OneAnswer: lambda fact: (
+        f"{question_words(fact.x, fact.y, fact.given)}: {fact_words(fact.released)}"
+    ),
+    facts.ManyAnswers: lambda fact: (
+        f"{fact.count} answers by {fact.test} at level {fact.level:g}: {fact_words(fact.released)}"
+    ),
+    facts.OutcomeOnly: lambda fact: (
+        f"one row's outcome; the labels ({fact.labels or 'the first column'}) and their counts are public"
+    ),
+}
+
+
+def fact_words(fact: facts.Limit | facts.Public | facts.Released | facts.Unit) -> str:
+    """Return a limit as a sentence, and what is protected, public or released as a clause.
+
+    >>> fact_words(facts.Known("rows")), fact_words(facts.SnpsKnown(500))
+    ('the number of rows', 'the list of 500 SNPs, with their positions')
+    """
+    words = BY_NAME[fact.kind] if fact.named_by else WORDS[type(fact)]
+    return words.format(fact) if isinstance(words, str) else words(fact)
 
 
 _FIXED = "what to ask was fixed before this call saw any answer, and the costs are added up"
@@ -328,20 +238,14 @@ _ADAPTIVE = (
     "later questions could depend on earlier noisy answers; spending stops before the total is passed, so epsilon and "
     "delta hold whatever was asked"
 )
+_FILTER = "chosen adaptively; a filter, which refuses what would pass the total, kept the sum of epsilon{} within it"
 COMPOSITIONS: dict[Composition, tuple[str, str]] = {  # in plain words; in the field's own
     Composition.STATED: ("", ""),
     Composition.NOTHING: ("nothing was charged", ""),
     Composition.FIXED_EPSILON: (_FIXED, "fixed in advance; sums of epsilon and of delta"),
     Composition.FIXED_RHO: (_FIXED, "fixed in advance; sum of rho, converted at the best Renyi order"),
-    Composition.FILTER_EPSILON: (
-        _ADAPTIVE,
-        "chosen adaptively; a filter, which refuses what would pass the total, kept the sum of epsilon within it",
-    ),
-    Composition.FILTER: (
-        _ADAPTIVE,
-        "chosen adaptively; a filter, which refuses what would pass the total, kept the sum of epsilon, or of rho, "
-        "within it",
-    ),
+    Composition.FILTER_EPSILON: (_ADAPTIVE, _FILTER.format("")),
+    Composition.FILTER: (_ADAPTIVE, _FILTER.format(", or of rho,")),
 }
 NOISE: dict[NoiseSource, str] = {
     NoiseSource.STATED: "",
@@ -374,12 +278,12 @@ def by_bins_words(names: Sequence[str]) -> str:
     """Return that numbers counted by their bins, and what to do where their order within a bin matters.
 
     >>> by_bins_words(["age", "dose"])
-    'Here are counts and no rows, so age and dose count by their declared bins; dc.read brings the numbers themselves.'
+    'Only counts are available, no rows, so age and dose count by their declared bins; dc.read brings the numbers.'
     """
     count = "counts by its" if len(names) == 1 else "count by their"
-    who = " and ".join(names)
     return (
-        f"Here are counts and no rows, so {who} {count} declared bins; dc.read brings the numbers themselves."
+        f"Only counts are available, no rows, so {' and '.join(names)} {count} declared bins; dc.read brings the "
+        "numbers."
     )
 
 
@@ -412,45 +316,53 @@ def steps_words(count: int) -> str:
     return "one noisy step" if count == 1 else f"{count:,} noisy steps"
 
 
-def composition_words(statement: PrivacyStatement) -> str:
-    """Return how charges add up in plain words, without the field's own."""
-    if statement.composition is Composition.STATED:
-        return statement.stated.get("composition", "")
-    plain = COMPOSITIONS[statement.composition][0]
-    return plain.removesuffix(", and the costs are added up") if len(statement.events) == 1 else plain
-
-
 def caveat_lines(statement: PrivacyStatement) -> list[str]:
     """Return the limits that hold for this release and not for every one."""
-    return [limit_words(limit) for limit in statement.caveats]
+    return [fact_words(limit) for limit in statement.caveats]
+
+
+def not_private_line(statement: PrivacyStatement) -> str:
+    """Return that a release is not private, and why; empty where it is private."""
+    return "" if statement.private else f"NOT PRIVATE: {statement.why_not_private}."
 
 
 def summary(statement: PrivacyStatement) -> str:
-    """Return the statement in a few lines; a weak promise and an unchecked schema stand next to its numbers."""
-    lines = []
-    if not statement.private:
-        lines.append(f"NOT PRIVATE: {statement.why_not_private}.")
-    if statement.epsilon is not None and statement.delta is not None:
+    """Return the statement in a few lines; a weak promise and an unchecked schema follow its numbers."""
+    epsilon, delta = statement.epsilon, statement.delta
+    lines = [not_private_line(statement)]
+    if epsilon is not None and delta is not None:
         meaning = DEFINITIONS.get(statement.definition, statement.definition)
-        lines.append(f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g} ({meaning}).")
-        lines += caveat_lines(statement)
-        lines.append(
-            f"Protects {unit_words(statement.unit)}: {_odds_words(statement, statement.epsilon, statement.delta)}"
+        hard = epsilon <= HARD_EPSILON and not statement.weak
+        apart = (
+            "are hard to tell apart" if hard else f"can be told apart with odds up to {odds(epsilon)} to 1"
         )
+        but = f", apart from a probability of at most {delta:.3g}" if delta else ""
+        lines += [
+            f"Privacy: epsilon {epsilon:.6g}, delta {delta:.6g} ({meaning}).",
+            *caveat_lines(statement),
+            f"Protects {fact_words(statement.unit)}: {RELATIONS[statement.neighbours]} {apart}; no result is more than "
+            f"{odds(epsilon)} times as likely from one as from the other{but}.",
+        ]
     if statement.events:
-        how = composition_words(statement)
-        lines.append(f"Cost: {_cost_words(statement)}. {how[:1].upper()}{how[1:]}.")
-        lines.append(_ledger_words(statement))
+        lines += [_cost_words(statement), ledger_line(statement)]
+        what = "Computed from the rows, with noise, and covered by the promise: "
+    else:
+        what = "Released: "
     if statement.released:
-        what = (
-            "Computed from the rows, with noise, and covered by the promise: "
-            if statement.events
-            else "Released: "
-        )
-        lines.append(what + "; ".join(map(released_words, statement.released)) + ".")
+        lines.append(what + "; ".join(map(fact_words, statement.released)) + ".")
     if statement.public:
-        lines.append("Assumed public: " + "; ".join(map(public_words, statement.public)) + ".")
-    return "\n".join(lines)
+        lines.append("Assumed public: " + "; ".join(map(fact_words, statement.public)) + ".")
+    return "\n".join(filter(None, lines))
+
+
+def _cost_words(statement: PrivacyStatement) -> str:
+    """Return the steps, that their costs together are within the statement's numbers, and how they add up."""
+    one = len(statement.events) == 1
+    total = "this epsilon and delta" if statement.delta else "this epsilon"
+    how = COMPOSITIONS[statement.composition][0] or statement.stated.get("composition", "")
+    how = how.removesuffix(", and the costs are added up") if one else how
+    steps = steps_words(len(statement.events))
+    return f"Cost: {steps}, {'' if one else 'together '}not more than {total}. {how[:1].upper()}{how[1:]}."
 
 
 def html(statement: PrivacyStatement) -> str:
@@ -460,83 +372,44 @@ def html(statement: PrivacyStatement) -> str:
     return f'<div style="border-left:4px solid {colour};padding-left:8px">{body}</div>'
 
 
-def _odds_words(statement: PrivacyStatement, epsilon: float, delta: float) -> str:
-    """How well neighbours can be told apart; the exception that delta allows stands in the same sentence."""
-    pair, most = RELATIONS[statement.neighbours], odds(epsilon)
-    but = f", apart from a probability of at most {delta:.3g}" if delta else ""
-    if epsilon <= HARD_EPSILON and not statement.weak:
-        return (
-            f"{pair} are hard to tell apart; no result is more than {most} times as likely from one as from the "
-            f"other{but}."
-        )
-    return (
-        f"{pair} can be told apart with odds up to {most} to 1; no result is more than {most} times as likely "
-        f"from one as from the other{but}."
-    )
-
-
-def _cost_words(statement: PrivacyStatement) -> str:
-    """The steps, and that their costs together are within the statement's own numbers."""
-    many = len(statement.events)
-    total = "this epsilon and delta" if statement.delta else "this epsilon"
-    return f"{steps_words(many)}, {'' if many == 1 else 'together '}not more than {total}"
-
-
-def _ledger_words(statement: PrivacyStatement) -> str:
-    """A ledger is charged all that a release might have cost, which may be more than was needed."""
-    if not statement.ledger:
-        return NO_LEDGER
-    where = f"data set {statement.ledger.get('dataset')!r}, entry {statement.ledger.get('entry')}"
-    asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
-    left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
-    charged = f", charged all that was asked for ({asked})" if asked else ""
-    then = any(isinstance(fact, facts.SearchedAgain) for fact in statement.released)
-    remains = "left then" if then else "left in the ledger"
-    return f"Ledger: {where}{charged}" + (f"; {remains}: {left}." if left else ".")
-
-
 def promise(statement: PrivacyStatement) -> list[str]:
-    """Return the guarantee in plain sentences for a report; for a release without privacy, that there is none."""
+    """Return the guarantee in four sentences: what is promised, what that means, for whom, and who keeps count."""
     if statement.epsilon is None or statement.delta is None:
         return [
             f"There is no privacy guarantee: {statement.why_not_private}.",
-            "Anything about any row can leak from this page. Treat it as you treat the data.",
+            "Anything about any row can leak from this page.",
+            "Treat it as you treat the data.",
+            "Nothing was charged.",
         ]
-    lines = (
-        []
-        if statement.private
-        else [f"NOT PRIVATE: {statement.why_not_private}. What follows does not hold."]
+    but = f", apart from a probability of at most {statement.delta:g} (delta)" if statement.delta else ""
+    change = {
+        Neighbours.REPLACE_ONE: "Had any one row held other values",
+        Neighbours.ADD_REMOVE: "Had any one row been missing, or one more been there",
+        Neighbours.FIXED_LABELS: "Had any one row held other values, apart from its public label",
+    }[statement.neighbours]
+    void = "" if statement.private else f"{not_private_line(statement)} What follows does not hold. "
+    first = (
+        f"{void}{change}, every possible result would have been at most {odds(statement.epsilon)} times as likely, or "
+        f"as unlikely (epsilon {statement.epsilon:.4g}){but}."
     )
-    factor = math.exp(min(statement.epsilon, 700.0))
-    up_to = "" if statement.delta == 0 else f", except with probability at most {statement.delta:g}"
-    lines.append(
-        f"Protected is {unit_words(statement.unit)}. Take any {RELATIONS[statement.neighbours]}: whoever sees "
-        f"everything released here, and knows all the other rows, can shift the odds between them by a factor of at "
-        f"most {factor:.3g} (e to the power epsilon = {statement.epsilon:.4g}){up_to}."
+    second = (
+        "That is a weak promise: at such an epsilon or delta a reader may learn a great deal about one person."
+        if statement.weak
+        else "So a reader learns nearly the same as if any one person's row had been different; what is true of people "
+        "in general is not hidden."
     )
-    lines.append(
-        "So nothing here depends much on any one person's row. What is true of people in general may still be applied "
-        "to someone: that smoking causes cancer is learned with or without their row."
+    larger = ", and a larger delta" if statement.delta else ""
+    third = (
+        f"Protected is {fact_words(statement.unit)}: a person with k rows is protected k times less (k times epsilon"
+        f"{larger})."
     )
-    larger = "" if statement.delta == 0 else ", and a larger delta"
-    lines.append(
-        f"Someone with k rows in the table is protected k times less (k times epsilon{larger}): put one row per person "
-        "where you can."
+    fourth = (
+        f"The cost was charged to the data set {statement.ledger.get('dataset')!r} of a ledger (entry "
+        f"{statement.ledger.get('entry')}) before any noise was drawn."
+        if statement.ledger
+        else "No ledger was charged, so whoever holds the data must add this cost to that of other releases."
     )
-    if statement.neighbours is Neighbours.ADD_REMOVE:
-        lines.append(
-            "The number of rows is protected too, except that there is at least one: an empty data set is refused."
-        )
-    if statement.ledger:
-        lines.append(
-            f"It was charged to the data set {statement.ledger.get('dataset')!r} in a ledger, as entry "
-            f"{statement.ledger.get('entry')}, before any noise was drawn."
-        )
-    else:
-        lines.append(
-            "No ledger was charged: the holder of the data must add this to the cost of other releases from these rows."
-        )
-    return lines
+    return [first, second, third, fourth]
 
 
 FIELDS = {  # a line for every field of ``privacy.json``
@@ -584,15 +457,6 @@ MECHANISMS = {
 }
 
 
-def mechanism_words(name: str) -> str:
-    """Return how noise comes in; a name that is not known stands for itself.
-
-    >>> mechanism_words("gaussian"), mechanism_words("smooth-median-cauchy")
-    ('Gaussian noise', 'smooth-median-cauchy')
-    """
-    return MECHANISMS.get(name, name)
-
-
 def size_words(event: Mapping[str, Any]) -> str:
     """Return the noise beside the most that one row can change, which has no unit; empty where an event says none.
 
@@ -607,62 +471,54 @@ def size_words(event: Mapping[str, Any]) -> str:
     return ""
 
 
-CHANGES = {
-    Neighbours.REPLACE_ONE: "changing one row",
-    Neighbours.ADD_REMOVE: "adding or removing one row",
-    Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
-}
-
-
-def no_ledger_words() -> str:
-    """Return that no ledger counts a release, and how to have one counted."""
-    how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
-    return f"Ledger: none, so nobody adds up what is released from these rows ({how})."
-
-
 def privacy_line(statement: PrivacyStatement) -> str:
     """Return epsilon, delta and what they promise, in one line; that there is no promise where there is none."""
     if statement.epsilon is None or statement.delta is None:
-        return f"NOT PRIVATE: {statement.why_not_private}."
+        return not_private_line(statement)
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
-    unused = [fact.delta for fact in statement.public if isinstance(fact, DeltaNotNeeded)]
+    unused = [fact.delta for fact in statement.public if isinstance(fact, facts.DeltaNotNeeded)]
     why = f" (that of {unused[0]:.3g} was not needed and not charged)" if unused else ""
+    change = UNIT_CHANGES.get(statement.unit.kind, CHANGES[statement.neighbours])
     return (
-        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {CHANGES[statement.neighbours]} "
-        f"makes no result more than {odds(statement.epsilon)} times as likely or unlikely{but}."
+        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {change} makes no result more "
+        f"than {odds(statement.epsilon)} times as likely or unlikely{but}."
     )
 
 
 def ledger_line(statement: PrivacyStatement) -> str:
-    """Return where the release is counted and what is left; empty where nothing was charged."""
+    """Return where the release is counted and what is left; empty where nothing was charged.
+
+    A ledger is charged all that a release might have cost, which may be more than was needed.
+    """
     if not statement.events:
         return ""
     if not statement.ledger:
-        return no_ledger_words()
-    asked = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.asked.items())
-    left = ", ".join(f"{name} {amount:.6g}" for name, amount in statement.ledger.get("left", {}).items())
+        how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
+        return f"Ledger: none, so nobody adds up what is released from these rows ({how})."
+    asked, left = (
+        ", ".join(f"{name} {amount:.6g}" for name, amount in amounts.items())
+        for amounts in (statement.asked, statement.ledger.get("left", {}))
+    )
     where = f"{statement.ledger.get('dataset')}, entry {statement.ledger.get('entry')}"
-    if any(isinstance(fact, SearchedAgain) for fact in statement.released):
+    if any(isinstance(fact, facts.SearchedAgain) for fact in statement.released):
         return f"Ledger: nothing was charged now; the release is {where}."
     return f"Ledger: {where}; charged {asked}" + (f"; left {left}." if left else ".")
 
 
-def searched_again_words(release: str) -> str:
-    """Return that an answer was computed from what an earlier release had paid for."""
-    return (
-        f"Computed from release.json (id {release}): no row was read, and nothing was charged beyond what that release "
-        "cost."
-    )
-
-
 def cost_lines(statement: PrivacyStatement) -> list[str]:
-    """Return the line of privacy, what weakens it, and the line of the ledger."""
-    lines = [privacy_line(statement), *caveat_lines(statement), ledger_line(statement)]
-    lines += [
-        searched_again_words(fact.release) for fact in statement.released if isinstance(fact, SearchedAgain)
+    """Return the line of privacy, what weakens it, the line of the ledger, and what was computed for free."""
+    again = [fact.release for fact in statement.released if isinstance(fact, facts.SearchedAgain)]
+    lines = [
+        not_private_line(statement) if statement.epsilon is not None else "",
+        privacy_line(statement),
+        *caveat_lines(statement),
+        ledger_line(statement),
+        *(
+            f"Computed from release.json (id {release}): no row was read, and nothing was charged beyond what that "
+            "release cost."
+            for release in again
+        ),
     ]
-    if statement.epsilon is not None and not statement.private:
-        lines.insert(0, f"NOT PRIVATE: {statement.why_not_private}.")
     return [line for line in lines if line]
 
 
@@ -678,7 +534,7 @@ WIDE, AMOUNT, BAR_STEP, THICK = (
     170.0,
     46.0,
     14.0,
-)  # the name stands above its bar: narrow enough for a phone
+)  # names are above the bars: narrow enough for a phone
 
 
 @dataclass(frozen=True)
@@ -692,10 +548,10 @@ class Step:
 
 
 def steps(statement: PrivacyStatement) -> list[Step]:
-    """The steps of a release in the order they were first charged.
+    """Return the steps of a release in the order they were first charged.
 
-    Costs are epsilon where every event has one and their sum is within what was promised; else they were added up as
-    rho, and shown is that, where every event has it.
+    Costs are epsilon where every event has one and their sum is within what was promised; else rho, where every event
+    has it.
     """
     events = [event_from_dict(event) for event in statement.events]
     most = (statement.epsilon or 0.0) * (1 + 1e-9)
@@ -704,26 +560,22 @@ def steps(statement: PrivacyStatement) -> list[Step]:
     unit = "epsilon" if by_epsilon and statement.definition != "zCDP" else "rho" if by_rho else "events"
     found: dict[str, tuple[int, float]] = {}
     for event in events:
-        label = _step_label(event, len(events))
+        label = event.label or event.kind
+        label = label if len(events) <= BARS else label.split(":")[0]
         times, cost = found.get(label, (0, 0.0))
         found[label] = times + 1, cost + (1.0 if unit == "events" else float(getattr(event, unit)))
     return [Step(label, times, cost, unit) for label, (times, cost) in found.items()]
 
 
-def _step_label(event: Event, many: int) -> str:
-    label = event.label or event.kind
-    return label if many <= BARS else label.split(":")[0]
-
-
 def event_rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Every event in words, for a table."""
+    """Return every event in words, for a table."""
     shown = []
     for data in events:
         event = event_from_dict(data)
         shown.append(
             {
                 "label": event.label,
-                "mechanism": mechanism_words(str(data.get("mechanism", event.kind))),
+                "mechanism": MECHANISMS.get(kind := str(data.get("mechanism", event.kind)), kind),
                 "size": size_words(data),
                 "epsilon": _cost(event.epsilon),
                 "delta": _cost(event.delta),
@@ -738,7 +590,7 @@ def _cost(value: float) -> str:
 
 
 def chart_words(found: Sequence[Step]) -> str:
-    """One line to stand under the chart; empty where it needs none."""
+    """Return one line below the chart; empty where it needs none."""
     parts = []
     if found and found[0].unit == "rho":
         parts.append(
@@ -753,12 +605,12 @@ def chart_words(found: Sequence[Step]) -> str:
 
 
 def shortened(label: str, most: int = 60) -> str:
-    """``label``, or its beginning where it is longer than ``most``."""
+    """Return ``label``, or its beginning where it is longer than ``most``."""
     return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def chart(found: Sequence[Step]) -> str:
-    """The bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
+    """Return the bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
     if not found:
         return ""
     most, total = max(step.cost for step in found) or 1.0, math.fsum(step.cost for step in found)
@@ -789,6 +641,16 @@ def listed(names: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def few(items: Sequence[str], most: int, where: str = "") -> str:
+    """Return the first items with commas, how many more there are, and ``where`` they are.
+
+    >>> few(["a", "b", "c"], 2), few(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    rest = len(items) - most
+    return ", ".join(items[:most]) + (f" and {rest} more{where}" if rest > 0 else "")
 
 
 def counted(number: int, what: str) -> str:

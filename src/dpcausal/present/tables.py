@@ -1,15 +1,14 @@
-"""What is said of each edge and of each pair of columns: one row each, from which every text and file is made.
+"""The table of edges and the table of pairs, from which terminal, report, files, drawing and paragraph are made.
 
-The terminal, the report, the files and the paragraph lay these rows out; none of them words a pair by itself.
-``EdgeNotes`` has what may be said of an edge, as a sentence (hovering, screen readers) and as a remark (the table); the
-``MARK_`` tables have what the ends of an edge say where causes may be hidden, for someone who knows what a cause is and
-has never seen such a graph.
+``EdgeNotes.facts`` has what must be known of an edge, by kind (``EdgeFact``) and in words. ``PairRow`` is one pair of
+columns. Nothing else words an edge or a pair by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from dpcausal.discovery import search as facts
@@ -17,7 +16,7 @@ from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.result import HINT as WEAK_HINT
 from dpcausal.discovery.result import DiscoveryResult, LeastLink, OpenBecause, OpenWhy, in_order
-from dpcausal.discovery.search import OpenReason, SharedMissing
+from dpcausal.discovery.search import OpenReason
 from dpcausal.effects.question import group_names
 from dpcausal.graphs.pag import PAG
 
@@ -25,46 +24,22 @@ if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph
 
 
-MARK_SENTENCES = {
-    "->": "{a} is a cause of {b}, even if common causes are hidden",
-    "<->": "{a} and {b} have a hidden common cause, and neither causes the other",
-    "o->": "{b} does not cause {a}; {a} may cause {b}, and a hidden common cause is possible",
-    "o-o": "{a} and {b} are linked; either may cause the other, and a hidden common cause is possible",
-    "-": "{a} and {b} are linked because rows were selected by their values",
-    "-o": "{a} and {b} are linked, perhaps because rows were selected by their values",
+MARKS = {  # of an edge of a PAG: its sign, and what it means
+    "->": ("→", "a cause, directly or through others"),
+    "<->": ("↔", "a hidden common cause; neither causes the other"),
+    "o->": ("∘→", "a cause, a hidden common cause, or both; not a cause the other way round"),
+    "o-o": ("∘—∘", "direction not decided; a hidden common cause is possible"),
+    "-": ("—", "rows were selected by their values"),
+    "-o": ("—∘", "perhaps rows were selected by their values"),
 }
-MARK_REMARKS = {
-    "->": "a cause, even if common causes are hidden",
-    "<->": "a hidden common cause; neither causes the other",
-    "o->": "not the other way round; a hidden common cause is possible",
-    "o-o": "direction not decided; a hidden common cause is possible",
-    "-": "rows were selected by their values",
-    "-o": "perhaps rows were selected by their values",
-}
-HINT_SENTENCES = {  # of a weak hint nothing is said to be so
-    "->": "{a} may be a cause of {b}",
-    "<->": "{a} and {b} may have a hidden common cause",
-    "o->": "{a} and {b} may be linked, {a} as a cause or by a hidden common cause",
-    "o-o": "{a} and {b} may be linked, as cause and effect or by a hidden common cause",
-    "-": "{a} and {b} may be linked because rows were selected by their values",
-    "-o": "{a} and {b} may be linked, perhaps because rows were selected by their values",
-}
-HINT_REMARKS = {
-    "->": "perhaps a cause",
-    "<->": "perhaps a hidden common cause",
-    "o->": "perhaps a cause or a hidden common cause",
-    "o-o": "direction not decided",
-    "-": "perhaps rows were selected by their values",
-    "-o": "perhaps rows were selected by their values",
-}
-MARK_KEYS = {
-    "->": "a cause, directly or through others",
-    "<->": "a hidden common cause; neither causes the other",
-    "o->": "not the other way round: a cause, or a hidden common cause, or both",
-    "o-o": "nothing decided: a cause either way round, or a hidden common cause",
-}
-SIGNS = {"->": "→", "-": "—", "<->": "↔", "o->": "∘→", "o-o": "∘—∘", "-o": "—∘"}
-FITS = "in every graph that fits the test results"
+SELECTED = ("-", "-o")  # marks that a search never makes: rows are assumed not to be selected
+SURE, HINT = 0.8, WEAK_HINT  # found again: from SURE on drawn heavily, below HINT a hint only
+SUREST = 0.95  # where the last of the ranges begins
+HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
+OPEN_MEANS = "could not be decided; there may be an edge or not"
+NOTHING_HELD_MEANS = "only shown with nothing held fixed; a third column may explain it"
+NONE_TO_HOLD = "no other column seemed linked to both, so nothing was held fixed"
+ONE_LEVEL_ONLY = "left out, one level only"
 
 
 def sign(marks: str) -> str:
@@ -73,74 +48,46 @@ def sign(marks: str) -> str:
     >>> sign("->"), sign("o->")
     ('→', '∘→')
     """
-    return SIGNS.get(marks, marks)
-
-
-def mark_ends(marks: str, name: str = "graph") -> str:
-    """Return the attributes of a line in the key that draw these marks.
-
-    >>> mark_ends("o->")
-    ' marker-start="url(#graph-ring)" marker-end="url(#graph-head)"'
-    """
-    shapes = {"<": "head", ">": "head", "o": "ring"}
-    ends = (("start", marks[:1]), ("end", marks[-1:]))
-    return "".join(f' marker-{end}="url(#{name}-{shapes[mark]})"' for end, mark in ends if mark in shapes)
+    return MARKS[marks][0] if marks in MARKS else marks
 
 
 def mark_kinds(graph: Graph) -> list[str]:
-    """Return the kinds of marks that a PAG has, in the order of ``MARK_KEYS``; empty for other graphs."""
+    """Return the kinds of marks that a PAG has, in the order of ``MARKS``; empty for other graphs."""
     there = {marks for _, marks, _ in graph.marked_edges()} if isinstance(graph, PAG) else set()
-    return [marks for marks in MARK_KEYS if marks in there]
+    return [marks for marks in MARKS if marks in there and marks not in SELECTED]
 
 
 def counted_kinds(graph: Graph, hints: Collection[frozenset[str]] = ()) -> list[str]:
-    """Return how many edges of a PAG there are of each kind, as clauses, weak ``hints`` left out; empty for others.
+    """Return how many edges of a PAG there are of each kind, weak ``hints`` left out; empty for other graphs.
 
     >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("b", "o-o", "c")]))
-    ['1 as cause and effect', '1 without a decided direction']
+    ['1 → (a cause, directly or through others)', '1 ∘—∘ (direction not decided; a hidden common cause is possible)']
     """
-    told = {
-        "->": "as cause and effect",
-        "<->": "by a hidden common cause",
-        "o->": "in one direction at most",
-        "o-o": "without a decided direction",
-    }
     listed = [marks for a, marks, b in graph.marked_edges() if frozenset((a, b)) not in hints]
-    return [f"{listed.count(marks)} {told[marks]}" for marks in mark_kinds(graph) if marks in listed]
+    return [
+        f"{listed.count(kind)} {sign(kind)} ({MARKS[kind][1]})"
+        for kind in mark_kinds(graph)
+        if kind in listed
+    ]
 
 
-def mark_legend(graph: Graph) -> str:
-    """Return what the marks of a PAG mean, only those that are there; empty for other graphs.
+def node_words(graph: Graph, name: str) -> str:
+    """Return one node with all its edges.
 
-    >>> mark_legend(PAG(["a", "b"], [("a", "<->", "b")]))
-    '<->: a hidden common cause; neither causes the other.'
-    """
-    return " ".join(f"{marks}: {MARK_KEYS[marks]}." for marks in mark_kinds(graph))
-
-
-def marked_node_words(graph: PAG, name: str) -> str:
-    """Return one node with all its edges as a sentence.
-
-    >>> marked_node_words(PAG(["a", "b", "c"], [("a", "o->", "b"), ("b", "<->", "c")]), "b")
+    >>> node_words(PAG(["a", "b", "c"], [("a", "o->", "b"), ("b", "<->", "c")]), "b")
     'b: a ∘→ b; b ↔ c'
     """
     edges = [f"{a} {sign(marks)} {b}" for a, marks, b in graph.marked_edges() if name in (a, b)]
     return f"{name}: {'; '.join(edges) or 'no edges'}"
 
 
-SURE, HINT = 0.8, WEAK_HINT  # found again: from SURE on drawn heavily, below HINT told to be a hint only
-SUREST = 0.95  # where the last of the ranges begins
-HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
-OPEN_MEANS = "could not be decided; there may be an edge or not"
-
-
-def pairs_words(result: DiscoveryResult, pairs: Collection[Pair], between: str = " - ") -> str:
-    """``a - b, c - d``, in the order of the columns, as edges are listed."""
-    return ", ".join(between.join(pair) for pair in in_order(pairs, result.graph.nodes))
+def pairs_words(result: DiscoveryResult, pairs: Collection[Pair]) -> str:
+    """Return pairs as ``a - b, c - d``, in the order of the columns, as edges are listed."""
+    return ", ".join(map(" - ".join, in_order(pairs, result.graph.nodes)))
 
 
 def given_words(columns: int) -> str:
-    """Up to how many columns were held fixed, where holding more fixed could not be tested.
+    """Return up to how many columns were held fixed, where larger sets could not be tested.
 
     >>> given_words(0), given_words(1), given_words(2)
     ('with nothing held fixed', 'with up to 1 column held fixed', 'with up to 2 columns held fixed')
@@ -148,26 +95,6 @@ def given_words(columns: int) -> str:
     if not columns:
         return "with nothing held fixed"
     return f"with up to {columns} column{'' if columns == 1 else 's'} held fixed"
-
-
-def only_tested_words(columns: int) -> str:
-    """The same as a remark on an edge.
-
-    >>> only_tested_words(0)
-    'only tested with nothing held fixed'
-    """
-    return f"only tested {given_words(columns)}"
-
-
-NOTHING_HELD = "nothing was held fixed"
-NOTHING_HELD_MEANS = f"{NOTHING_HELD}, so a third column may explain it"
-NONE_TO_HOLD = "nothing was held fixed, for no other column seemed linked to both"
-SHOWN_BARE = "only shown with nothing held fixed"
-SHOWN_BARE_MEANS = f"the link was {SHOWN_BARE}, so a third column may explain it"
-ON_HINTS = "direction rests on weak hints"
-
-
-ONE_LEVEL_ONLY = "left out, one level only"
 
 
 def merged_unordered(result: DiscoveryResult) -> list[str]:
@@ -182,16 +109,17 @@ def merged_unordered(result: DiscoveryResult) -> list[str]:
 def merged_pair_words(result: DiscoveryResult, pair: Pair) -> str:
     """Return the remark on a pair without an edge whose levels without an order were merged; empty elsewhere."""
     names = [name for name in merged_unordered(result) if name in pair]
-    if not names:
-        return ""
-    return f"levels of {' and '.join(names)} were merged: what differs within a group does not show"
+    return (
+        f"levels of {' and '.join(names)} were merged; differences within a group do not show"
+        if names
+        else ""
+    )
 
 
 def known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
-    """What each group of the columns with merged levels holds, where the release says so."""
+    """Return the groups of each column with merged levels, where the release has them."""
     if result.release is None:
         return {}
-
     schema = result.release.schema
     notes = [note for note in result.notes if isinstance(note, facts.MergedLevels)]
     return {
@@ -203,7 +131,7 @@ def known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
 
 
 def share_words(part: float) -> str:
-    """How often an edge is found again, as a range: one figure promises more than the repeats can keep.
+    """Return how often an edge is found again, as a range: one figure promises more than the repeats can keep.
 
     >>> share_words(1.0), share_words(0.8), share_words(0.5), share_words(0.35)
     ('95% or more', '80% to 95%', '50% to 80%', 'less than 50%')
@@ -215,8 +143,13 @@ def share_words(part: float) -> str:
     return f"{HINT:.0%} to {SURE:.0%}" if part >= HINT else f"less than {HINT:.0%}"
 
 
+def repeats_words(repeats: int | None) -> str:
+    """Return how many repeats there were, as far as that is known."""
+    return f"{repeats:,} repeats" if repeats else "repeats"
+
+
 def grade(part: float) -> str:
-    """How an edge that is found again this often is drawn.
+    """Return how an edge that is found again this often is drawn.
 
     >>> grade(0.8), grade(0.5), grade(0.35)
     ('sure', 'weaker', 'hint')
@@ -224,34 +157,25 @@ def grade(part: float) -> str:
     return "sure" if part >= SURE else "weaker" if part >= HINT else "hint"
 
 
-def coarse_words(columns: Sequence[str]) -> str:
-    """Return the remark on an edge that these columns may have made, for they are held fixed by bins or groups only.
+class EdgeFact(StrEnum):
+    """What must be known of an edge, with its words; those with braces are filled in for each edge."""
 
-    >>> coarse_words(["age", "dose"])
-    'may come from age or dose, held fixed only by groups of values'
-    """
-    return f"may come from {' or '.join(columns)}, held fixed only by groups of values"
-
-
-SHARED_MISSING = "both have a level for missing values: the link may be that they are missing together"
-
-
-DECLARED = "direction as you declared"
-OPEN = "direction not decided by the data"
-CONFLICT = "test results contradict each other about the direction"
-WEAKLY = ", a weak hint"
-AS_ANSWERED = "direction as the test results say"
-
-
-def shared_missing(result: DiscoveryResult) -> frozenset[Pair]:
-    """Return the edges between columns that both declare a level for missing values, by the schema alone."""
-    notes = [note for note in result.notes if isinstance(note, SharedMissing)]
-    return frozenset(frozenset(pair) for note in notes for pair in note.pairs)
+    EDGE_DECLARED = "edge declared"
+    DIRECTION_DECLARED = "direction declared"
+    CONTRADICTED = "direction contradicted"
+    ON_HINTS = "direction rests on weak hints"
+    UNDECIDED = "direction not decided"
+    MARKED = "{means}"  # what the marks of an edge of a PAG mean
+    NOTHING_HELD = "only shown with nothing held fixed"
+    TESTED_UP_TO = "only tested {given}"
+    HELD_COARSELY = "may come from {columns}, held fixed only by groups of values"
+    SHARED_MISSING = "both have a level for missing values and may be linked only by missing together"
+    HINT = "a weak hint"
 
 
 @dataclass(frozen=True)
 class EdgeNotes:
-    """What is known of edges besides the graph: confidence, what was declared, contradictions, up to where asked."""
+    """What is known of edges besides the graph."""
 
     confidence: Mapping[Pair, float] = field(default_factory=dict)
     known: Knowledge = field(default_factory=Knowledge)
@@ -261,188 +185,103 @@ class EdgeNotes:
     marks: Mapping[tuple[str, str], str] = field(
         default_factory=dict
     )  # of edges of a PAG, as they are listed
-    settled: bool = (
-        True  # where test results contradict each other: whether the nearest graph that exists is shown
-    )
+    settled: bool = True  # where test results contradict each other: whether a graph that exists is shown
     undecided: Collection[str] = ()  # columns about which nothing could be decided
     on_hints: Collection[Pair] = ()  # edges whose direction rests on weak hints, and is not shown
-    coarse: Mapping[Pair, Sequence[str]] = field(
-        default_factory=dict
-    )  # edges that columns held fixed coarsely may have made
+    coarse: Mapping[Pair, Sequence[str]] = field(default_factory=dict)  # columns held fixed coarsely, by edge
     nothing_held: Collection[Pair] = ()  # edges about which no column was held fixed
     shared_missing: Collection[Pair] = ()  # edges whose columns both declare a level for missing values
-    asked_given: Mapping[Pair, Sequence[str]] = field(
-        default_factory=dict
-    )  # of ``nothing_held``: columns that were held fixed in a question that decided nothing
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
-        """Those of a result; an edge that was required has no confidence, for it is found whatever the data.
+        """Return those of a result.
 
         Of declared arrows only those count whose edge is there: no other had a say in the directions.
         """
-        known = replace(result.known, arrows=result.known.required_arrows(result.graph.skeleton))
-        confidence = {
-            pair: part
-            for pair, part in (result.confidence or {}).items()
-            if pair not in result.known.required
-        }
-        marks = (
-            {(a, b): told for a, told, b in result.graph.marked_edges()} if result.graph.kind == "pag" else {}
-        )
+        missing = [note for note in result.notes if isinstance(note, facts.SharedMissing)]
+        marked = result.graph.marked_edges() if isinstance(result.graph, PAG) else ()
         return cls(
-            confidence,
-            known,
-            result.contradicted,
-            result.given_up_to,
-            result.repeats,
-            marks,
-            result.settled,
-            result.undecided_columns,
-            result.on_hints - result.contradicted,
-            result.coarse_edges("held-coarsely"),
-            result.nothing_held,
-            shared_missing(result),
-            result.asked_given,
+            confidence=result.found_confidence,
+            known=replace(result.known, arrows=result.known.required_arrows(result.graph.skeleton)),
+            conflicts=result.contradicted,
+            given_up_to=result.given_up_to,
+            repeats=result.repeats,
+            marks={(a, b): marks for a, marks, b in marked},
+            settled=result.settled,
+            undecided=result.undecided_columns,
+            on_hints=result.on_hints - result.contradicted,
+            coarse=result.coarse_edges("held-coarsely"),
+            nothing_held=result.nothing_held,
+            shared_missing=frozenset(frozenset(pair) for note in missing for pair in note.pairs),
         )
 
     def declares(self, a: str, b: str) -> bool:
-        """Whether the arrow from a to b is there because it was declared; of a PAG nothing is said."""
+        """Return whether the arrow from a to b is there because it was declared; of a PAG nothing is said."""
         return (a, b) in self.known.arrows and not self.marks
 
-    def sentence(self, a: str, b: str, arrow: bool) -> str:
-        """One edge as a sentence.
+    def hints(self, pair: Pair) -> bool:
+        """Return whether an edge is a weak hint only."""
+        return self.confidence.get(pair, 1.0) < HINT
 
-        >>> EdgeNotes().sentence("a", "b", True)
-        'a → b in every graph that fits the test results, if no common cause is hidden'
-        >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", False).partition("; ")[2]
-        'edge found again in 95% or more of repeats (whichever way it points)'
+    def facts(self, a: str, b: str, arrow: bool) -> dict[EdgeFact, str]:
+        """Return what must be known of an edge, by kind and in words; empty for an arrow that the data decide.
+
+        What the marks of a weak hint would mean is not said: neither the edge nor its direction is a finding.
+
+        >>> EdgeNotes(confidence={frozenset("ab"): 0.3}).facts("a", "b", False).values()
+        dict_values(['direction not decided', 'a weak hint'])
+        """
+        pair, marked = frozenset((a, b)), (a, b) in self.marks
+        declared = arrow and self.declares(a, b)
+        contradicted = pair in self.conflicts and not declared
+        meant = marked and not contradicted and not self.hints(pair)
+        there = {
+            EdgeFact.EDGE_DECLARED: pair in self.known.required,
+            EdgeFact.DIRECTION_DECLARED: declared,
+            EdgeFact.CONTRADICTED: contradicted,
+            EdgeFact.ON_HINTS: pair in self.on_hints and not contradicted,
+            EdgeFact.UNDECIDED: not (arrow or marked or contradicted or pair in self.on_hints),
+            EdgeFact.MARKED: meant,
+            EdgeFact.NOTHING_HELD: pair in self.nothing_held,
+            EdgeFact.TESTED_UP_TO: pair in self.given_up_to and pair not in self.nothing_held,
+            EdgeFact.HELD_COARSELY: pair in self.coarse,
+            EdgeFact.SHARED_MISSING: pair in self.shared_missing,
+            EdgeFact.HINT: self.hints(pair),
+        }
+        filled = {
+            "means": MARKS[self.marks[a, b]][1] if marked else "",
+            "given": given_words(self.given_up_to.get(pair, 0)),
+            "columns": " or ".join(self.coarse.get(pair, ())),
+        }
+        return {fact: str(fact).format(**filled) for fact, holds in there.items() if holds}
+
+    def remark(self, a: str, b: str, arrow: bool) -> str:
+        """Return the facts of an edge in words, or that its direction was decided.
+
+        >>> EdgeNotes(known=Knowledge.of(["a", "b"], tiers=[["a"], ["b"]])).remark("a", "b", True)
+        'direction declared'
+        """
+        torn = bool(self.conflicts) and not self.settled
+        decided = "direction as the test results say" if torn else "direction decided"
+        return "; ".join(self.facts(a, b, arrow).values()) or decided
+
+    def sentence(self, a: str, b: str, arrow: bool) -> str:
+        """Return one edge with its remark and how often it is found again, for hovering and screen readers.
+
+        >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", True)
+        'a → b: direction decided; edge found again in 95% or more of repeats'
         """
         pair = frozenset((a, b))
         arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
-        if (a, b) in self.marks:
-            words = HINT_SENTENCES if self.hints(pair) else MARK_SENTENCES
-            told = words[self.marks[a, b]].format(a=a, b=b)
-            hinted = [ON_HINTS] if pair in self.on_hints else []
-            text = "; ".join(
-                [
-                    f"{told}{WEAKLY if self.hints(pair) else f' {self._fits()}'}",
-                    *self._declared_edge(pair),
-                    *self._contradicted(pair),
-                    *hinted,
-                ]
-            )
-        elif arrow and self._plain(a, b) and self.hints(pair):
-            text = f"{a} → {b}{WEAKLY}"
-        elif arrow and self._plain(a, b):
-            text = f"{a} → {b}{'' if self._torn else ' '}{self._fits()}, if no common cause is hidden"
-        else:
-            verb = "may be" if self.hints(pair) else "are"
-            text = f"{a} → {b}, " if arrow else f"{a} and {b} {verb} linked, "
-            text += "; ".join([*self._declared_edge(pair), self._direction(a, b, arrow)])
-        if pair in self.nothing_held:
-            text += f"; {SHOWN_BARE_MEANS if pair in self.asked_given else NOTHING_HELD_MEANS}"
-        elif pair in self.given_up_to:
-            text += f"; {only_tested_words(self.given_up_to[pair])}: more could not be"
-        if pair in self.coarse:
-            text += f"; {coarse_words(self.coarse[pair])}"
-        if pair in self.shared_missing:
-            text += f"; {SHARED_MISSING}"
-        if pair in self.confidence:
-            many = f"{self.repeats:,} repeats" if self.repeats else "repeats"
-            often = share_words(self.confidence[pair])
-            text += f"; edge found again in {often} of {many} (whichever way it points)"
-        return text
-
-    def remark(self, a: str, b: str, arrow: bool) -> str:
-        """The same for a row that shows names, arrow and confidence already.
-
-        >>> EdgeNotes(known=Knowledge.of(["a", "b"], tiers=[["a"], ["b"]])).remark("a", "b", True)
-        'direction as you declared'
-        """
-        told = self.short(a, b, arrow)
-        return told or (AS_ANSWERED if self._torn else "direction decided")
-
-    def short(self, a: str, b: str, arrow: bool) -> str:
-        """Return what a reader must not miss about an edge, in a few words; empty for a plain arrow.
-
-        >>> EdgeNotes(confidence={frozenset("ab"): 0.3}).short("a", "b", False)
-        'direction not decided; a weak hint'
-        """
-        pair = frozenset((a, b))
-        parts = ["edge as you declared"] if pair in self.known.required else []
-        if arrow and (a, b) in self.known.arrows and (a, b) not in self.marks:
-            parts.append(DECLARED)
-        elif pair in self.conflicts:
-            parts.append("direction contradicted")
-        elif (a, b) in self.marks:
-            parts.append(self._mark_remark(a, b))
-            parts += [ON_HINTS] if pair in self.on_hints else []
-        elif pair in self.on_hints:
-            parts.append(ON_HINTS)
-        elif not arrow:
-            parts.append("direction not decided")
-        if pair in self.nothing_held:
-            parts.append(SHOWN_BARE if pair in self.asked_given else NOTHING_HELD)
-        elif pair in self.given_up_to:
-            parts.append(only_tested_words(self.given_up_to[pair]))
-        if pair in self.coarse:
-            parts.append(coarse_words(self.coarse[pair]))
-        if pair in self.shared_missing:
-            parts.append(SHARED_MISSING)
-        if self.hints(pair):
-            parts.append("a weak hint")
-        return "; ".join(parts)
-
-    def _mark_remark(self, a: str, b: str) -> str:
-        """What the marks of an edge with hidden causes say; of a weak hint, what they may."""
-        words = HINT_REMARKS if self.hints(frozenset((a, b))) else MARK_REMARKS
-        return words[self.marks[a, b]]
-
-    def _plain(self, a: str, b: str) -> bool:
-        """Whether nothing was declared and nothing is contradicted about this edge."""
-        return (a, b) not in self.known.arrows and not {frozenset((a, b))} & {
-            *self.conflicts,
-            *self.known.required,
-        }
-
-    def _declared_edge(self, pair: Pair) -> list[str]:
-        return ["edge as you declared"] if pair in self.known.required else []
-
-    def _contradicted(self, pair: Pair) -> list[str]:
-        return [CONFLICT] if pair in self.conflicts else []
-
-    def _direction(self, a: str, b: str, arrow: bool) -> str:
-        if (a, b) in self.marks:
-            return "; ".join([self._mark_remark(a, b), *self._contradicted(frozenset((a, b)))])
-        if arrow and (a, b) in self.known.arrows:
-            return DECLARED
-        if frozenset((a, b)) in self.conflicts:
-            return CONFLICT
-        if not arrow:
-            return f"{ON_HINTS}, so none is shown" if frozenset((a, b)) in self.on_hints else OPEN
-        if self.hints(frozenset((a, b))):
-            return WEAKLY.removeprefix(", ")
-        return AS_ANSWERED if self._torn else f"same direction {self._fits()}"
-
-    def hints(self, pair: Pair) -> bool:
-        """Whether an edge is a weak hint only."""
-        return self.confidence.get(pair, 1.0) < HINT
-
-    @property
-    def _torn(self) -> bool:
-        """Whether no graph has all the directions shown."""
-        return bool(self.conflicts) and not self.settled
-
-    def _fits(self) -> str:
-        if self._torn and not self.marks:
-            return f", {AS_ANSWERED}"
-        best = " best" if self.conflicts and not self.marks else ""
-        return f"{FITS}{best}" + (" and agrees with what you declared" if self.known.arrows else "")
+        text = f"{a} {sign(self.marks.get((a, b), '->' if arrow else '-'))} {b}: {self.remark(a, b, arrow)}"
+        if pair not in self.confidence:
+            return text
+        often = share_words(self.confidence[pair])
+        return f"{text}; edge found again in {often} of {repeats_words(self.repeats)}"
 
 
 def open_sentence(a: str, b: str) -> str:
-    """An open pair as a sentence.
+    """Return an open pair as a sentence.
 
     >>> open_sentence("a", "b")
     'a and b: open, could not be decided; there may be an edge or not'
@@ -450,11 +289,11 @@ def open_sentence(a: str, b: str) -> str:
     return f"{a} and {b}: open, {OPEN_MEANS}"
 
 
-YOU_DECLARED = "you declared so"
+YOU_DECLARED = "declared to have no edge"
 WHY_OPEN: dict[OpenReason | OpenBecause, str] = {
     OpenBecause.HIDES_MEDIUM: "noise, rare levels or few rows could hide a medium link",
     OpenBecause.NOT_CHOSEN: "not among the pairs that were measured",
-    OpenBecause.LIKE_COLUMNS: "two columns are too much alike to tell to which a link belongs",
+    OpenBecause.BEST_GRAPH_LACKS: "a link shows, but the whole graph that fits best has none there",
     OpenBecause.BINS_LEAVE: "what the bins of a number leave could make the link",
     OpenReason.TOO_MANY_CELLS: "too many cells",
     OpenReason.NOT_MEASURED: "not measured",
@@ -483,7 +322,7 @@ class PairRow:
     ``held_fixed``: the columns held fixed in the question that decided: of an absent pair, what separates it; of an
     edge, what came nearest to that; None where no question decided, or the method released none. ``given_up_to``: of
     an edge, up to how many columns every set could be tested, where not all could. ``least``: of an absent pair, the
-    smallest dependences that the plan finds. ``short``: of an edge, what must not be missed about it.
+    smallest dependences that the plan finds. ``facts``: what must be known of an edge (``EdgeNotes.facts``).
     """
 
     a: str
@@ -500,7 +339,7 @@ class PairRow:
     why_open: OpenWhy | None = None
     declared: bool = False  # that there is no edge
     one_level: bool = False
-    short: str = ""
+    facts: Mapping[EdgeFact, str] = field(default_factory=dict)
     merged: str = ""  # that levels without an order were merged, of a pair without an edge
 
     @property
@@ -533,7 +372,7 @@ class PairRow:
     def note(self) -> str:
         """The remark on an edge, why a pair is open, or why another pair without an edge has none."""
         if self.marks:
-            return self.short
+            return "; ".join(self.facts.values())
         if self.declared or self.one_level:
             return YOU_DECLARED if self.declared else ONE_LEVEL_ONLY
         reason = "" if self.why_open is None else open_reason(self.why_open)
@@ -597,7 +436,7 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         held_fixed=held,
         given_up_to=result.given_up_to.get(pair),
         evidence=result.evidence.get(pair),
-        short=notes.short(a, b, arrow),
+        facts=notes.facts(a, b, arrow),
     )
 
 

@@ -43,8 +43,8 @@ def test_privately(rows: dc.Dataset) -> None:
     assert found.tau == pytest.approx(
         tau_a(rows.codes["a"].astype(float), rows.codes["b"].astype(float)), abs=0.02
     )
-    assert "; b = yes goes with a = 0.\n" in found.summary()
-    assert "b = yes goes with a = 0: among pairs of rows" in found.summary(full=True)
+    assert "; b = yes is associated with a = 0.\n" in found.summary()
+    assert "b = yes is associated with a = 0: among pairs of rows" in found.summary(full=True)
     assert found.to_dict()["trend"] == found.trend
 
 
@@ -52,14 +52,14 @@ def test_numbers_and_levels_are_told_each_in_its_own_words(rows: dc.Dataset) -> 
     def told(x: str, y: str) -> str:
         return dc.ci_test(rows, x, y, method="kendall", epsilon=None).trend.partition(":")[0]
 
-    assert told("y", "a") == "a = 1 goes with higher y"  # in the order asked
-    assert told("a", "y") == "higher y goes with a = 1"
-    assert told("y", "b") == "b = yes goes with lower y"
+    assert told("y", "a") == "a = 1 is associated with higher y"  # in the order asked
+    assert told("a", "y") == "higher y is associated with a = 1"
+    assert told("y", "b") == "b = yes is associated with lower y"
     three = dc.Schema(x=dc.Numeric(-5, 5), c=dc.Categorical(["low", "mid", "high"], ordered=True))
     cut = np.digitize(rows.values["x"], [-0.5, 0.5])
     data = dc.read({"x": rows.values["x"], "c": np.array(["high", "mid", "low"])[cut]}, three)
     found = dc.ci_test(data, "x", "c", method="kendall", epsilon=None)
-    assert found.trend.startswith("later levels of c go with lower x (in the order declared): ")
+    assert found.trend.startswith("later levels of c are associated with lower x (in the order declared): ")
 
 
 @pytest.mark.parametrize(("options", "words"), [({}, "y falls as x rises"), ({"variant": "weighted"}, "")])

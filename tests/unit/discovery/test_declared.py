@@ -26,8 +26,9 @@ def test_every_kind_is_told() -> None:
         "required": ["a - e", "c -> d"],
         "forbidden": ["b - e", "d -> e"],
     }
-    assert declared_words(known) == (
-        "You declared: in order of time a, b, then c; required a - e, c -> d; forbidden b - e, d -> e."
+    words = declared_words(known)
+    assert all(
+        part in words for part in ("a, b, then c;", "required a - e, c -> d;", "forbidden b - e, d -> e.")
     )
 
 
@@ -49,6 +50,6 @@ def test_a_result_carries_it() -> None:
     result = dc.discover(data, epsilon=1.0, tiers=[["Smoker"], ["Cancer"]])
     assert result.to_dict()["declared"] == {"tiers": [["Smoker"], ["Cancer"]]}
     assert ("Smoker", "Cancer") in result.known.arrows
-    assert "You declared: in order of time Smoker, then Cancer. A direction" in result.summary(full=True)
+    assert declared_words(result.known) in result.summary(full=True)
     bare = dc.discover(data, epsilon=1.0)
-    assert "You declared" not in bare.summary(full=True)
+    assert "Declared" not in bare.summary(full=True)

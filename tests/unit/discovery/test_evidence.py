@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.result import DiscoveryResult, PairState
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.present.files import EVIDENCE_COLUMNS, pairs_csv
 from dpcausal.present.graph_words import edges_in
 from dpcausal.present.page import render
@@ -129,14 +129,14 @@ def test_files_and_the_report_have_them(data: dc.Dataset) -> None:
     assert "P-values and separating sets of all pairs</summary>" in page
     assert "not corrected for the number of questions" in page
     assert page.count("<td>found</td>") == len(result.graph.skeleton)
-    assert "need not follow this one number" not in page  # p-values decided
+    assert "need not follow" not in page  # p-values decided
     weak = replace(result, confidence=dict.fromkeys(result.graph.skeleton, 0.2))
     assert render(weak).count("<td>hint</td>") == len(result.graph.skeleton)
     assert pairs_csv(weak).count(",hint,") == len(result.graph.skeleton)
     private = render(dc.discover(data, epsilon=3.0))
     assert "Bayes factors and separating sets of all pairs</summary>" in private
     assert "computed from what was released, noise and all" in private
-    assert "need not follow this one number: it is the weakest of all sets" in private
+    assert "need not follow" in private
 
 
 def test_a_number_that_no_pair_has_gets_no_column(data: dc.Dataset) -> None:

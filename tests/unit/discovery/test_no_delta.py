@@ -55,8 +55,9 @@ def test_the_ratio_is_that_of_the_driver_s_own_noise() -> None:
 
 def test_it_warns_where_tables_are_many_and_only_there() -> None:
     many, few = (dc.read(rows(schema), schema) for schema in (MANY, FEW))
-    with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6"):
+    with pytest.warns(NoDelta, match=r"times larger: add delta=1e-6") as warned:
         found = dc.discover(many, epsilon=1.0, method="measured", max_order=0)
+    assert [one.filename for one in warned] == [__file__]  # it points to the call
     assert any(isinstance(note, WithoutDelta) for note in found.notes)
     assert "Without a delta the noise" in found.summary(full=True)
     with warnings.catch_warnings():

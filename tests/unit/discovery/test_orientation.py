@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.result_of_search import _arrows, _conflict_note, _on_hints
-from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, start
+from dpcausal.discovery.result import replaced as replace
+from dpcausal.discovery.result_of_search import _conflict_note, _orient_cpdag, _resting_on_hints
+from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, complete_skeleton
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent, cpdag
@@ -40,15 +40,13 @@ def test_a_contradiction_is_found_and_only_settled_if_asked_for() -> None:
     assert notes[0] is not None
     assert notes[1] is not None
     assert "contradict" in note_words(notes[0])
-    assert "no graph fits all other directions" in note_words(notes[1])
+    assert ["no graph fits" in note_words(note) for note in notes if note is not None] == [False, True]
     assert _conflict_note(frozenset(), Knowledge(), "abcd", settled=True, latent=False) is None
     declared = Knowledge.of(list("abcd"), required=[("b", "c")])
     against = _conflict_note([frozenset("bc"), frozenset("cd")], declared, "abcd", settled=True, latent=False)
     assert against is not None
-    assert note_words(against) == (
-        "Some test results contradict each other about directions, at c - d: these edges are shown without a "
-        "direction. Some contradict what you declared, at b - c: shown is what you declared"
-    )
+    assert (against.pairs, against.declared) == ((("c", "d"),), (("b", "c"),))
+    assert all(pair in note_words(against) for pair in ("c - d", "b - c"))
 
 
 def test_an_open_pair_makes_no_collider_and_no_contradiction() -> None:
@@ -58,14 +56,14 @@ def test_an_open_pair_makes_no_collider_and_no_contradiction() -> None:
     skeleton.separating = {frozenset("ad"): ("c",), frozenset("bd"): ("c",)}
     ab = frozenset("ab")
     found = SearchOutcome(skeleton, (), open=frozenset([ab]))
-    graph, conflicts = _arrows(found, Knowledge(), frozenset([ab]), settle=True)
+    graph, conflicts = _orient_cpdag(found, Knowledge(), frozenset([ab]), settle=True)
     assert graph == Graph(columns, undirected=[("a", "c"), ("b", "c"), ("c", "d")])
     assert not conflicts
     skeleton.adjacent["a"].discard("b")
     skeleton.adjacent["b"].discard("a")
     skeleton.separating[ab] = ()
-    assert _arrows(found, Knowledge(), frozenset([ab]), settle=True)[0] == graph
-    absent, _ = _arrows(found, Knowledge(), frozenset(), settle=True)
+    assert _orient_cpdag(found, Knowledge(), frozenset([ab]), settle=True)[0] == graph
+    absent, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
     assert absent.directed == {("a", "c"), ("b", "c"), ("c", "d")}
 
 
@@ -73,8 +71,8 @@ def test_what_was_left_out_beforehand_is_no_evidence_on_directions() -> None:
     """a - c is forbidden and never asked about: that a -> b is known does not say that b -> c."""
     columns = ("a", "b", "c")
     known = Knowledge.of(columns, forbidden=[{"a", "c"}], tiers=[["a"], ["b"]])
-    found, asked = start(columns, known), frozenset()
-    graph, conflicts = _arrows(SearchOutcome(found, ()), known, asked, settle=True)
+    found, asked = complete_skeleton(columns, known), frozenset()
+    graph, conflicts = _orient_cpdag(SearchOutcome(found, ()), known, asked, settle=True)
     assert graph == Graph(columns, directed=[("a", "b")], undirected=[("b", "c")])
     assert not conflicts
 
@@ -144,19 +142,19 @@ def test_no_direction_that_rests_on_a_weak_hint_is_shown() -> None:
     hint, firm = frozenset(("quit", "diabetes")), frozenset(("pressure", "diabetes"))
     sure = {frozenset((a, b)): 0.9 for a, others in near.items() for b in others} | {hint: 0.27}
     found = SearchOutcome(skeleton, (), confidence=sure)
-    graph, _ = _arrows(found, Knowledge(), frozenset(), settle=True)
+    graph, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
     assert ("pressure", "diabetes") in graph.directed
     assert ("age", "pressure") in graph.directed
     # the other edges of pressure are decided without the hint, and so is what follows from them
-    assert _on_hints(found, Knowledge(), frozenset(), graph, settle=True) == frozenset()
+    assert _resting_on_hints(found, Knowledge(), frozenset(), graph, settle=True) == frozenset()
     skeleton.separating[frozenset(("age", "sex"))] = ("pressure",)
-    graph, _ = _arrows(found, Knowledge(), frozenset(), settle=True)
+    graph, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
     assert ("pressure", "diabetes") in graph.directed
-    assert _on_hints(found, Knowledge(), frozenset(), graph, settle=True) == {firm}
+    assert _resting_on_hints(found, Knowledge(), frozenset(), graph, settle=True) == {firm}
     declared = Knowledge.of(columns, required=[("pressure", "diabetes")])
-    assert _on_hints(found, declared, frozenset(), graph, settle=True) == frozenset()
+    assert _resting_on_hints(found, declared, frozenset(), graph, settle=True) == frozenset()
     enough = SearchOutcome(skeleton, (), confidence=sure | {hint: 0.5})
-    assert _on_hints(enough, Knowledge(), frozenset(), graph, settle=True) == frozenset()
+    assert _resting_on_hints(enough, Knowledge(), frozenset(), graph, settle=True) == frozenset()
 
 
 def test_a_direction_on_hints_is_named_in_words_and_files(tmp_path: Path) -> None:

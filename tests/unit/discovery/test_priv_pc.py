@@ -62,8 +62,8 @@ def test_refresh_means_a_new_threshold(task: Any) -> None:
 
     def ready() -> bool:
         held = begin()
-        if held and (not seen or seen[-1] is not answers._session):
-            seen.append(answers._session)
+        if held and (not seen or seen[-1] is not answers._rounds.current):
+            seen.append(answers._rounds.current)
         return held
 
     answers._ready = ready  # type: ignore[method-assign]

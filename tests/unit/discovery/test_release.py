@@ -17,8 +17,8 @@ from dpcausal.core.content_id import content_id
 from dpcausal.core.statement import SearchedAgain
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable
-from dpcausal.discovery.release import CONTENT
-from dpcausal.discovery.released_values import NoisyMoments, larger_rounds
+from dpcausal.discovery.release import CONTENT, larger_rounds
+from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.planning.measurement_plan import plan_measurement
 from dpcausal.privacy.budget import Budget
 

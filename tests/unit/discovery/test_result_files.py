@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from io import BytesIO, StringIO
 
 import networkx
@@ -14,11 +13,18 @@ import dpcausal as dc
 from dpcausal.core.statement import UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.graphs.pag import PAG
 from dpcausal.present.files import file_texts, graph_json, without_hints
-from dpcausal.present.statement import limit_words
+from dpcausal.present.statement import fact_words
+from dpcausal.present.tables import edge_rows
 
 NAMES = ["a", "b", "c"]
+
+
+def note_of(result: DiscoveryResult, edge: str) -> str:
+    """The remark on an edge, as every text has it."""
+    return next(row.note for row in edge_rows(result) if row.edge == edge)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +70,7 @@ def test_caveats_of_the_release_stand_beside_the_graph(result: DiscoveryResult) 
     assert "caveats" not in json.loads(graph_json(result))
     privacy = replace(result.privacy, limits=(*result.privacy.limits, UncheckedDraft()))
     assert json.loads(graph_json(replace(result, privacy=privacy)))["caveats"] == [
-        limit_words(UncheckedDraft())
+        fact_words(UncheckedDraft())
     ]
 
 
@@ -143,10 +149,10 @@ def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryR
 
 
 def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -> None:
-    files = file_texts(replace(result, conflicts=frozenset([frozenset("bc")])))
+    torn = replace(result, conflicts=frozenset([frozenset("bc")]))
+    files = file_texts(torn)
     assert [line for line in files["graph.dot"].splitlines() if "?" in line] == [
-        '  "b" -> "c" [dir=none, given_up_to=1, conflict=true, label="?", '
-        'tooltip="only tested with up to 1 column held fixed; test results contradict each other about the direction"];'
+        f'  "b" -> "c" [dir=none, given_up_to=1, conflict=true, label="?", tooltip="{note_of(torn, "b - c")}"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data["conflict"] for a, b, data in theirs.edges(data=True)} == {
@@ -160,7 +166,7 @@ def test_dot_and_graphml_mark_contradicted_directions(result: DiscoveryResult) -
 def test_dot_and_graphml_say_up_to_how_many_columns_were_asked_about(result: DiscoveryResult) -> None:
     files = file_texts(result)
     assert [line for line in files["graph.dot"].splitlines() if "given" in line] == [
-        '  "b" -> "c" [dir=none, given_up_to=1, tooltip="only tested with up to 1 column held fixed"];'
+        f'  "b" -> "c" [dir=none, given_up_to=1, tooltip="{note_of(result, "b - c")}"];'
     ]
     theirs = networkx.read_graphml(BytesIO(files["graph.graphml"].encode()))
     assert {(a, b): data.get("given_up_to") for a, b, data in theirs.edges(data=True)} == {
@@ -195,7 +201,7 @@ def test_dot_shows_confidence(result: DiscoveryResult) -> None:
     lines = file_texts(result)["graph.dot"].splitlines()
     assert [line for line in lines if "confidence" in line] == [
         '  "a" -> "b" [confidence=0.5, penwidth=1, arrowhead=empty, label="50%", '
-        'tooltip="edge found again in 50% of repeats; direction as you declared"];'
+        f'tooltip="{note_of(result, "a -> b")}; edge found again in 50% of repeats"];'
     ]
     kept = replace(result, known=Knowledge.of(NAMES, required=[("a", "b")]))
     assert "confidence" not in file_texts(kept)["graph.dot"]

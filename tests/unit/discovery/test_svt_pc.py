@@ -47,7 +47,7 @@ def test_a_cap_leaves_the_rest_untested(task: Any) -> None:
         found = run(task("survey", 50.0), positives=3)
     assert len(found.skeleton.separating) == 3
     assert not found.skeleton.complete
-    assert found.skeleton.untested
+    assert found.skeleton.unanswered_from
     assert len(found.skeleton.edges) == 12
 
 

@@ -7,7 +7,6 @@ import json
 import math
 import pickle
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from dpcausal.discovery.effect_after import (
     _no_table,
 )
 from dpcausal.discovery.measured.tables import Components
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
 from dpcausal.effects.question import refuse_biased
 from dpcausal.effects.result import (

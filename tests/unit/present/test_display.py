@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,6 +15,7 @@ from matplotlib import pyplot
 import dpcausal as dc
 from dpcausal.core.display import display
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.present import citest, graph_words, gwas, planning, statement
@@ -30,7 +30,7 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     assert result.summary(full=True) == graph_words.full_text(result)
     assert result.privacy.summary() == statement.summary(result.privacy)
     assert answer.summary() == str(answer) == citest.answer_text(answer)
-    assert answer.summary(full=True) == citest.full_text(answer)
+    assert answer.summary(full=True) == citest.answer_text(answer, full=True)
     assert plan.summary(100) == planning.plan_text(plan, 100)
     assert found.summary() == gwas.summary(found)
     assert result.to_dict()["missing_edges"] == graph_words.missing_words(result)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from html import unescape
 from platform import python_version
@@ -31,7 +30,8 @@ from dpcausal.core.statement import (
 )
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import DiscoveryResult, PairFindings, SearchRecord, Terms
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import (
     AboutTarget,
     Conflicts,
@@ -47,7 +47,8 @@ from dpcausal.graphs.pag import PAG
 from dpcausal.planning.designs import Reach
 from dpcausal.present.files import pairs_csv
 from dpcausal.present.page import render
-from dpcausal.present.paper import conclusion, methods_paragraph, promise_in_four
+from dpcausal.present.paper import conclusion, methods_paragraph
+from dpcausal.present.statement import promise
 from dpcausal.privacy.events import GaussianEvent
 
 Golden = Callable[[str, str], None]
@@ -101,36 +102,42 @@ def graph() -> DiscoveryResult:
     return DiscoveryResult(
         graph=found,
         privacy=statement(),
-        method="measured",
-        reason=MethodByCall("as-asked"),
-        level=0.05,
-        asked={0: 15, 1: 20},
-        complete=True,
-        separating={pair("age", "sex"): (), pair("dose", "cured"): ("pain",), pair("age", "pain"): ()},
-        notes=(tables, MergedLevels((("site", 3),), ()), Conflicts((("dose", "pain"),), (), True, False)),
-        open=frozenset([pair("sex", "site"), pair("site", "cured")]),
-        given_up_to={pair("sex", "pain"): 1},
-        settled=True,
-        confidence={
-            pair("age", "dose"): 0.99,
-            pair("sex", "pain"): 0.85,
-            pair("pain", "cured"): 0.6,
-            pair("age", "site"): 0.3,
-            pair("dose", "pain"): 0.9,
-        },
-        conflicts=frozenset([pair("dose", "pain")]),
-        known=Knowledge.of(
-            NAMES, tiers=[["age", "sex"], ["dose"]], forbidden=[pair("sex", "dose")], required=[]
+        terms=Terms(
+            method="measured",
+            reason=MethodByCall("as-asked"),
+            level=0.05,
+            known=Knowledge.of(
+                NAMES, tiers=[["age", "sex"], ["dose"]], forbidden=[pair("sex", "dose")], required=[]
+            ),
+            rows=4_000,
+            reach=Reach(0.8, 0.12, 0.31, 0.12, 0.4),
+            labels={"dose": "daily dose in mg"},
         ),
-        repeats=40,
-        rows=4_000,
-        reach=Reach(0.8, 0.12, 0.31, 0.12, 0.4),
-        evidence={
-            pair("age", "dose"): Evidence(("sex",), log10_bayes=12.3),
-            pair("age", "sex"): Evidence((), log10_bayes=-2.1),
-            pair("sex", "site"): Evidence(("age",), log10_bayes=0.02),
-        },
-        labels={"dose": "daily dose in mg"},
+        pairs=PairFindings(
+            open=frozenset([pair("sex", "site"), pair("site", "cured")]),
+            given_up_to={pair("sex", "pain"): 1},
+            separating={pair("age", "sex"): (), pair("dose", "cured"): ("pain",), pair("age", "pain"): ()},
+            confidence={
+                pair("age", "dose"): 0.99,
+                pair("sex", "pain"): 0.85,
+                pair("pain", "cured"): 0.6,
+                pair("age", "site"): 0.3,
+                pair("dose", "pain"): 0.9,
+            },
+            repeats=40,
+            conflicts=frozenset([pair("dose", "pain")]),
+            evidence={
+                pair("age", "dose"): Evidence(("sex",), log10_bayes=12.3),
+                pair("age", "sex"): Evidence((), log10_bayes=-2.1),
+                pair("sex", "site"): Evidence(("age",), log10_bayes=0.02),
+            },
+        ),
+        search=SearchRecord(
+            asked={0: 15, 1: 20},
+            complete=True,
+            settled=True,
+            notes=(tables, MergedLevels((("site", 3),), ()), Conflicts((("dose", "pain"),), (), True, False)),
+        ),
     )
 
 
@@ -237,7 +244,7 @@ def test_golden_graph(name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch
         "pairs.csv": pairs_csv(result),
         "conclusion": "\n".join(conclusion(result)),
         "methods": methods_paragraph(result),
-        "promise": "\n".join(promise_in_four(result.privacy)),
+        "promise": "\n".join(promise(result.privacy)),
         "report": page_text(render(result)).partition(JSON if name == "graph" else DETAILS)[0],
     }
     golden(name, written(parts))

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from dpcausal.core.errors import BudgetError, LedgerError
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Noisy
 from dpcausal.present.ledger import combined_words, left_words, promise_words
+from dpcausal.present.statement import CHANGES
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import PureEvent
 from dpcausal.privacy.ledger import Ledger
@@ -28,20 +30,23 @@ def ledger(url: str) -> Ledger:
 
 def test_all_releases_together_in_words(ledger: Ledger) -> None:
     (account,) = ledger.show()
-    assert promise_words(account) == "No release was charged yet."
+    assert "epsilon" not in promise_words(account)  # nothing was released
     ledger.charge("cohort", "a", 1.0, 1e-6)
     (account,) = ledger.show()
-    assert promise_words(account) == (
-        "The one release: epsilon 1, delta 1e-06 (replace-one): changing one row makes no result more than 2.72 times "
-        "as likely or unlikely, apart from a probability of at most 1e-06."
-    )
+    words = promise_words(account)
+    for part in (
+        "epsilon 1, delta 1e-06 (replace-one)",
+        CHANGES[Neighbours.REPLACE_ONE],
+        " 2.72 times ",
+        "most 1e-06",
+    ):
+        assert part in words
     assert left_words(account) == "cohort: epsilon 2 of 3 left, delta 9e-06 of 1e-05 left."
     ledger.charge("cohort", "b", 1.6, 1e-6)
     (account,) = ledger.show()
-    assert promise_words(account).startswith(
-        "All 2 releases together: epsilon 2.6, delta 2e-06 (replace-one)"
-    )
-    assert "makes no result of them all more than 13.5 times as likely" in promise_words(account)  # e^2.6
+    words = promise_words(account)
+    assert words.startswith("All 2 releases together: epsilon 2.6, delta 2e-06 (replace-one)")
+    assert " 13.5 times " in words  # e^2.6
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [(10.0, False), (10.5, True)])
@@ -49,7 +54,7 @@ def test_a_weak_sum_is_called_that(ledger: Ledger, epsilon: float, weak: bool) -
     ledger.create("open", 20.0)
     ledger.charge("open", "a", epsilon)
     (account,) = ledger.show("open")
-    assert promise_words(account).endswith("that promises almost nothing.") is weak
+    assert ("almost nothing" in promise_words(account)) is weak
 
 
 def test_without_delta_there_is_no_exception(ledger: Ledger) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +18,7 @@ from matplotlib.patches import ArrowStyle, FancyArrowPatch, FancyBboxPatch
 
 import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.planning.plan import Plan
 from dpcausal.present.figures import svg
 from dpcausal.present.plots import plot_budget, plot_graph, plot_power

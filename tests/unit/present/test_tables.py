@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import replace
 from html import unescape
 from io import StringIO
 from pathlib import Path
@@ -19,14 +18,16 @@ import dpcausal as dc
 from dpcausal.cli.app import app
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import Conflicts, HiddenCauses
 from dpcausal.graphs.pag import PAG, Mark, marks_text
 from dpcausal.present import tables
 from dpcausal.present.figures import svg
 from dpcausal.present.files import file_texts
+from dpcausal.present.graph_words import arrows_mean, declared_words
 from dpcausal.present.page import render
 from dpcausal.present.plots import plot_graph
-from dpcausal.present.tables import EdgeNotes, absent_rows, edge_rows, pair_rows
+from dpcausal.present.tables import MARKS, EdgeFact, EdgeNotes, absent_rows, edge_rows, pair_rows
 
 NAMES = ["a", "b", "c", "d"]
 AB, CD = frozenset("ab"), frozenset("cd")
@@ -55,104 +56,94 @@ def remarks(page: str) -> dict[str, str]:
     return {a + b: remark for a, b, remark in rows}
 
 
-def test_the_table_says_what_was_declared(result: DiscoveryResult) -> None:
+def facts(result: DiscoveryResult) -> dict[str, set[EdgeFact]]:
+    """What must be known of each edge, by its names."""
+    return {row.a + row.b: {*row.facts} for row in edge_rows(result)}
+
+
+def test_the_table_has_what_was_declared(result: DiscoveryResult) -> None:
+    assert facts(result) == {
+        "ab": {EdgeFact.DIRECTION_DECLARED},
+        "bc": set(),
+        "cd": {EdgeFact.EDGE_DECLARED, EdgeFact.UNDECIDED},
+    }
+    notes = EdgeNotes.of(result)
     assert remarks(render(result)) == {
-        "ab": "direction as you declared",
-        "bc": "direction decided",
-        "cd": "edge as you declared; direction not decided",
+        row.a + row.b: notes.remark(row.a, row.b, row.arrow) for row in edge_rows(result)
     }
 
 
-def test_hovering_says_it_too_and_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
+def test_hovering_shows_the_same_remark_and_a_required_edge_has_no_confidence(
+    result: DiscoveryResult,
+) -> None:
     titles = re.findall(r"<title>(.*?)</title>", unescape(render(result)))
-    again = "; edge found again in 95% or more of repeats (whichever way it points)"
-    assert f"a → b, direction as you declared{again}" in titles
-    assert (
-        "b → c in every graph that fits the test results and agrees with what you declared, if no common cause is "
-        "hidden" in titles
-    )
-    assert "c and d are linked, edge as you declared; direction not decided by the data" in titles
+    notes = EdgeNotes.of(result)
+    assert {*notes.confidence} == {AB}
+    for row in edge_rows(result):
+        sentence = notes.sentence(row.a, row.b, row.arrow)
+        assert sentence in titles
+        assert notes.remark(row.a, row.b, row.arrow) in sentence
+        assert ("found again" in sentence) == (frozenset((row.a, row.b)) == AB)
 
 
-def test_what_was_declared_stands_near_the_top(result: DiscoveryResult) -> None:
+def test_what_was_declared_is_near_the_top(result: DiscoveryResult) -> None:
     page = render(result)
-    line = '<p id="declared">You declared: in order of time a, then b; required c - d.</p>'
-    assert page.index(line) < page.index("<figure>")
-    assert "direction as you declared, not from the data" in page
-    bare = render(replace(result, known=Knowledge()))
-    assert "you declared" not in bare.lower()
-    assert remarks(bare)["ab"] == "direction decided"
+    line = declared_words(result.known)
+    assert "a, then b; required c - d" in line
+    assert page.index(f'<p id="declared">{line}</p>') < page.index("<figure>")
+    bare = replace(result, known=Knowledge())
+    assert 'id="declared"' not in render(bare)
+    assert facts(bare)["ab"] == set()
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "expected"),
     [
-        ({"required": [("a", "b")]}, "edge as you declared; direction as you declared"),
-        ({"forbidden": [("b", "a")]}, "direction as you declared"),
-        ({"tiers": [["a"], ["b"]]}, "direction as you declared"),
-        ({"tiers": [["a", "b"], ["c"]]}, "direction decided"),
+        ({"required": [("a", "b")]}, {EdgeFact.EDGE_DECLARED, EdgeFact.DIRECTION_DECLARED}),
+        ({"forbidden": [("b", "a")]}, {EdgeFact.DIRECTION_DECLARED}),
+        ({"tiers": [["a"], ["b"]]}, {EdgeFact.DIRECTION_DECLARED}),
+        ({"tiers": [["a", "b"], ["c"]]}, set()),
     ],
 )
-def test_each_way_to_declare_a_direction(known: dict[str, list[object]], said: str) -> None:
-    assert EdgeNotes(known=Knowledge.of(NAMES, **known)).remark("a", "b", True) == said  # type: ignore[arg-type]
+def test_each_way_to_declare_a_direction(known: dict[str, list[object]], expected: set[EdgeFact]) -> None:
+    assert {*EdgeNotes(known=Knowledge.of(NAMES, **known)).facts("a", "b", True)} == expected  # type: ignore[arg-type]
 
 
 def test_edges_not_asked_about_in_full_and_contradicted_ones() -> None:
     known = Knowledge.of(NAMES, tiers=[["a"], ["b"]])
     marks = EdgeNotes(given_up_to={AB: 2, CD: 1}, known=known, conflicts=[AB, frozenset("bc")])
-    assert (
-        marks.remark("a", "b", True)
-        == "direction as you declared; only tested with up to 2 columns held fixed"
-    )
-    assert (
-        marks.remark("c", "d", False) == "direction not decided; only tested with up to 1 column held fixed"
-    )
-    assert marks.sentence("c", "d", False) == (
-        "c and d are linked, direction not decided by the data; only tested with up to 1 column held fixed: more could "
-        "not be"
-    )
+    assert {*marks.facts("a", "b", True)} == {EdgeFact.DIRECTION_DECLARED, EdgeFact.TESTED_UP_TO}
+    assert {*marks.facts("c", "d", False)} == {EdgeFact.UNDECIDED, EdgeFact.TESTED_UP_TO}
+    assert "up to 2 columns" in marks.sentence("a", "b", True)
+    assert "up to 1 column " in marks.sentence("c", "d", False)
+    assert {*marks.facts("b", "c", True)} == {EdgeFact.CONTRADICTED}
+    assert marks.sentence("b", "c", True).startswith("b — c: ")  # no direction is shown
     hint = EdgeNotes(confidence={AB: 0.49, CD: 0.5})
-    assert hint.remark("a", "b", False) == "direction not decided; a weak hint"
-    assert hint.remark("c", "d", False) == "direction not decided"
-    again = "; edge found again in less than 50% of repeats (whichever way it points)"
-    assert hint.sentence("a", "b", True) == f"a → b, a weak hint{again}"
-    assert hint.sentence("a", "b", False).startswith(
-        "a and b may be linked, direction not decided by the data"
-    )
-    tiers = Knowledge.of(NAMES, tiers=[["c"], ["d"]])
-    assert "in every graph" not in EdgeNotes({AB: 0.4}, tiers).sentence("a", "b", True)
-    partial = EdgeNotes({AB: 0.4}, marks={("a", "b"): "o->"}).sentence("a", "b", True)
-    assert "a weak hint" in partial
-    assert "in every graph" not in partial
+    assert {*hint.facts("a", "b", False)} == {EdgeFact.UNDECIDED, EdgeFact.HINT}
+    assert {*hint.facts("c", "d", False)} == {EdgeFact.UNDECIDED}
+    assert {*hint.facts("a", "b", True)} == {EdgeFact.HINT}  # an arrow on a hint is not called decided
+    partial = EdgeNotes({AB: 0.4}, marks={("a", "b"): "o->"})
+    assert {*partial.facts("a", "b", True)} == {EdgeFact.HINT}
     loose = EdgeNotes(given_up_to={AB: 0}, nothing_held=[AB, CD])
-    assert loose.remark("a", "b", True) == "nothing was held fixed"
-    assert loose.sentence("c", "d", False) == (
-        "c and d are linked, direction not decided by the data; nothing was held fixed, so a third column may "
-        "explain it"
-    )
-    assert marks.remark("b", "c", True) == "direction contradicted"
-    assert (
-        marks.sentence("b", "c", True)
-        == "b and c are linked, test results contradict each other about the direction"
-    )
+    assert {*loose.facts("a", "b", True)} == {EdgeFact.NOTHING_HELD}
+    assert {*loose.facts("c", "d", False)} == {EdgeFact.UNDECIDED, EdgeFact.NOTHING_HELD}
 
 
-def test_a_discovery_with_tiers_says_so() -> None:
+def test_a_discovery_with_tiers_marks_the_declared_direction() -> None:
     """At this size Smoker - Cancer is found with probability near 1, and its direction comes from the tiers alone."""
     data = dc.networks.load("cancer").sample(20_000, seed=1)
     found = dc.discover(data, epsilon=None, method="pc", tiers=[["Smoker"], ["Cancer"]])
     assert ("Smoker", "Cancer") in found.graph.directed
-    assert "<title>Smoker → Cancer, direction as you declared</title>" in render(found)
+    (row,) = (row for row in edge_rows(found) if (row.a, row.b) == ("Smoker", "Cancer"))
+    assert {*row.facts} == {EdgeFact.DIRECTION_DECLARED}
 
 
 def test_a_declared_arrow_without_an_edge_had_no_say(result: DiscoveryResult) -> None:
-    page = render(replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["d"]])))
-    assert "You declared: in order of time a, then d." in page
-    assert set(remarks(page).values()) == {
-        "direction decided",
-        "direction not decided",
-    }
-    assert "agrees with what you declared" not in page
+    other = replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["d"]]))
+    assert declared_words(other.known) in render(other)
+    assert facts(other) == {"ab": set(), "bc": set(), "cd": {EdgeFact.UNDECIDED}}
+    assert "declared" not in arrows_mean(other)
+    assert "declared" in arrows_mean(result)
 
 
 ONE = PAG(
@@ -184,28 +175,19 @@ def test_every_kind_of_edge_has_words_and_a_sign() -> None:
         for graph in [PAG(["a", "b"], [("a", kind, "b")]) for kind in kinds]
         for _, marks, _ in graph.marked_edges()
     }
-    assert told == set(tables.MARK_SENTENCES) == set(tables.MARK_REMARKS) == set(tables.SIGNS)
-    assert set(tables.MARK_KEYS) == told - {"-", "-o"}  # those need rows that were selected
+    assert told == set(MARKS)
+    assert set(tables.SELECTED) == {"-", "-o"}  # those need rows that were selected
 
 
 def test_a_doctor_reads_that_a_hidden_common_cause_is_possible(hidden: dc.DiscoveryResult) -> None:
     assert hidden.graph.marks("x", "y") == "<->"
-    text = str(hidden)
+    text, full = str(hidden), hidden.summary(full=True)
     assert "a o-> x" in text
-    assert "a hidden common cause is possible" in text
-    assert "a hidden common cause; neither causes the other" in text
-    marks = EdgeNotes.of(hidden)
-    assert marks.sentence("x", "y", False).startswith(
-        "x and y have a hidden common cause, and neither causes the other"
-    )
-    assert "if no common cause is hidden" not in marks.sentence("a", "x", False)
+    for marks in ("o->", "<->"):
+        assert MARKS[marks][1] in text
+        assert f"{marks}: {MARKS[marks][1]}." in full
+    assert MARKS["<->"][1] in EdgeNotes.of(hidden).sentence("x", "y", False)
     assert any(isinstance(note, HiddenCauses) for note in hidden.notes)
-
-
-def test_the_summary_in_full_says_what_the_marks_mean(hidden: dc.DiscoveryResult) -> None:
-    text = hidden.summary(full=True)
-    assert "<->: a hidden common cause; neither causes the other." in text
-    assert "Common causes may be hidden" in text
 
 
 def test_the_drawing_has_a_circle_or_a_head_at_each_end() -> None:
@@ -225,8 +207,9 @@ def test_the_drawing_has_a_circle_or_a_head_at_each_end() -> None:
 
 
 def test_nodes_say_their_edges() -> None:
-    assert tables.marked_node_words(ONE, "b") == "b: a ∘→ b; b ↔ c; b → e"
-    assert tables.marked_node_words(PAG(["a"]), "a") == "a: no edges"
+    assert tables.node_words(ONE, "b") == "b: a ∘→ b; b ↔ c; b → e"
+    assert tables.node_words(PAG(["a"]), "a") == "a: no edges"
+    assert tables.node_words(dc.Graph(["a", "b"], directed=[("a", "b")]), "b") == "b: a → b"
 
 
 def test_the_plot_has_a_ring_for_every_circle() -> None:
@@ -240,7 +223,7 @@ def test_the_plot_has_a_ring_for_every_circle() -> None:
 def test_the_page_draws_and_explains_it(hidden: dc.DiscoveryResult, tmp_path: Path) -> None:
     text = Path(hidden.report(tmp_path / "report.html")).read_text(encoding="utf-8")
     assert 'marker-start="url(#graph-ring)"' in text
-    assert "a hidden common cause is possible" in text
+    assert MARKS["o->"][1] in text
     assert "causal sufficiency" not in text
     assert "↔" in text
     assert "hidden common cause" in hidden._repr_html_()
@@ -258,8 +241,7 @@ def test_every_file_keeps_the_marks(hidden: dc.DiscoveryResult) -> None:
 def test_contradictions_leave_circles_in_words() -> None:
     note = Conflicts(pairs=(("a", "b"),), declared=(), settled=False, circles=True)
     marks = EdgeNotes(conflicts=[frozenset("ab")], marks={("a", "b"): "o-o"})
-    assert "contradict" in marks.sentence("a", "b", False)
-    assert "contradict" in marks.remark("a", "b", False)
+    assert {*marks.facts("a", "b", False)} == {EdgeFact.CONTRADICTED}
     assert note.circles
 
 
@@ -310,23 +292,15 @@ def test_what_does_not_go_with_latent_is_one_line(tmp_path: Path, more: tuple[st
 def test_a_weak_hint_is_not_said_to_have_a_hidden_cause() -> None:
     graph = PAG(["a", "b", "c"], [("a", "<->", "b"), ("b", "->", "c")])
     kept = frozenset("ab"), frozenset("bc")
-    for part, firm in ((0.9, True), (0.2, False)):
+    for part, expected in ((0.9, EdgeFact.MARKED), (0.2, EdgeFact.HINT)):
         marks = EdgeNotes(
             confidence=dict.fromkeys(kept, part), marks={(a, b): m for a, m, b in graph.marked_edges()}
         )
-        said = " ".join(
-            words
-            for a, b in (("a", "b"), ("b", "c"))
-            for words in (marks.sentence(a, b, True), marks.short(a, b, True))
-        )
-        assert ("neither causes the other" in said) == firm
-        assert ("b is a cause of c" in said) == firm
-        assert ("perhaps a hidden common cause; a weak hint" in said) != firm
-        assert ("b may be a cause of c, a weak hint" in said) != firm
-    assert tables.counted_kinds(graph, [kept[0]]) == ["1 as cause and effect"]
+        assert {*marks.facts("a", "b", True)} == {*marks.facts("b", "c", True)} == {expected}
+        assert (MARKS["<->"][1] in marks.sentence("a", "b", True)) == (expected is EdgeFact.MARKED)
+    (only,) = tables.counted_kinds(graph, [kept[0]])
+    assert only.startswith("1 → (")
     assert tables.counted_kinds(graph, kept) == []
-    assert set(tables.HINT_REMARKS) == set(tables.MARK_REMARKS)
-    assert set(tables.HINT_SENTENCES) == set(tables.MARK_SENTENCES)
 
 
 def test_terminal_report_and_file_show_the_same_rows(result: DiscoveryResult) -> None:

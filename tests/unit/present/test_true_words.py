@@ -10,8 +10,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.adapters.oracle import PrivateOracle
+from dpcausal.core.statement import NOT_EMPTY, LabelsKnown
 from dpcausal.present.files import file_texts
-from dpcausal.present.statement import promise
+from dpcausal.present.statement import fact_words
 
 WHY = "made under dpcausal.testing.seeded: the noise was predictable"
 
@@ -86,10 +87,8 @@ def test_under_add_remove_it_is_public_that_there_are_rows(data: dc.Dataset, nei
         oracle.privacy,
     ]
     for statement in statements:
-        said = [line for line in statement.to_dict()["public"] if "at least one row" in line]
-        assert bool(said) == (neighbours == "add-remove")
-        words = " ".join(promise(statement))
-        assert ("an empty data set is refused" in words) == (neighbours == "add-remove")
+        assert (NOT_EMPTY in statement.public) == (neighbours == "add-remove")
+        assert (fact_words(NOT_EMPTY) in statement.summary()) == (neighbours == "add-remove")
 
 
 NUMBERS = dc.Schema({name: dc.Numeric(0, 1, bins=[0.5]) for name in "xyz"})
@@ -169,6 +168,5 @@ def test_unit_circle_says_that_labels_are_public(data: dc.Dataset, neighbours: s
     answer = dc.ci_test(
         data, "Smoker", "Cancer", epsilon=1.0, method="unit-circle", neighbours=neighbours, labels="Cancer"
     )
-    public = answer.privacy.to_dict()["public"]
-    assert [line for line in public if "labels in Cancer are fixed" in line and "size of both groups" in line]
+    assert LabelsKnown("Cancer") in answer.privacy.public
     assert answer.privacy.to_dict()["neighbours"] == "fixed-labels"

@@ -42,14 +42,11 @@ def test_sizes_and_budget_come_first() -> None:
 
 def test_the_words_name_every_reason_with_its_count() -> None:
     told = note_words(unanswered(Counter({OpenReason.NOISE: 1200, OpenReason.TOO_MANY_CELLS: 3})))
-    assert told.startswith(
-        "1,203 questions could not be answered (such a pair stays open unless other questions decide it): 1,200 "
-    )
-    assert f"; 3 {OPEN_REASONS[OpenReason.TOO_MANY_CELLS]}" in told
-    one = "1 question could not be answered (such a pair stays open unless other questions decide it)"
-    assert (
-        note_words(unanswered(Counter({OpenReason.NOISE: 1}))) == f"{one}: 1 {OPEN_REASONS[OpenReason.NOISE]}"
-    )
+    assert told.startswith("1,203 questions ")
+    assert f": 1,200 {OPEN_REASONS[OpenReason.NOISE]}; 3 {OPEN_REASONS[OpenReason.TOO_MANY_CELLS]}" in told
+    one = note_words(unanswered(Counter({OpenReason.NOISE: 1})))
+    assert one.startswith("1 question ")
+    assert one.endswith(f": 1 {OPEN_REASONS[OpenReason.NOISE]}")
 
 
 def test_a_discovery_says_which_reason_it_was() -> None:

@@ -1,0 +1,97 @@
+"""What the private drivers of the PC search share: answers until the budget ends, sessions, the second look.
+
+A driver turns questions into values of sensitivity 1 (``scores.py``) and hands them to a mechanism. Every charge goes
+through here or through ``release``; when the budget refuses the next one, that question and those after it have no
+answer, and their edges are reported as not tested.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from dpcausal.core.proofs import proved
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.scores import Scorer
+from dpcausal.discovery.search import Answer, EqualWidths, Note, Query, Skeleton, Task
+from dpcausal.planning.sieve import resolution
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.mechanisms.base import begin
+
+Way = TypeVar("Way")
+
+
+class Session(Protocol):
+    """A mechanism that was paid for and answers until it halts."""
+
+    @property
+    def halted(self) -> bool:
+        """Whether it answers no more."""
+        ...
+
+
+Opened = TypeVar("Opened", bound=Session)
+
+
+def paid_answers(count: int, affords: Callable[[], bool], answer: Callable[[int], Answer]) -> list[Answer]:
+    """Return the answers to so many questions, asked in turn; None from the first one on that can't be paid.
+
+    >>> left = [True, True, False, True]
+    >>> paid_answers(4, lambda: left.pop(0), lambda i: i == 0)
+    [True, False, None, None]
+    """
+    answers: list[Answer] = []
+    while len(answers) < count and affords():
+        answers.append(answer(len(answers)))
+    return answers + [None] * (count - len(answers))
+
+
+@proved("composition.proof.md")
+class Sessions(Generic[Opened]):
+    """Sessions of one mechanism: each is charged before it begins, when the one before it has halted."""
+
+    def __init__(self, mechanism: Any, budget: Budget, label: str) -> None:
+        self._mechanism, self._budget, self._label = mechanism, budget, label
+        self.current: Opened | None = None
+
+    def ready(self) -> bool:
+        """Return whether a session is open, or a new one could be paid for and was begun."""
+        if self.current is None or self.current.halted:
+            if not self._budget.affords(self._mechanism.event(self._label)):
+                return False
+            self.current = begin(self._mechanism, self._budget, self._label, 0.0)
+        return True
+
+
+def deletable(task: Task) -> int:
+    """Return how many edges a search can delete at most: public."""
+    known = task.known
+    return max(math.comb(len(task.columns), 2) - len(known.required) - len(known.forbidden), 1)
+
+
+def sharpest(ways: Iterable[tuple[Way, Callable[[float], float]]]) -> tuple[Way, float]:
+    """Return the way to decide with the smallest resolution, given how often each deletes a dependent pair; public."""
+    found = [(way, resolution(false_hit)) for way, false_hit in ways]
+    return min(found, key=lambda item: item[1])
+
+
+def still_open(
+    task: Task, skeleton: Skeleton, not_shown: Callable[[list[Query]], Sequence[Answer]]
+) -> frozenset[Pair]:
+    """Return the pairs that could not be decided: untested ones, and edges of which a second look shows no dependence.
+
+    The second look asks about edges without conditions, when the search is over. Which edges there are is released by
+    then.
+    """
+    undecided = skeleton.open(task.known)
+    place = {name: i for i, name in enumerate(task.columns)}
+    edges = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.required]
+    batch = [Query(x, y, ()) for x, y in sorted(edges, key=lambda pair: [place[name] for name in pair])]
+    answers = not_shown(batch)
+    return undecided | {frozenset((q.x, q.y)) for q, a in zip(batch, answers, strict=True) if a is not False}
+
+
+def strata_note(scorer: Scorer) -> tuple[Note, ...]:
+    """Return the note that given numbers are cut into equal widths, where they are."""
+    return (EqualWidths(scorer.cut_numbers),) if scorer.cut_numbers else ()
