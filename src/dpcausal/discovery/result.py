@@ -53,6 +53,7 @@ from dpcausal.planning.designs import Reach
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
 N = TypeVar("N", bound=Note)
+DIRECTION_LEVEL = 0.8  # the chance of a direction from which on an arrow is drawn
 HINT = WEAK  # of the repeats: an edge that is found again in fewer is a weak hint
 
 
@@ -129,6 +130,7 @@ class Terms:
     method: str
     reason: MethodReason
     level: float
+    direction_level: float = DIRECTION_LEVEL
     known: Knowledge = field(default_factory=Knowledge)
     rows: int | None = None
     about: frozenset[Pair] | None = None
@@ -145,6 +147,8 @@ class PairFindings:
     separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
     held: frozenset[Pair] | None = None
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
+    detectable: Mapping[Pair, float] = field(default_factory=dict)
+    direction: Mapping[tuple[str, str], float] = field(default_factory=dict)
     confidence: Mapping[Pair, float] | None = None
     repeats: int | None = None
     conflicts: frozenset[Pair] = frozenset()

@@ -52,6 +52,7 @@ from dpcausal.discovery.search import (
     pc_search,
     unanswered,
 )
+from dpcausal.stats.contrasts import all_pairs
 from dpcausal.stats.joint_graphs import anneal
 
 SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
@@ -147,6 +148,7 @@ def search_measured(
         adaptive=not measured.plan.joint,
         not_colliders=arrows,
         direction=direction,
+        detectable=detectable_of(forward, larger, skeleton),
         confidence=again,
         repeats=repeats or None,
         open=opened,
@@ -243,6 +245,22 @@ def confidence_of(
         others = graphs.again(whole.visited, generator)
         again |= found_again(task, chosen, repeats, lambda: named(columns, next(others)))
     return repeats, again
+
+
+def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skeleton) -> dict[Pair, float]:
+    """Return for every pair without an edge the w that would be found in most runs, given what separates it."""
+    columns, place = skeleton.columns, {name: j for j, name in enumerate(skeleton.columns)}
+    found = {}
+    for x, y in all_pairs(len(columns)):
+        pair = frozenset((columns[x], columns[y]))
+        if pair in skeleton.edges:
+            continue
+        given = tuple(sorted(place[z] for z in skeleton.separating.get(pair, ())))
+        least = forward.detectable((x, y), given)
+        if larger is not None and (x, y, given) in larger.tests:
+            least = min(least, larger.detectable(x, y, given))
+        found[pair] = least
+    return found
 
 
 def directions_of(
