@@ -1,6 +1,4 @@
-"""What may be a node and what may be an edge: the checks behind ``Graph``.
-
-The graph value every other room hands around: named nodes, arrows and plain edges.
+"""The graph value every other room hands around: named nodes, arrows and plain edges.
 
 A DAG has arrows only; a CPDAG has both kinds, and stands for all DAGs with the same independences. Nothing in
 a graph depends on the order in which edges were given.
@@ -11,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.graphs import formats, r_formats
+from dpcausal.graphs import formats
 
 if TYPE_CHECKING:
     import networkx
@@ -238,7 +236,7 @@ class Graph:
                 if b in self._children[a] or rank[a] < rank[b]:
                     yield a, b, b in self._children[a]
 
-    def marked_edges(self) -> Iterator[tuple[str, str, str]]:
+    def marked_edges(self) -> Iterator[formats.MarkedEdge]:
         """Every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in the order of ``edges``; a PAG has more marks."""
         for a, b, arrow in self.edges():
             yield a, "->" if arrow else "-", b
@@ -282,19 +280,9 @@ class Graph:
         """Return one JSON object with ``nodes``, ``directed`` and ``undirected``; of a PAG with ``marks`` too."""
         return formats.to_json(self)
 
-    @classmethod
-    def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Graph:
-        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
-        return _made(formats.from_json(source))
-
     def to_networkx(self) -> networkx.DiGraph:
         """Return a ``networkx.DiGraph`` in which a plain edge is two arcs, one each way."""
         return formats.to_networkx(self)
-
-    @classmethod
-    def from_networkx(cls, graph: networkx.Graph) -> Graph:
-        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
-        return _made(formats.from_networkx(graph))
 
     def to_dot(self) -> str:
         """Return Graphviz text."""
@@ -304,57 +292,77 @@ class Graph:
         """Return GraphML text that networkx, igraph and Cytoscape read."""
         return formats.to_graphml(self)
 
-    @classmethod
-    def from_graphml(cls, text: str | bytes) -> Graph:
-        """Return the first graph of a GraphML text."""
-        return _made(formats.from_graphml(text))
-
     def to_tetrad(self) -> str:
         """Return Tetrad's text format."""
         return formats.to_tetrad(self)
 
     def to_dagitty(self) -> str:
         """Return the text of dagitty (R, and in a browser): ``pdag { ... }``, or ``pag { ... }`` of a PAG."""
-        return r_formats.to_dagitty(self)
-
-    @classmethod
-    def from_dagitty(cls, text: str) -> Graph:
-        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
-        return _made(r_formats.from_dagitty(text))
+        return formats.to_dagitty(self)
 
     def to_arcs(self) -> str:
         """Return the arcs as comma-separated values (from, to), a plain edge both ways, as bnlearn takes them."""
-        return r_formats.to_arcs(self)
-
-    @classmethod
-    def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Graph:
-        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
-        return _made(r_formats.from_arcs(text, nodes))
+        return formats.to_arcs(self)
 
     def to_pcalg(self) -> list[list[int]]:
         """Return pcalg's adjacency matrix (``amat.cpdag``, of a PAG ``amat.pag``) in the order of ``nodes``."""
-        return r_formats.to_pcalg(self)
-
-    @classmethod
-    def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Graph:
-        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
-        return _made(r_formats.from_pcalg(matrix, nodes))
+        return formats.to_pcalg(self)
 
     def to_caugi(self) -> str:
         """Return the JSON text of R's caugi."""
-        return r_formats.to_caugi(self)
+        return formats.to_caugi(self)
 
     @classmethod
-    def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Graph:
+    def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Self:
+        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
+        return cls._made(formats.from_json(source))
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph) -> Self:
+        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
+        return cls._made(formats.from_networkx(graph))
+
+    @classmethod
+    def from_graphml(cls, text: str | bytes) -> Self:
+        """Return the first graph of a GraphML text."""
+        return cls._made(formats.from_graphml(text))
+
+    @classmethod
+    def from_tetrad(cls, text: str) -> Self:
+        """Return the graph in a text of Tetrad's; a ``PAG`` where an edge has a circle or two heads."""
+        return cls._made(formats.from_tetrad(text))
+
+    @classmethod
+    def from_dagitty(cls, text: str) -> Self:
+        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
+        return cls._made(formats.from_dagitty(text))
+
+    @classmethod
+    def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Self:
+        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
+        return cls._made(formats.from_arcs(text, nodes))
+
+    @classmethod
+    def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Self:
+        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
+        return cls._made(formats.from_pcalg(matrix, nodes))
+
+    @classmethod
+    def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Self:
         """Return the graph in a JSON text of caugi's."""
-        return _made(r_formats.from_caugi(text))
+        return cls._made(formats.from_caugi(text))
 
     @classmethod
-    def from_tetrad(cls, text: str) -> Graph:
-        """Return the graph in a text of Tetrad's; marks other than ``-->``, ``<--`` and ``---`` are refused."""
-        return cls(*formats.from_tetrad(text))
-
-
-def _made(found: formats.GraphParts | formats.MarkedParts) -> Graph:
-    """The graph of what was read: a PAG where edges have marks."""
-    return Graph._makers[formats.PAG](*found) if isinstance(found, formats.MarkedParts) else Graph(*found)
+    def _made(cls, found: formats.GraphParts) -> Self:
+        """Return the graph that was read: a PAG where it says so, or where an edge has a circle or two heads."""
+        pag = found.pag
+        if pag is None:
+            pag = cls.kind == formats.PAG or any(
+                marks not in ("->", "<-", "-") for _, marks, _ in found.edges
+            )
+        if pag:
+            return cast(Self, Graph._makers[formats.PAG](found.nodes, found.edges))
+        if cls.kind == formats.PAG:
+            raise InputError("this graph has no marks of a PAG: read it with Graph")
+        arrows = [(b, a) if marks == "<-" else (a, b) for a, marks, b in found.edges if marks != "-"]
+        return cls(found.nodes, arrows, [(a, b) for a, marks, b in found.edges if marks == "-"])

@@ -63,10 +63,9 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
-from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
+from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG
-from dpcausal.graphs.r_formats import to_arcs, to_dagitty
 from dpcausal.present.figures import figure_svg
 from dpcausal.present.graph_words import missing_words
 from dpcausal.present.notes import note_words
