@@ -32,13 +32,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from dpcausal.core.errors import InputError
-from dpcausal.graphs.adjustment import MAX_CANDIDATES, MAX_SET
-from dpcausal.graphs.back_door import Edges, OpenBackDoor, closing_set, left_out
-from dpcausal.graphs.graph import Pair
-from dpcausal.graphs.pag import PAG, Mark, marks_text
+from dpcausal.graphs.adjustment import Edges, OpenBackDoor, cheapest_set, closing_set, opening_columns
+from dpcausal.graphs.graph import Pair, reachable_by
+from dpcausal.graphs.pag import PAG, Mark
 
 MAX_STEPS = 20_000  # along paths
 
@@ -79,35 +78,13 @@ class _Marks:
                 "this graph has too many paths to search for what to adjust for: name the columns, without the graph"
             )
 
-    def possible_descendants(self, start: Collection[str]) -> set[str]:
-        """``start`` and what possibly directed paths lead to from it."""
-        found, waiting = set(start), list(start)
-        while waiting:
-            here = waiting.pop()
-            new = {name for name in self.near[here] if self.forward(here, name)} - found
-            found |= new
-            waiting.extend(new)
-        return found
+    def possible_descendants(self, start: Collection[str]) -> frozenset[str]:
+        """Return ``start`` and the nodes that possibly directed paths lead to from it."""
+        return reachable_by(lambda a: [b for b in self.near[a] if self.forward(a, b)], start)
 
-    def possible_ancestors(self, goals: Collection[str]) -> set[str]:
-        """``goals`` and what possibly directed paths lead to them from."""
-        found, waiting = set(goals), list(goals)
-        while waiting:
-            here = waiting.pop()
-            new = {name for name in self.near[here] if self.forward(name, here)} - found
-            found |= new
-            waiting.extend(new)
-        return found
-
-    def ancestors(self, goals: Collection[str]) -> set[str]:
-        """``goals`` and their ancestors by arrows."""
-        found, waiting = set(goals), list(goals)
-        while waiting:
-            here = waiting.pop()
-            new = {name for name in self.near[here] if self.arrow(name, here)} - found
-            found |= new
-            waiting.extend(new)
-        return found
+    def possible_ancestors(self, goals: Collection[str]) -> frozenset[str]:
+        """Return ``goals`` and the nodes from which possibly directed paths lead to them."""
+        return reachable_by(lambda b: [a for a in self.near[b] if self.forward(a, b)], goals)
 
     def directed_paths(self, x: str, y: str) -> Iterator[tuple[str, ...]]:
         """Every possibly directed path from x to y."""
@@ -155,27 +132,7 @@ class _Marks:
             return Mark.TAIL
         return Mark.TAIL if first is second is Mark.CIRCLE and self.apart(a, c) else None
 
-    def blocked(self, x: str, y: str, given: Collection[str]) -> bool:
-        """Whether every path of definite status from x to y that is not possibly directed is blocked by ``given``."""
-        opened = self.ancestors(given)
-
-        def leads(path: tuple[str, ...], directed: bool) -> bool:
-            self.step()
-            here = path[-1]
-            for name in self.near[here]:
-                if not self.goes_on(path, name, given, opened):
-                    continue
-                still = directed and self.forward(here, name)
-                if name == y:
-                    if not still:
-                        return True
-                elif leads((*path, name), still):
-                    return True
-            return False
-
-        return not leads((x,), True)
-
-    def goes_on(
+    def can_continue(
         self,
         path: tuple[str, ...],
         name: str,
@@ -184,7 +141,7 @@ class _Marks:
         *,
         maybe: bool = False,
     ) -> bool:
-        """Whether a path goes on to ``name``, its last node of definite status (or ``maybe`` not) and not blocking."""
+        """Whether ``name`` can follow on an open path: its last node is of definite status (or ``maybe`` not)."""
         if name in path:
             return False
         if len(path) == 1:
@@ -195,14 +152,15 @@ class _Marks:
         return (maybe or status is Mark.TAIL) and path[-1] not in given
 
     def open_path(
-        self, x: str, y: str, given: Collection[str], without: Collection[Pair], *, maybe: bool = False
+        self, x: str, y: str, given: Collection[str], without: Collection[Pair] = (), *, maybe: bool = False
     ) -> tuple[str, ...] | None:
-        """A shortest path that keeps ``given`` from being blocking, without these edges; None if there is none.
+        """Return a shortest path of definite status that is not possibly directed and that ``given`` leaves open.
 
-        ``maybe``: one that may, in some graph of the class: a node of indefinite status counts as no collider, and an
-        edge that may point to x as one that does.
+        It takes none of the edges ``without``; None if there is no such path. ``maybe``: a path that may be open in
+        some graph of the class: a node of indefinite status counts as no collider, and an edge that may point to x as
+        one that does.
         """
-        opened = self.ancestors(given)
+        opened = self.graph.ancestors(given)
         waiting: deque[tuple[tuple[str, ...], bool]] = deque([((x,), True)])
         while waiting:
             self.step()
@@ -211,7 +169,7 @@ class _Marks:
             for name in self.near[here]:
                 if frozenset((here, name)) in without:
                     continue
-                if not self.goes_on(path, name, given, opened, maybe=maybe):
+                if not self.can_continue(path, name, given, opened, maybe=maybe):
                     continue
                 back = maybe and here == x and name != y and self.may_cause(name, x)
                 still = directed and self.forward(here, name) and not back
@@ -231,7 +189,7 @@ class _Marks:
         for a, b in pairwise(path):
             if self.mark(b, a) is Mark.ARROW and self.mark(a, b) is not Mark.ARROW:
                 a, b = b, a
-            found.append((a, marks_text(self.mark(b, a), self.mark(a, b)), b))
+            found.append((a, self.graph.marks(a, b), b))
         return tuple(found)
 
 
@@ -285,19 +243,12 @@ def pag_adjustment(
     if hidden:
         raise refused
     forbidden = marks.possible_descendants(on_paths)
-    order = {name: i for i, name in enumerate(graph.nodes)}
-    near = sorted(marks.possible_ancestors({x, y}) - forbidden - {x, y}, key=order.__getitem__)
-    best = tuple(near)
-    if not marks.blocked(x, y, best):
+    near = tuple(sorted(marks.possible_ancestors({x, y}) - forbidden - {x, y}, key=graph.nodes.index))
+    if marks.open_path(x, y, near) is not None:
         raise refused
-    least = math.prod(sizes[name] for name in best)
-    few = sorted(near, key=lambda name: (sizes[name], order[name]))[:MAX_CANDIDATES]
-    for number in range(min(MAX_SET, len(few)) + 1):
-        for given in combinations(sorted(few, key=order.__getitem__), number):
-            cells = math.prod(sizes[name] for name in given)
-            if cells < least and marks.blocked(x, y, given):
-                best, least = given, cells
-    return best
+    cells = math.prod(sizes[name] for name in near)
+    found = cheapest_set(graph, near, sizes, lambda given: marks.open_path(x, y, given) is None, cells)
+    return near if found is None else found
 
 
 def pag_back_door(
@@ -318,7 +269,7 @@ def pag_back_door(
     OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', 'o->', 'x'), ('z', '->', 'y')),))
     """
     marks = _Marks(graph, possible)
-    before = marks.ancestors({graph.check(x)})
+    before = graph.ancestors({x})
     # the outcome before the treatment, by the graph: no back-door path
     first = {
         frozenset((y, name)) for name in marks.near[graph.check(y)] if marks.arrow(y, name) and name in before
@@ -356,7 +307,7 @@ def _closing(
         len(path) > 2 or marks.mark(x, y) is Mark.ARROW
     )  # y o-> x: the outcome may come first
     shown = tuple(marks.edges(one) for one in paths if one is not None)
-    return OpenBackDoor(sure, hold, left_out(given, closed), shown)
+    return OpenBackDoor(sure, hold, opening_columns(given, closed), shown)
 
 
 def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDoor | None:

@@ -763,7 +763,7 @@ def from_caugi(text: str | bytes | Mapping[str, Any]) -> GraphParts:
         raise InputError("the edges of caugi's are a list")
     edges = []
     for edge in listed:
-        marks = _FROM_TETRAD.get(edge.get("edge")) if isinstance(edge, Mapping) else None
+        marks = _FROM_TETRAD.get(str(edge.get("edge"))) if isinstance(edge, Mapping) else None
         if marks is None or not {"from", "to"} <= edge.keys():
             raise InputError(f"an edge of caugi's has from, to and edge (one of {', '.join(_FROM_TETRAD)})")
         edges.append((edge["from"], marks, edge["to"]))

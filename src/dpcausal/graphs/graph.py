@@ -80,6 +80,21 @@ def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None
         raise InputError(f'an edge from "{a}" to itself')
 
 
+def reachable_by(step: Callable[[str], Iterable[str]], start: Iterable[str]) -> frozenset[str]:
+    """Return the nodes that can be reached from ``start`` by steps, ``start`` among them.
+
+    >>> sorted(reachable_by({"a": ["b"], "b": ["c"], "c": []}.__getitem__, ["a"]))
+    ['a', 'b', 'c']
+    """
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        new = set(step(waiting.pop())) - found
+        found |= new
+        waiting.extend(new)
+    return frozenset(found)
+
+
 class Graph:
     """An immutable graph with at most one edge between two nodes: ``a -> b`` or ``a - b``.
 
@@ -186,13 +201,7 @@ class Graph:
 
     def ancestors(self, nodes: Iterable[str]) -> frozenset[str]:
         """``nodes`` and everything with a directed path to one of them. O(nodes + edges)."""
-        found = {self.check(node) for node in nodes}
-        waiting = list(found)
-        while waiting:
-            new = self._parents[waiting.pop()] - found
-            found |= new
-            waiting.extend(new)
-        return frozenset(found)
+        return reachable_by(self._parents.__getitem__, map(self.check, nodes))
 
     def check(self, node: str) -> str:
         """``node`` itself, or an ``InputError`` when the graph has no such node."""
