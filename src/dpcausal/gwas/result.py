@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpcausal.core.display import display
-from dpcausal.core.other_names import OtherNames, spellings
+from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.gwas.cohort import Variant
 

@@ -58,7 +58,16 @@ from dpcausal.core.statement import (
 )
 from dpcausal.privacy.accounting.composition import Filter, PrivacyCost, Spent, exact, left_of
 from dpcausal.privacy.events import Event
-from dpcausal.privacy.ledger_files import sqlite_files
+from dpcausal.privacy.ledger.beside import SecondBudget, charged_beside, other_budgets, sqlite_files
+from dpcausal.privacy.ledger.earlier import (
+    MOST_ENTRIES,
+    AskedBefore,
+    EarlierRelease,
+    OtherRows,
+    SearchAgain,
+    asked_before,
+    other_rows,
+)
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
@@ -340,7 +349,6 @@ class Budget:
     def _warn_of_other_budgets(self) -> None:
         """Warn where the rows may have another budget, before this one is charged; by public names, no row is read."""
         from dpcausal.privacy.ledger import Ledger
-        from dpcausal.privacy.ledger.beside import SecondBudget, other_budgets
 
         if not isinstance(self._ledger, Ledger) or self._ledger.file is None or self._dataset is None:
             return
@@ -360,29 +368,12 @@ class Budget:
         if self._file is None or (None, "", self._file) in _LOOKED:
             return
         _LOOKED.add((None, "", self._file))
-        files = list(sqlite_files([self._file.parent, Path.cwd()]))
-        if not files:
-            return
-        from dpcausal.privacy.ledger.beside import (  # late: most folders have none
-            SecondBudget,
-            charged_beside,
-        )
-
-        for other in charged_beside(files, self._file.name):
+        for other in charged_beside(sqlite_files([self._file.parent, Path.cwd()]), self._file.name):
             warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:
         """Warn where an earlier charge was for the same question, answers this one, or was for other rows: public."""
         from dpcausal.privacy.ledger import Ledger
-        from dpcausal.privacy.ledger.earlier import (
-            MOST_ENTRIES,
-            AskedBefore,
-            EarlierRelease,
-            OtherRows,
-            SearchAgain,
-            asked_before,
-            other_rows,
-        )
 
         if not isinstance(self._ledger, Ledger) or self._dataset is None:
             return

@@ -27,11 +27,11 @@ from sqlalchemy import Connection, func, select
 from dpcausal.core.display import display
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled as as_the_reader_spells
+from dpcausal.core.spelling import spelled
 from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
 from dpcausal.privacy.ledger import tables as rows
-from dpcausal.privacy.ledger.beside import SecondBudget, other_budgets
+from dpcausal.privacy.ledger.beside import SecondBudget, lookalike, other_budgets
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
     Account,
@@ -44,7 +44,6 @@ from dpcausal.privacy.ledger.chain import (
     genesis,
 )
 from dpcausal.privacy.ledger.connection import Database
-from dpcausal.privacy.ledger.lookalikes import lookalike, spelled
 from dpcausal.privacy.ledger.tables import entries
 
 DECISION = "a new budget is the decision of whoever is answerable for the data"
@@ -200,7 +199,7 @@ class Ledger:
                 if other is None:
                     return rows.append(connection, entry)
                 raise LedgerError(
-                    f"the ledger {self.name} has a data set {spelled(other)}, and {spelled(dataset)} looks like it: "
+                    f"the ledger {self.name} has a data set {other!a}, and {dataset!a} looks like it: "
                     "one data set under two names has two budgets; if it is another one, say so (--similar-name, or "
                     "similar_name=True)"
                 )
@@ -265,7 +264,7 @@ class Ledger:
             self._totals[dataset] = total
             allowed = total.to_dict()["note"]["neighbours"]
             if allowed != relation.value:
-                how = as_the_reader_spells(f"--neighbours {allowed}", f"neighbours={allowed!r}")
+                how = spelled(f"--neighbours {allowed}", f"neighbours={allowed!r}")
                 raise LedgerError(
                     f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}: ask with {how}. One "
                     f"set of people has one relation for all releases, ever: one that needs {relation.value} is "

@@ -31,8 +31,8 @@ from sqlalchemy import (
 )
 
 from dpcausal.core.errors import LedgerError, did_you_mean
+from dpcausal.privacy.ledger.beside import lookalike
 from dpcausal.privacy.ledger.chain import CREATE, Entry, genesis
-from dpcausal.privacy.ledger.lookalikes import lookalike, spelled
 
 FORMAT = 1
 
@@ -189,7 +189,7 @@ def unknown(connection: Connection, ledger: str, dataset: str) -> LedgerError:
     alike = lookalike(dataset, known)
     if alike is not None:
         return LedgerError(
-            f"the ledger {ledger} has no data set {spelled(dataset)}: did you mean {spelled(alike)}?"
+            f"the ledger {ledger} has no data set {dataset!a}: did you mean {alike!a}?"
         )
     return LedgerError(f"the ledger {ledger} has no data set {dataset!r}{did_you_mean(dataset, known)}")
 
