@@ -1,14 +1,11 @@
-"""Two mistakes of sieve-and-examine as published, as audit targets, and a sparse vector with any scales.
-
-References: [2] Wang, Pang & Song 2020, Alg. 2.
-
-Known-broken variants, each a mistake from a paper or a public library, as audit targets.
+"""Known-broken variants, each a mistake from a paper or a public library, as audit targets.
 
 Every one claims ``epsilon`` (and delta = 1e-6 where it has one) and costs more. ``real`` is its exact cost, or a
 lower bound of it found by exact computation. ``catchable`` says whether sampling finds it at 100,000
 trials and epsilon = 1: some mistakes only show on outputs too rare to sample.
 
-References: [1] Lyu, Su & Li 2017 (variants of sparse vector); [2] Wang, Pang & Song 2020, appendix F.
+References: [1] Lyu, Su & Li 2017 (variants of sparse vector); [2] Wang, Pang & Song 2020, Alg. 2 (sieve-and-examine)
+and appendix F.
 """
 
 from __future__ import annotations
@@ -17,8 +14,8 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
-from dpcausal.audit import exact, laws, targets
-from dpcausal.audit.targets import DELTA, SCORES, Target
+from dpcausal.audit import exact, targets
+from dpcausal.audit.targets import DELTA, Target
 from dpcausal.privacy import mechanisms as dp
 from dpcausal.privacy import noise
 from dpcausal.privacy.mechanisms import INTEGERS
@@ -86,7 +83,7 @@ def sieve_no_refresh(epsilon: float) -> Target:
 
     def real() -> float:
         return exact.worst_loss(
-            *(laws.sieve_law(stream, "geometric", scales, examine, refresh=False) for stream in worlds)
+            *(exact.sieve_law(stream, "geometric", scales, examine, refresh=False) for stream in worlds)
         )
 
     return Target(
@@ -112,7 +109,7 @@ def _svt(
     catchable: bool = True,
 ) -> Target:
     def found() -> float:
-        here, there = (laws.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
+        here, there = (exact.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
         return exact.worst_loss(here, there)
 
     return Target(
@@ -173,22 +170,19 @@ def svt_unlimited(epsilon: float) -> Target:
     )
 
 
+def _broken(target: Target, name: str, says: str, claim: float) -> Target:
+    """Return a shipped target under the name of a mistake that claims too little, and is caught."""
+    return replace(target, name=name, says=says, claim=claim, broken=True, catchable=True)
+
+
 def laplace_small_scale(epsilon: float) -> Target:
     """Noise 30% too small: epsilon/.7."""
-    wrong = targets.laplace(epsilon / 0.7)
-    return replace(
-        wrong,
-        name="laplace-small-scale",
-        says="noise 30% too small",
-        claim=epsilon,
-        broken=True,
-        catchable=True,
-    )
+    return _broken(targets.laplace(epsilon / 0.7), "laplace-small-scale", "noise 30% too small", epsilon)
 
 
 def gaussian_small_sigma(epsilon: float) -> Target:
     """Noise 30% too small. At delta = 1e-6 the excess hides in tails that sampling can't see."""
-    sigma = dp.Gaussian(sensitivity=1.0, rho=_rho(epsilon), grid=INTEGERS).steps[1] * 0.7
+    sigma = dp.Gaussian(sensitivity=1.0, rho=targets.rho_at(epsilon), grid=INTEGERS).steps[1] * 0.7
     return Target(
         name="gaussian-small-sigma",
         says="Gaussian noise 30% too small",
@@ -200,36 +194,16 @@ def gaussian_small_sigma(epsilon: float) -> Target:
     )
 
 
-def _rho(epsilon: float) -> float:
-    tail = math.log(1 / DELTA)
-    return (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
-
-
 def noisy_max_monotone_scales(epsilon: float) -> Target:
     """Scale Delta/epsilon for scores that one row can move both ways: 2 epsilon."""
-    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=True, grid=INTEGERS)
-    return Target(
-        name="noisy-max-monotone-scales",
-        says="noisy max with monotone scales on general scores",
-        sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.noisy_max_law(s, mechanism.scale)),
-        broken=True,
-        catchable=True,
-    )
+    wrong = targets.noisy_max(epsilon, monotone=True)
+    says = "noisy max with monotone scales on general scores"
+    return _broken(wrong, "noisy-max-monotone-scales", says, epsilon)
 
 
 def top_k_unsplit(epsilon: float) -> Target:
     """Two rounds at the full epsilon each."""
-    wrong = targets.top_k(2 * epsilon)
-    return replace(
-        wrong,
-        name="top-k-unsplit",
-        says="two rounds, each at epsilon",
-        claim=epsilon,
-        broken=True,
-        catchable=True,
-    )
+    return _broken(targets.top_k(2 * epsilon), "top-k-unsplit", "two rounds, each at epsilon", epsilon)
 
 
 def smooth_median_paper(epsilon: float) -> Target:

@@ -7,12 +7,13 @@ loss of the mechanism; for those with a delta, the exact epsilon at that delta o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from dpcausal.audit import exact, laws
+from dpcausal.audit import exact
 from dpcausal.audit.empirical import Sampler
 from dpcausal.privacy import mechanisms as dp
 from dpcausal.privacy.mechanisms import INTEGERS
@@ -49,10 +50,8 @@ def laplace(epsilon: float) -> Target:
 
 
 def gaussian(epsilon: float) -> Target:
-    """One count, 0 against 1; claims (epsilon, 1e-6) through rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
-    tail = math.log(1 / DELTA)
-    rho = (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
-    mechanism = dp.Gaussian(sensitivity=1.0, rho=rho, grid=INTEGERS)
+    """One count, 0 against 1; claims (epsilon, 1e-6)."""
+    mechanism = dp.Gaussian(sensitivity=1.0, rho=rho_at(epsilon), grid=INTEGERS)
     return Target(
         name="gaussian",
         says="a count with Gaussian noise",
@@ -61,6 +60,12 @@ def gaussian(epsilon: float) -> Target:
         delta=DELTA,
         real=lambda: real_epsilon("gaussian", (0, mechanism.steps[1]), (1, mechanism.steps[1])),
     )
+
+
+def rho_at(epsilon: float) -> float:
+    """Return the rho of rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
+    tail = math.log(1 / DELTA)
+    return (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
 
 
 def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) -> float:
@@ -124,42 +129,42 @@ def sieve_and_examine(epsilon: float) -> Target:
 SCORES = ((0, 1, 1), (-1, 2, 2))  # the first candidate falls, the others rise
 
 
-def noisy_max(epsilon: float) -> Target:
-    """Three candidates."""
-    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
+def selection(
+    name: str,
+    says: str,
+    mechanism: dp.NoisyMax | dp.PermuteAndFlip | dp.Exponential,
+    law: Callable[[Sequence[int]], exact.Law],
+    far: int = 40,
+) -> Target:
+    """Three candidates; ``law`` is that of the mechanism."""
     return Target(
-        name="noisy-max",
-        says="report-noisy-max with geometric noise",
+        name=name,
+        says=says,
         sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.noisy_max_law(s, mechanism.scale)),
+        claim=mechanism.epsilon,
+        real=lambda: exact.worst_selection(law, far=far),
     )
+
+
+def noisy_max(epsilon: float, *, monotone: bool = False) -> Target:
+    """Three candidates."""
+    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS)
+    law = partial(exact.noisy_max_law, scale=mechanism.scale)
+    return selection("noisy-max", "report-noisy-max with geometric noise", mechanism, law)
 
 
 def permute_and_flip(epsilon: float) -> Target:
     """Three candidates."""
     mechanism = dp.PermuteAndFlip(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
-    return Target(
-        name="permute-and-flip",
-        says="permute-and-flip",
-        sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.choice_law(mechanism, s, flip=True)),
-    )
+    law = partial(exact.choice_law, mechanism, flip=True)
+    return selection("permute-and-flip", "permute-and-flip", mechanism, law)
 
 
 def exponential(epsilon: float) -> Target:
     """Three candidates."""
     mechanism = dp.Exponential(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
-    return Target(
-        name="exponential",
-        says="the exponential mechanism",
-        sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(
-            lambda s: laws.choice_law(mechanism, s, flip=False), far=math.ceil(FAR / epsilon)
-        ),
-    )
+    law = partial(exact.choice_law, mechanism, flip=False)
+    return selection("exponential", "the exponential mechanism", mechanism, law, math.ceil(FAR / epsilon))
 
 
 def top_k(epsilon: float) -> Target:

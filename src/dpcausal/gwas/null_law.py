@@ -4,9 +4,9 @@ Given the public group sizes and the number M1 of copies of allele 1, c11 is hyp
 to do with the phenotype (alleles exchangeable between people: Hardy-Weinberg, as for every allelic test). M1 is a
 secret; what is known about it is a range: nothing (0 to n), a least minor allele frequency, or a frequency per SNP
 from a reference panel, with six standard deviations of sampling on both sides; or a least number of copies that a
-mechanism released (``floor.py``). Everything here is a *bound over that range*, so the level holds whatever M1 is in
-it; privacy does not depend on any of it. Naming the other allele turns M1 into n - M1 and changes no statistic, so
-only margins up to n/2 are computed.
+mechanism released (``statistics.py``). Everything here is a *bound over that range*, so the level holds whatever M1
+is in it; privacy does not depend on any of it. Naming the other allele turns M1 into n - M1 and changes no statistic,
+so only margins up to n/2 are computed.
 
 - ``chi2_tail``: sup of P(chi2 >= q), exact sums in the worst lattice position, so it is smooth in M1 and a grid of
   margins finds it.

@@ -1,15 +1,6 @@
-"""What a plan may choose from public numbers: the threshold tau a SNP is scored at, and how ``em`` shares its budget.
+"""The plan of a screening: mechanisms, noise and cuts from public numbers alone, before any genotype is seen.
 
-The distance and the unit circle are measured from the border chi2 = tau. Any tau gives a valid test, since the cut is
-set afterwards for the worst margin; which tau is best depends on the noise. With little noise it is the quantile of
-the level (no margin is worse than another). With much noise rare alleles set the cut, whose values lie near the border
-whatever tau is, and every common SNP must first cross a border far out for nothing; a lower tau repairs that.
-
-**Rule.** Of a grid, take what makes z = sqrt(chi2) smallest that a SNP needs to be found half the time, averaged over
-minor allele frequencies from the least known one to 1/2. In ``em`` to be found is to be chosen and to pass the cut.
-**Guarantee** nothing here sees data. **Cost** about a millisecond a candidate. What it brings: ``docs/gwas.md``.
-
-A plan of a screening: mechanisms, noise and cuts from public numbers alone, before any genotype is seen.
+**Cuts.**
 
 - ``svt``: the cut makes each SNP's chance of a false hit level/answers, noise included (``null_law.noisy_cuts``), so
   the family-wise error is at most level by the union bound, whatever threshold noise the SNPs share.
@@ -17,7 +8,15 @@ A plan of a screening: mechanisms, noise and cuts from public numbers alone, bef
   t - a) <= level, since noise is drawn for k SNPs only (a: best of a public grid). The p-value is the same bound at
   the released value.
 
-The threshold tau of the statistic, and how ``em`` shares its budget, are chosen in ``gwas/plan.py``.
+**Threshold.** The distance and the unit circle are measured from the border chi2 = tau. Any tau gives a valid test,
+since the cut is set afterwards for the worst margin; which tau is best depends on the noise. With little noise it is
+the quantile of the level (no margin is worse than another). With much noise rare alleles set the cut, whose values lie
+near the border whatever tau is, and every common SNP must first cross a border far out for nothing; a lower tau repairs
+that. Of a grid of tau and of shares of epsilon to choose by (``em``) the plan takes what makes z = sqrt(chi2) smallest
+that a SNP needs to be found half the time, averaged over minor allele frequencies from the least known one to 1/2. In
+``em`` to be found is to be chosen and to pass the cut. What it brings: ``docs/gwas.md``.
+
+**Cost** about a millisecond a candidate.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import WholeUnit
-from dpcausal.gwas.floor import least_minor_sensitivity
 from dpcausal.gwas.null_law import Floats, NullLaw
-from dpcausal.gwas.statistics import Name, Statistic
+from dpcausal.gwas.statistics import Name, Statistic, least_minor_sensitivity
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace, SparseVector, TopK
 

@@ -10,7 +10,7 @@ papers'). Who takes part and who is a case is public, so N0 and N1 are: the stat
 Cuts and p-values with their family-wise control are in ``plan.py``.
 **What is known about frequencies** sets the cuts, never the noise: nothing (worst case over all), ``maf`` (no SNP
 below it), ``frequencies`` (of a reference panel, one per SNP), or a floor bought with ``freq_share`` of epsilon
-(``floor.py``). **Cost** O(SNPs), milliseconds for 200,000.
+(``statistics.py``). **Cost** O(SNPs), milliseconds for 200,000.
 References: Kakizaki, Fukuchi & Sakuma 2017, algorithms 3 and 4 (their threshold noise cancels: ours is drawn once,
 on one side).
 """
@@ -27,11 +27,10 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public
 from dpcausal.gwas.cohort import GenotypeCounts
-from dpcausal.gwas.floor import floor_of, least_minor_count
 from dpcausal.gwas.null_law import Floats
 from dpcausal.gwas.plan import FIXED_LABELS, RISK, UNITS, Method, ScreenPlan, Unit
 from dpcausal.gwas.result import Hit, Screening
-from dpcausal.gwas.statistics import Name
+from dpcausal.gwas.statistics import Name, floor_of, least_minor_count
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import begin, release
 

@@ -1,9 +1,4 @@
-"""Words of a .bif text, read one after another, with the line to name in an error.
-
-The text is cut in one pass by one regular expression, which is what makes files of megabytes quick to read;
-line numbers are worked out only when an error needs one.
-
-Read Bayesian networks from .bif files (the Interchange Format, as JavaBayes and bnlearn write it).
+r"""Bayesian networks in .bif files (the Interchange Format, as JavaBayes and bnlearn write it): read and written.
 
     network NAME { property ...; }
     variable smoke { type discrete [ 2 ] { yes, no }; property ...; }
@@ -14,14 +9,13 @@ A name is any run of characters without blanks, quotes and ``, ; { } ( ) [ ] |``
 quotes on one line (with ``\"``, ``\\``, ``\n`` and ``\r`` inside). Commas count as blanks and ``|`` may be
 missing, as in JavaBayes. Comments are ``//`` and ``/* */``. In ``table`` the variable's own level changes
 slowest and the last parent's fastest. Rows that are not listed take ``default``; without one they are an
+error. Rows that sum to within 0.01 of 1 are divided by their sum (published tables are rounded); further off is an
 error.
 
-Rows that sum to within 0.01 of 1 are divided by their sum (published tables are rounded); further off is an
-error.
+The text is cut in one pass by one regular expression, which is what makes files of megabytes quick to read;
+line numbers are worked out only when an error needs one.
 
 Reference: Cozman (1998), "The Interchange Format for Bayesian Networks", version 0.15.
-
-Write Bayesian networks to .bif files that ``bif`` and other programs read.
 """
 
 from __future__ import annotations
@@ -33,16 +27,13 @@ import zlib
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.networks.network import SUM_TOLERANCE, Network, Variable
-
-if TYPE_CHECKING:
-    from dpcausal.networks.network import Network, Variable
 
 # A comment matches outside the group and so gives an empty word; blanks and commas match nothing.
 _WORD = re.compile(r"""//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*"|[;{}()\[\]|]|[^\s,;{}()\[\]|"]+|")""")
@@ -63,8 +54,8 @@ class Tokens:
         """Raise the one ``InputError``, at the word last taken unless ``at`` says otherwise."""
         position = self.at - 1 if at is None else at
         line = self.text.count("\n") + 1
-        kept = (found for found in _WORD.finditer(self.text) if found[1])
-        for i, found in enumerate(kept):
+        words = (found for found in _WORD.finditer(self.text) if found[1])
+        for i, found in enumerate(words):
             if i >= position:
                 line = self.text.count("\n", 0, found.start()) + 1
                 break
@@ -381,11 +372,9 @@ def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
 
 
 def format_bif(network: Network) -> str:
-    """The .bif text of ``network``: probabilities with all their digits, one row per configuration of
-    parents.
+    """Return the .bif text of a network: probabilities with all their digits, a row per configuration of parents.
 
-    Names with blanks or punctuation are quoted. Whether levels are ordered has no place in the format and
-    is lost.
+    Names with blanks or punctuation are quoted. Whether levels are ordered has no place in the format and is lost.
 
     >>> from dpcausal.networks import load
     >>> print(format_bif(load("asia")).split("probability")[-1], end="")

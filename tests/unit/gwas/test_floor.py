@@ -10,11 +10,11 @@ from scipy.stats import binom
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Composition, FloorReleased, Noisy
-from dpcausal.gwas.floor import floor_of
 from dpcausal.gwas.null_law import NullLaw
 from dpcausal.gwas.plan import FIXED_LABELS, z_needed
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
+from dpcausal.gwas.statistics import floor_of
 from dpcausal.privacy.accounting.pld import compose
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace

@@ -188,9 +188,7 @@ def unknown(connection: Connection, ledger: str, dataset: str) -> LedgerError:
     known = names(connection)
     alike = lookalike(dataset, known)
     if alike is not None:
-        return LedgerError(
-            f"the ledger {ledger} has no data set {dataset!a}: did you mean {alike!a}?"
-        )
+        return LedgerError(f"the ledger {ledger} has no data set {dataset!a}: did you mean {alike!a}?")
     return LedgerError(f"the ledger {ledger} has no data set {dataset!r}{did_you_mean(dataset, known)}")
 
 
