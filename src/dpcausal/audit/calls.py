@@ -34,8 +34,8 @@ from dpcausal.gwas.single import single_test
 from dpcausal.models import LinearGaussian
 
 REPLACE, ADD, FIXED = "replace-one", "add-remove", "fixed-labels"
-TRIALS = 2_000  # of a call, unless told: it costs milliseconds
-WHOLE = "the whole of epsilon"  # stands for it among the options of a search
+TRIALS = 2_000  # of a call by default: it costs milliseconds
+WHOLE = "the whole of epsilon"  # a value among the options of a search that means it
 Columns = dict[str, Any]
 
 PAIR = Schema({name: Categorical([0, 1]) for name in "xy"})
@@ -156,19 +156,19 @@ def _stored() -> Any:
 
 
 def stored(call: Call, relation: str) -> tuple[Columns, Columns]:
-    """The two neighbours of this call as columns: a common base with either row, or without one (null)."""
-    kept = _stored()[call.name][relation]
+    """Return the two neighbours of this call as columns: a common base with either row, or without one (null)."""
+    pair = _stored()[call.name][relation]
 
     def world(row: Any) -> Columns:
-        more = {name: [] if row is None else [row[name]] for name in kept["base"]}
-        return {name: decoded([*column, *more[name]]) for name, column in kept["base"].items()}
+        more = {name: [] if row is None else [row[name]] for name in pair["base"]}
+        return {name: decoded([*column, *more[name]]) for name, column in pair["base"].items()}
 
-    first, second = kept["rows"]
+    first, second = pair["rows"]
     return world(first), world(second)
 
 
 def decoded(cells: list[Any]) -> Any:
-    """Cells as they are stored: "0" and "1" are codes, "0120" the genotypes of a person, 0.25 is a number.
+    """Return cells from how they are stored: "0" and "1" are codes, "0120" the genotypes of a person, 0.25 is a number.
 
     >>> decoded(["0", "1"]), decoded([0.5]), decoded(["01", "12"]).tolist()
     (array([0, 1]), array([0.5]), [[0, 1], [1, 2]])
@@ -180,7 +180,7 @@ def decoded(cells: list[Any]) -> Any:
 
 
 def built(call: Call, columns: Columns) -> Any:
-    """What the call is given: rows, or the counts of a study."""
+    """Return what the call is given: rows, or the counts of a study."""
     if call.schema is not None:
         return read(columns, call.schema)
     genotypes, case = columns["genotypes"], columns["case"].astype(bool)
@@ -193,7 +193,7 @@ def built(call: Call, columns: Columns) -> Any:
 
 
 def returned(result: Any) -> dict[str, Value]:
-    """The features of a result: every number and every decision in it."""
+    """Return the features of a result: every number and every decision in it."""
     found: dict[str, Value] = {}
     for name in ("independent", "rejected", "statistic", "pvalue", "asked", "full", "complete"):
         value = getattr(result, name, None)
@@ -227,7 +227,7 @@ def sampler(call: Call, worlds: Sequence[Any], epsilon: float, relation: str) ->
 
 
 def target(name: str, epsilon: float, relation: str | None = None) -> Target:
-    """The audit of this call at this epsilon.
+    """Return the audit of this call at this epsilon.
 
     Raises
     ------

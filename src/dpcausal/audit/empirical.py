@@ -31,7 +31,7 @@ CUTS = 60  # thresholds tried for a score
 
 
 def clopper_pearson(successes: int, trials: int, tail: float) -> tuple[float, float]:
-    """Bounds on a probability, each wrong with probability at most ``tail``.
+    """Return the bounds on a probability, each wrong with probability at most ``tail``.
 
     >>> low, high = clopper_pearson(0, 100, 0.025)
     >>> low, round(high, 4)
@@ -43,7 +43,7 @@ def clopper_pearson(successes: int, trials: int, tail: float) -> tuple[float, fl
 
 
 def lower_bound(hits: int, hits_other: int, trials: int, tail: float, delta: float) -> float:
-    """The epsilon that ``hits`` against ``hits_other`` of ``trials`` proves; 0 if none."""
+    """Return the epsilon that ``hits`` against ``hits_other`` of ``trials`` proves; 0 if none."""
     low, high = clopper_pearson(hits, trials, tail)[0] - delta, clopper_pearson(hits_other, trials, tail)[1]
     return math.log(low / high) if low > high else 0.0
 
@@ -57,7 +57,7 @@ class Choice:
     score: float
 
     def hits(self, outputs: Sequence[Any]) -> int:
-        """How many outputs are in the event."""
+        """Return how many outputs are in the event."""
         return sum(output in self.event for output in outputs)
 
 
@@ -72,12 +72,12 @@ class Threshold:
     score: float
 
     def hits(self, outputs: Sequence[Any]) -> int:
-        """How many observations are in the event."""
+        """Return how many observations are in the event."""
         return 0 if self.of is None else int((self.sign * self.of(outputs) >= self.cut).sum())
 
 
 def choose_event(first: Sequence[Hashable], second: Sequence[Hashable], tail: float, delta: float) -> Choice:
-    """The event with the best bound among single outputs and sets of largest likelihood ratio."""
+    """Return the event with the best bound among single outputs and sets of largest likelihood ratio."""
     counts = Counter(first), Counter(second)
     best = Choice(frozenset(), 0, -1.0)
     for world in (0, 1):
@@ -99,7 +99,7 @@ def choose_event(first: Sequence[Hashable], second: Sequence[Hashable], tail: fl
 def choose_threshold(
     first: Sequence[Observation], second: Sequence[Observation], tail: float, delta: float
 ) -> Threshold:
-    """The event with the best bound among scores of observations and thresholds at their quantiles.
+    """Return the event with the best bound among scores of observations and thresholds at their quantiles.
 
     Scores are learned on one half of what is given, thresholds on the other: a score fits the runs it came from.
     """
@@ -134,7 +134,7 @@ class AuditResult:
     refuted: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data, for JSON."""
         return asdict(self)
 
 
@@ -147,7 +147,7 @@ def audit(
     confidence: float = 0.95,
     step: Callable[[int], object] = lambda done: None,
 ) -> AuditResult:
-    """Run ``sampler`` ``trials`` times in each world; ``step`` is told how many trials were done."""
+    """Run ``sampler`` ``trials`` times in each world; ``step`` is called with the number of trials done."""
     if trials < 100:
         raise InputError(f"an audit needs at least 100 trials, not {trials}")
     if not 0 < confidence < 1:

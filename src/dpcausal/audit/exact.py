@@ -30,7 +30,7 @@ TAIL = 60  # noise beyond TAIL scales has probability below exp(-60)
 
 
 def mass(noise: str, scale: float, k: Floats) -> Floats:
-    """P(N = k) of geometric, laplace, gaussian or cauchy noise."""
+    """Return P(N = k) of geometric, laplace, gaussian or cauchy noise."""
     if noise == "geometric":
         return np.where(k >= 0, -math.expm1(-1 / scale) * np.exp(-np.maximum(k, 0) / scale), 0.0)
     if noise == "laplace":
@@ -43,7 +43,7 @@ def mass(noise: str, scale: float, k: Floats) -> Floats:
 
 
 def reaches(noise: str, scale: float, r: Floats) -> Floats:
-    """P(N >= r); no noise at all when the scale is 0."""
+    """Return P(N >= r); no noise at all when the scale is 0."""
     if scale == 0:
         return (r <= 0).astype(np.float64)
     if noise == "geometric":
@@ -53,7 +53,7 @@ def reaches(noise: str, scale: float, r: Floats) -> Floats:
 
 
 def misses(noise: str, scale: float, r: Floats) -> Floats:
-    """P(N < r), without cancellation."""
+    """Return P(N < r), without cancellation."""
     if scale == 0:
         return (r > 0).astype(np.float64)
     if noise == "geometric":
@@ -62,7 +62,7 @@ def misses(noise: str, scale: float, r: Floats) -> Floats:
 
 
 def thresholds(noise: str, scales: Scales, queries: Sequence[int]) -> tuple[Floats, Floats]:
-    """Values of the threshold noise and their probabilities."""
+    """Return the values of the threshold noise and their probabilities."""
     reach = math.ceil(TAIL * max(scales)) + 2 * max(map(abs, queries), default=0)
     z = np.arange(0 if noise == "geometric" else -reach, reach + 1, dtype=np.float64)
     if scales.threshold == 0:
@@ -71,7 +71,7 @@ def thresholds(noise: str, scales: Scales, queries: Sequence[int]) -> tuple[Floa
 
 
 def transcript(queries: Sequence[int], answers: Sequence[bool], noise: str, scales: Scales) -> float:
-    """P(answers) of a sparse vector to ``queries`` (values minus threshold)."""
+    """Return P(answers) of a sparse vector to ``queries`` (values minus threshold)."""
     z, probability = thresholds(noise, scales, queries)
     for query, above in zip(queries, answers, strict=True):
         probability = probability * (reaches if above else misses)(noise, scales.query, z - query)
@@ -79,7 +79,7 @@ def transcript(queries: Sequence[int], answers: Sequence[bool], noise: str, scal
 
 
 def sparse_vector_law(queries: Sequence[int], noise: str, scales: Scales, positives: int = 1) -> Law:
-    """Answers to ``queries`` (values minus threshold) until ``positives`` are above."""
+    """Return the law of a sparse vector's answers to ``queries`` (less the threshold) until ``positives`` are above."""
     z, weights = thresholds(noise, scales, queries)
     law: Law = {}
 
@@ -98,7 +98,7 @@ def sparse_vector_law(queries: Sequence[int], noise: str, scales: Scales, positi
 def sieve_law(
     queries: Sequence[tuple[int, int]], noise: str, scales: Scales, examine: float, refresh: bool = True
 ) -> Law:
-    """One-hit rounds on (sieve value, examine value) pairs; Laplace examination of scale ``examine``.
+    """Return the law of one-hit rounds on (sieve value, examine value) pairs; Laplace examination of scale ``examine``.
 
     Outputs per query: "below", "fail" or "pass", ending at the first hit. ``refresh=False`` is the paper's listing:
     a failed examination goes on with the same threshold noise and looks like "below"; it ends at a "pass".
@@ -128,7 +128,7 @@ def mixture(first: Law, second: Law, share: float) -> Law:
 
 
 def noisy_max_law(scores: Sequence[int], scale: float) -> Law:
-    """Winner of report-noisy-max with geometric noise; the smallest index wins a tie."""
+    """Return the law of the winner of report-noisy-max with geometric noise; the smallest index wins a tie."""
     g = np.arange(math.ceil(TAIL * scale) + max(scores) - min(scores) + 1, dtype=np.float64)
     law: Law = {}
     for j, score in enumerate(scores):
@@ -141,7 +141,7 @@ def noisy_max_law(scores: Sequence[int], scale: float) -> Law:
 
 
 def exponential_law(gammas: Sequence[float]) -> Law:
-    """Choice with P(j) ~ exp(-gamma_j)."""
+    """Return the law of a choice with P(j) ~ exp(-gamma_j)."""
     weights = np.exp(-np.asarray(gammas, dtype=np.float64))
     return dict(enumerate((weights / weights.sum()).tolist()))
 
@@ -153,7 +153,7 @@ def _nodes(count: int) -> tuple[Floats, Floats]:
 
 
 def permute_and_flip_law(gammas: Sequence[float]) -> Law:
-    """P(j) = p_j times the integral over [0, 1] of prod_{i != j} (1 - t p_i): Gauss-Legendre is exact here."""
+    """Return P(j) = p_j times the integral over [0, 1] of prod_{i != j} (1 - t p_i), exact by Gauss-Legendre."""
     t, weights = _nodes(len(gammas) + 1)
     p = np.exp(-np.asarray(gammas, dtype=np.float64))
     return {
@@ -163,13 +163,13 @@ def permute_and_flip_law(gammas: Sequence[float]) -> Law:
 
 
 def choice_law(mechanism: Selection, scores: Sequence[int], flip: bool) -> Law:
-    """Choice of a shipped ``PermuteAndFlip`` (flip) or ``Exponential`` on integer scores."""
+    """Return the law of the choice of a shipped ``PermuteAndFlip`` (flip) or ``Exponential`` on integer scores."""
     gammas = [float(gamma) for gamma in mechanism.exponents(scores)]
     return permute_and_flip_law(gammas) if flip else exponential_law(gammas)
 
 
 def top_k_law(mechanism: Selection, count: int, scores: Sequence[int], flip: bool) -> Law:
-    """Ordered answers of peeling ``count`` rounds of ``mechanism``."""
+    """Return the law of the ordered answers of peeling ``count`` rounds of ``mechanism``."""
     law: Law = {}
     for order in permutations(range(len(scores)), count):
         left, probability = list(range(len(scores))), 1.0
@@ -182,7 +182,7 @@ def top_k_law(mechanism: Selection, count: int, scores: Sequence[int], flip: boo
 
 
 def median_law(mechanism: ExponentialMedian, points: Sequence[int], at: Iterable[int]) -> Law:
-    """P(r) at the grid points ``at``."""
+    """Return P(r) of the exponential median at the grid points ``at``."""
     runs = median_runs(np.sort(np.asarray(points, dtype=np.int64)), mechanism.cells)
     weights = [math.exp(-gamma) for gamma in mechanism.exponents(runs)]
     total = math.fsum(width * weight for (_, width, _), weight in zip(runs, weights, strict=True))
@@ -194,7 +194,7 @@ def median_law(mechanism: ExponentialMedian, points: Sequence[int], at: Iterable
 
 
 def worst_loss(p: Mapping[Hashable, float], q: Mapping[Hashable, float]) -> float:
-    """max |ln p/q| over all outputs; infinite if one side can't happen.
+    """Return max |ln p/q| over all outputs; infinite if one side can't happen.
 
     >>> round(worst_loss({0: 0.25, 1: 0.75}, {0: 0.5, 1: 0.5}), 6)
     0.693147
@@ -208,12 +208,12 @@ def worst_loss(p: Mapping[Hashable, float], q: Mapping[Hashable, float]) -> floa
 
 
 def hockey_stick(p: Mapping[Hashable, float], q: Mapping[Hashable, float], epsilon: float) -> float:
-    """The least delta with p(A) <= e^epsilon q(A) + delta for all events A."""
+    """Return the least delta with p(A) <= e^epsilon q(A) + delta for all events A."""
     return math.fsum(max(0.0, a - math.exp(epsilon) * q.get(output, 0.0)) for output, a in p.items())
 
 
 def shifts(size: int, sensitivity: int, monotone: bool) -> Iterator[tuple[int, ...]]:
-    """How one row can move ``size`` values: all corners, or only those where all move the same way."""
+    """Yield how one row can move ``size`` values: all corners, or only those where all move the same way."""
     if monotone:
         yield from product((0, sensitivity), repeat=size)
         yield from product((-sensitivity, 0), repeat=size)
@@ -227,7 +227,7 @@ def search(
     sensitivity: int,
     monotone: bool = False,
 ) -> float:
-    """Largest loss of ``law`` over all ``inputs`` and all their neighbours."""
+    """Return the largest loss of ``law`` over all ``inputs`` and all their neighbours."""
     worst = 0.0
     for values in inputs:
         here = law(values)
@@ -245,7 +245,7 @@ def worst_sparse_vector(
     monotone: bool = False,
     values: Sequence[int] = (-1, 0),
 ) -> float:
-    """Worst loss of a sparse vector: all streams of c + 1 queries near the threshold, and one far-off attack."""
+    """Return worst loss of a sparse vector: all streams of c + 1 queries near the threshold, and one far-off attack."""
     near = search(
         lambda q: sparse_vector_law(q, noise, scales, positives),
         product(values, repeat=positives + 1),
@@ -258,7 +258,7 @@ def worst_sparse_vector(
 def far_attack(
     noise: str, scales: Scales, positives: int, sensitivity: int = 1, monotone: bool = False
 ) -> float:
-    """Loss of one transcript: many queries far above the threshold called below it, then c the other way.
+    """Return the loss of one transcript: many queries far above the threshold called below it, then c the other way.
 
     Tends to the full cost for Laplace noise, where streams near the threshold do not.
     """
@@ -274,7 +274,7 @@ def far_attack(
 def worst_selection(
     law: Callable[[Sequence[int]], Law], sensitivity: int = 1, monotone: bool = False, far: int = 40
 ) -> float:
-    """Worst loss of a choice among three near candidates, and between two that are ``far`` sensitivities apart."""
+    """Return the worst loss of a choice among three near candidates, and between two ``far`` sensitivities apart."""
     near, apart = (0, 2 * sensitivity), far * sensitivity
     return max(
         search(law, product(near, repeat=3), sensitivity, monotone),
@@ -283,14 +283,14 @@ def worst_selection(
 
 
 def worst_laplace(mechanism: Laplace) -> float:
-    """Worst loss of one value moved by the whole sensitivity."""
+    """Return the worst loss of one value moved by the whole sensitivity."""
     sensitivity, scale = mechanism.steps
     k = np.arange(-20 * math.ceil(sensitivity), 20 * math.ceil(sensitivity) + 1, dtype=np.float64)
     return float(np.max(np.abs(np.log(mass("laplace", scale, k) / mass("laplace", scale, k - sensitivity)))))
 
 
 def worst_rho(sensitivity: float, sigma: float, orders: Sequence[float] = (1.001, 1.5, 2, 4, 16)) -> float:
-    """max over orders alpha of D_alpha/alpha for one value moved by ``sensitivity`` (an integer), by summation."""
+    """Return the max over orders alpha of D_alpha/alpha for one value moved by the integer ``sensitivity``."""
     reach = math.ceil(40 * sigma + max(orders) * sensitivity)
     k = np.arange(-reach, reach + 1, dtype=np.float64)
     worst = 0.0
@@ -305,7 +305,7 @@ def worst_rho(sensitivity: float, sigma: float, orders: Sequence[float] = (1.001
 
 
 def worst_median(mechanism: ExponentialMedian, values: Sequence[int], size: int) -> float:
-    """Worst loss over multisets of ``size`` points from ``values`` and every change of one point to another."""
+    """Return worst loss over multisets of ``size`` points from ``values`` and every change of one point to another."""
     worst = 0.0
     for points in product(values, repeat=size):
         if list(points) != sorted(points):
@@ -325,7 +325,7 @@ def worst_median(mechanism: ExponentialMedian, values: Sequence[int], size: int)
 
 
 def scaled_delta(noise: str, here: tuple[int, float], there: tuple[int, float], epsilon: float) -> float:
-    """delta at ``epsilon`` between noise of (centre, scale) ``here`` and ``there``; the larger of both ways."""
+    """Return delta at ``epsilon`` between noise of (centre, scale) ``here`` and ``there``; the larger of both ways."""
     (c, b), (c2, b2) = here, there
     reach = math.ceil(50 * max(b, b2)) + abs(c - c2)
     k = np.arange(-reach, reach + 1, dtype=np.float64)
@@ -342,7 +342,7 @@ def worst_sieve(
     queries: int = 2,
     values: Sequence[int] = (-1, 0),
 ) -> float:
-    """Worst loss of a one-hit round on (sieve, examine) pairs, each moved by at most 1 on its own."""
+    """Return the worst loss of a one-hit round on (sieve, examine) pairs, each moved by at most 1 on its own."""
     worst = 0.0
     pairs = list(product(values, (-1, 0)))
     moves = list(product((-1, 1), repeat=2))
@@ -355,7 +355,7 @@ def worst_sieve(
 
 
 def worst_top_k(mechanism: Selection, count: int, flip: bool = True, far: int = 60) -> float:
-    """Worst loss of peeling ``count`` of ``count + 1`` candidates, near and far apart."""
+    """Return the worst loss of peeling ``count`` of ``count + 1`` candidates, near and far apart."""
     return search(
         lambda s: top_k_law(mechanism, count, s, flip),
         [*product((0, 2), repeat=count + 1), [far * j for j in range(count + 1)], [0] * count + [far]],

@@ -62,13 +62,13 @@ def answers() -> Iterator[dict[str, Value]]:
             nonlocal depth
             depth += 1
             try:
-                said = original(self, *given)
+                released = original(self, *given)
             finally:
                 depth -= 1
             if not depth:  # a mechanism inside another one is its own affair
                 asked[name] += 1
-                found.update(flat(f"{name} {asked[name]}", said))
-            return said
+                found.update(flat(f"{name} {asked[name]}", released))
+            return released
 
         return answer
 
@@ -83,7 +83,7 @@ def answers() -> Iterator[dict[str, Value]]:
 
 
 def flat(name: str, value: Any) -> dict[str, Value]:
-    """One feature for a number or word, one each for the first ``MOST`` numbers of an array.
+    """Return one feature for a number or word, one each for the first ``MOST`` numbers of an array.
 
     >>> flat("a", [1, 2]), flat("b", True)
     ({'a [0]': 1.0, 'a [1]': 2.0}, {'b': True})
@@ -111,7 +111,7 @@ class Binned:
     tells: bool
 
     def codes(self, runs: Sequence[Observation]) -> NDArray[np.int64]:
-        """The bin of every run."""
+        """Return the bin of every run."""
         return np.array([self._code(run.features.get(self.name)) for run in runs], np.int64)
 
     def _code(self, value: Value | None) -> int:
@@ -123,7 +123,7 @@ class Binned:
 
     @classmethod
     def learned(cls, name: str, first: Sequence[Observation], second: Sequence[Observation]) -> Binned:
-        """Bins from both worlds together, weights from each."""
+        """Return the bins from both worlds together, weights from each."""
         values = [run.features.get(name) for run in (*first, *second)]
         numbers = np.array([value for value in values if isinstance(value, float)], np.float64)
         edges = (
@@ -147,7 +147,7 @@ Score = Callable[[Sequence[Observation]], Floats]
 
 
 def scores(first: Sequence[Observation], second: Sequence[Observation]) -> Iterator[Score]:
-    """Sums over the result, over the answers, over both; then single numbers that differ."""
+    """Yield sums over the result, over the answers, over both; then single numbers that differ."""
     names = sorted({name for run in (*first, *second) for name in run.features})
     binned = [Binned.learned(name, first, second) for name in names]
     telling = [feature for feature in binned if feature.tells]

@@ -33,12 +33,12 @@ class Target:
     real: Callable[[], float]
     delta: float = 0.0
     broken: bool = False
-    trials: int = 100_000  # unless told
+    trials: int = 100_000  # by default
     catchable: bool = False  # of a broken one: whether 100,000 trials at epsilon = 1 refute its claim
 
 
 def laplace(epsilon: float) -> Target:
-    """One count, 0 against 1."""
+    """Laplace noise on one count, 0 against 1."""
     mechanism = dp.Laplace(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     return Target(
         name="laplace",
@@ -50,7 +50,7 @@ def laplace(epsilon: float) -> Target:
 
 
 def gaussian(epsilon: float) -> Target:
-    """One count, 0 against 1; claims (epsilon, 1e-6)."""
+    """Gaussian noise on one count, 0 against 1; claims (epsilon, 1e-6)."""
     mechanism = dp.Gaussian(sensitivity=1.0, rho=rho_at(epsilon), grid=INTEGERS)
     return Target(
         name="gaussian",
@@ -69,7 +69,7 @@ def rho_at(epsilon: float) -> float:
 
 
 def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) -> float:
-    """The least epsilon that goes with delta = 1e-6 for noise of (centre, scale) ``here`` and ``there``."""
+    """Return the least epsilon that goes with delta = 1e-6 for noise of (centre, scale) ``here`` and ``there``."""
     low, high = 0.0, 100.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -81,7 +81,7 @@ def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) 
 
 
 def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
-    """Two queries at the threshold; the neighbour moves the first up and the second down."""
+    """Sparse vector on two queries at the threshold; the neighbour moves the first up and the second down."""
     mechanism = dp.SparseVector(
         sensitivity=1.0,
         epsilon=epsilon,
@@ -103,7 +103,7 @@ def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
 
 
 def sieve_and_examine(epsilon: float) -> Target:
-    """As for the sparse vector, half of epsilon for the examination of the second query."""
+    """Sieve-and-examine on two queries at the threshold; half of epsilon is for the examination."""
     mechanism = dp.SieveAndExamine(
         sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
     )
@@ -136,7 +136,7 @@ def selection(
     law: Callable[[Sequence[int]], exact.Law],
     far: int = 40,
 ) -> Target:
-    """Three candidates; ``law`` is that of the mechanism."""
+    """Return the target of a choice among three candidates; ``law`` is that of the mechanism."""
     return Target(
         name=name,
         says=says,
@@ -147,28 +147,28 @@ def selection(
 
 
 def noisy_max(epsilon: float, *, monotone: bool = False) -> Target:
-    """Three candidates."""
+    """Report-noisy-max among three candidates."""
     mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS)
     law = partial(exact.noisy_max_law, scale=mechanism.scale)
     return selection("noisy-max", "report-noisy-max with geometric noise", mechanism, law)
 
 
 def permute_and_flip(epsilon: float) -> Target:
-    """Three candidates."""
+    """Permute-and-flip among three candidates."""
     mechanism = dp.PermuteAndFlip(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     law = partial(exact.choice_law, mechanism, flip=True)
     return selection("permute-and-flip", "permute-and-flip", mechanism, law)
 
 
 def exponential(epsilon: float) -> Target:
-    """Three candidates."""
+    """The exponential mechanism among three candidates."""
     mechanism = dp.Exponential(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     law = partial(exact.choice_law, mechanism, flip=False)
     return selection("exponential", "the exponential mechanism", mechanism, law, math.ceil(FAR / epsilon))
 
 
 def top_k(epsilon: float) -> Target:
-    """The best two of three candidates."""
+    """The best two of three candidates, by peeling."""
     mechanism = dp.TopK(sensitivity=1.0, count=2, epsilon=epsilon, grid=INTEGERS)
     return Target(
         name="top-k",
@@ -180,7 +180,7 @@ def top_k(epsilon: float) -> Target:
 
 
 def median(epsilon: float) -> Target:
-    """Five points; one moves from the left end to the right end."""
+    """Exponential median of five points; one moves from the left end to the right end."""
     cells, left = 10_000, 100
     mechanism = dp.ExponentialMedian(lower=0.0, upper=float(cells), epsilon=epsilon, cells=cells)
     worlds = [(0, 0, left, left, cells), (0, left, left, cells, cells)]
@@ -196,7 +196,7 @@ def median(epsilon: float) -> Target:
 
 
 def smooth_median(epsilon: float) -> Target:
-    """Three points of which one moves across; Laplace noise, delta = 1e-6."""
+    """Smooth median of three points, one of which moves across; Laplace noise, delta = 1e-6."""
     mechanism = dp.SmoothMedian(lower=0.0, upper=100.0, epsilon=epsilon, delta=DELTA, cells=100)
     worlds = [(0, 0, 100), (0, 100, 100)]
 

@@ -36,12 +36,12 @@ class EngineError(InputError):
 
     The message is one line of ours; what the engine said is dropped, since it may name a cell.
 
-    >>> str(EngineError("PostgreSQL stopped answering").told(charged=True))
+    >>> str(EngineError("PostgreSQL stopped answering").with_charge(charged=True))
     'PostgreSQL stopped answering; the release was charged and stays charged, and nothing of it left'
     """
 
-    def told(self, *, charged: bool) -> EngineError:
-        """Return this error with what became of the budget."""
+    def with_charge(self, *, charged: bool) -> EngineError:
+        """Return this error with whether the release was charged."""
         what = "the release was charged and stays charged, and nothing of it left"
         return type(self)(f"{self}; {what if charged else 'nothing was charged'}")
 
@@ -86,7 +86,7 @@ class BudgetError(DpcausalError):
     def of(
         cls, where: str, unit: str, asked: float, spent: float, left: float, advice: str = ""
     ) -> BudgetError:
-        """The error with its usual line, and what can be done about it.
+        """Return the error with amounts and advice in its usual line.
 
         >>> str(BudgetError.of("budget", "epsilon", 0.5, 0.8, 0.2))
         'the budget does not allow it: asked epsilon 0.5, spent 0.8, left 0.2; ask for at most 0.2 of epsilon'
@@ -129,7 +129,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
-    """The same for a column; where none is near, the columns there are, the first twelve of many.
+    """Return ``did_you_mean`` for a column; where none is near, the columns there are, the first twelve of many.
 
     >>> did_you_mean_column("weight", ["smoking", "age"])
     '; there are smoking, age'

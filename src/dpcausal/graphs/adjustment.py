@@ -282,7 +282,7 @@ def opening_columns(given: Collection[str], closed: Callable[[Collection[str]], 
 
 
 def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[list[Graph], bool]:
-    """A DAG for every set that the parents of x may be, and whether all sets were tried.
+    """Return a DAG for every set that the parents of x may be, and whether all such sets were tried.
 
     Sets that no DAG of the class has are left out, unless the graph contradicts itself and no set is without a flaw.
     """
@@ -303,14 +303,14 @@ def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[
 
 
 def _cut(graph: Graph, dag: Graph, x: str, y: str) -> Graph:
-    """``dag`` without the arrows out of x, and those by which the graph says that y comes before x."""
+    """Return ``dag`` without the arrows out of x and those by which the graph says that y comes before x."""
     before = graph.ancestors([x])
     first = {(a, b) for a, b in graph.directed if a == y and b in before}
     return Graph(dag.nodes, directed=[arrow for arrow in dag.directed - first if arrow[0] != x])
 
 
 def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """A shortest path from x to y that ``given`` leaves open, if there is one and it is found in time."""
+    """Yield a shortest path from x to y that ``given`` leaves open, if there is one and it is found in time."""
     opened = dag.ancestors(given)
     waiting: deque[tuple[str, ...]] = deque([(x,)])
     for _ in range(MAX_WALKS):
@@ -330,7 +330,7 @@ def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> Iterator[t
 
 
 def _edge(graph: Graph, a: str, b: str) -> tuple[str, str, str]:
-    """The edge between a and b as the graph draws it."""
+    """Return the edge between a and b as the graph draws it."""
     if b in graph.children(a):
         return (a, "->", b)
     return (b, "->", a) if a in graph.children(b) else (a, "-", b)

@@ -55,19 +55,19 @@ class _Marks:
         self.steps = 0
 
     def mark(self, a: str, b: str) -> Mark:
-        """The mark at b of the edge between a and b."""
+        """Return the mark at b of the edge between a and b."""
         return self.graph.mark(a, b)
 
     def apart(self, a: str, b: str) -> bool:
-        """Whether two nodes are known not to be adjacent."""
+        """Return whether two nodes are known not to be adjacent."""
         return a != b and b not in self.near[a] and frozenset((a, b)) not in self.possible
 
     def arrow(self, a: str, b: str) -> bool:
-        """Whether the edge is a -> b."""
+        """Return whether the edge is a -> b."""
         return self.mark(a, b) is Mark.ARROW and self.mark(b, a) is Mark.TAIL
 
     def forward(self, a: str, b: str) -> bool:
-        """Whether the edge may lead from a to b: no arrowhead at a."""
+        """Return whether the edge may lead from a to b: no arrowhead at a."""
         return self.mark(b, a) is not Mark.ARROW
 
     def step(self) -> None:
@@ -87,7 +87,7 @@ class _Marks:
         return reachable_by(lambda b: [a for a in self.near[b] if self.forward(a, b)], goals)
 
     def directed_paths(self, x: str, y: str) -> Iterator[tuple[str, ...]]:
-        """Every possibly directed path from x to y."""
+        """Yield every possibly directed path from x to y."""
 
         def extend(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             self.step()
@@ -102,7 +102,7 @@ class _Marks:
         yield from extend((x,))
 
     def visible(self, x: str, v: str) -> bool:
-        """Whether x -> v is there and visible: no hidden common cause of the two fits."""
+        """Return whether x -> v is there and visible: no hidden common cause of the two fits."""
         if not self.arrow(x, v):
             return False
         waiting: list[tuple[str, ...]] = [(x,)]
@@ -124,7 +124,7 @@ class _Marks:
         return False
 
     def status(self, a: str, b: str, c: str) -> Mark | None:
-        """What b is on a path a, b, c: ``ARROW`` a definite collider, ``TAIL`` a definite non-collider, else None."""
+        """Return ``ARROW`` for a definite collider b between a and c, ``TAIL`` for a definite non-collider, or None."""
         first, second = self.mark(a, b), self.mark(c, b)
         if first is Mark.ARROW and second is Mark.ARROW:
             return Mark.ARROW
@@ -141,7 +141,7 @@ class _Marks:
         *,
         maybe: bool = False,
     ) -> bool:
-        """Whether ``name`` can follow on an open path: its last node is of definite status (or ``maybe`` not)."""
+        """Return whether ``name`` can follow on an open path: its last node has definite status (or ``maybe`` not)."""
         if name in path:
             return False
         if len(path) == 1:
@@ -180,11 +180,11 @@ class _Marks:
         return None
 
     def may_cause(self, a: str, b: str) -> bool:
-        """Whether the edge may be a -> b: no arrowhead at a, no tail at b."""
+        """Return whether the edge may be a -> b: no arrowhead at a, no tail at b."""
         return self.forward(a, b) and self.mark(a, b) is not Mark.TAIL
 
     def edges(self, path: tuple[str, ...]) -> Edges:
-        """The edges of a path as the graph draws them, an arrowhead to the right where there is one."""
+        """Return the edges of a path as the graph draws them, an arrowhead to the right where there is one."""
         found = []
         for a, b in pairwise(path):
             if self.mark(b, a) is Mark.ARROW and self.mark(a, b) is not Mark.ARROW:
@@ -294,7 +294,7 @@ def _closing(
     path: tuple[str, ...],
     maybe: bool,
 ) -> OpenBackDoor:
-    """What closes a path that is open, or ``maybe`` is."""
+    """Return what would close a path that is open, or that ``maybe`` is."""
 
     def closed(held: Collection[str]) -> bool:
         return marks.open_path(x, y, held, without, maybe=maybe) is None
@@ -311,7 +311,7 @@ def _closing(
 
 
 def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDoor | None:
-    """An edge, out of x towards y, that may hide a common cause; None where all are visible."""
+    """Return an edge, out of x towards y, that may hide a common cause; None where all are visible."""
     starts = {path[1] for path in marks.directed_paths(x, y) if not set(path) & set(given)}
     for name in sorted(starts, key=marks.graph.nodes.index):
         if not marks.visible(x, name):

@@ -91,12 +91,12 @@ class MixedGraph(Protocol):
         ...
 
     def marked_edges(self) -> Iterator[MarkedEdge]:
-        """Every edge once as ``(a, marks, b)``, the marks ``->`` or ``-``, and in a PAG others."""
+        """Return every edge once as ``(a, marks, b)``, the marks ``->`` or ``-``, and in a PAG others."""
         ...
 
 
 class GraphParts(NamedTuple):
-    """What a reader found: the nodes, every edge as ``(a, marks, b)``, and whether it is a PAG (None: not said)."""
+    """What a reader found: the nodes, every edge as ``(a, marks, b)``, and whether it is a PAG (None: undeclared)."""
 
     nodes: Iterable[Any]
     edges: Collection[tuple[Any, Any, Any]]
@@ -261,7 +261,7 @@ def to_dot(
 
 
 def _dot_ends(marks: str) -> dict[str, str]:
-    """How Graphviz draws the ends of an edge.
+    """Return how Graphviz draws the ends of an edge.
 
     >>> _dot_ends("->"), _dot_ends("-"), _dot_ends("o->")
     ({}, {'dir': 'none'}, {'dir': 'both', 'arrowtail': 'odot', 'arrowhead': 'normal'})
@@ -330,7 +330,7 @@ _GRAPHML_TYPES = {bool: "boolean", int: "long", float: "double"}
 
 
 def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The attributes of a ``key`` for every name of a value; one of several types is a text."""
+    """Return the attributes of a ``key`` for every name of a value; one of several types is a text."""
     types: dict[str, set[type]] = {}
     for values in found:
         for name, value in values.items():
@@ -474,7 +474,7 @@ def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
 
 
 def _arcs(graph: MixedGraph) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Every arc with its values: an edge other than an arrow is two, one each way."""
+    """Yield every arc with its values: an edge other than an arrow is two, one each way."""
     for a, marks, b in graph.marked_edges():
         for tail, read, head in ((a, marks, b), (b, turned(marks), a))[: 1 if marks == "->" else 2]:
             yield (
@@ -618,7 +618,7 @@ def _ends(
         words = words[1:]
     else:
         raise InputError(
-            f"a graph of dagitty's has a node where {words[0][1] if words else 'its end'!r} stands"
+            f"a graph of dagitty's needs a node instead of {words[0][1] if words else 'its end'!r}"
         )
     if words and words[0] == ("sign", "["):
         close = words.index(("sign", "]")) if ("sign", "]") in words else None
@@ -629,7 +629,7 @@ def _ends(
 
 
 def _unquoted(kind: str, word: str) -> str:
-    """The name: quotes off, percent codes of ours back."""
+    """Return the name in a token of dagitty's, without quotes and percent codes."""
     if kind == "word":
         return word
     plain = word[1:-1].replace('\\"', '"')

@@ -25,7 +25,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]
 
 
 def checked_names(nodes: Iterable[object]) -> tuple[str, ...]:
-    """The names as a tuple; ``InputError`` for one that is empty, given twice or can't be written to a file.
+    """Return the names as a tuple; ``InputError`` for one that is empty, given twice or can't be written to a file.
 
     >>> checked_names(["smoke", "lung cancer"])
     ('smoke', 'lung cancer')
@@ -45,7 +45,7 @@ def checked_names(nodes: Iterable[object]) -> tuple[str, ...]:
 
 
 def checked_arrow(edge: object, known: Collection[str]) -> Arrow:
-    """``edge`` as ``(tail, head)``; a set has no first element and is refused.
+    """Return ``edge`` as ``(tail, head)``; a set has no first element and is refused.
 
     >>> checked_arrow(("a", "b"), {"a", "b"})
     ('a', 'b')
@@ -58,7 +58,7 @@ def checked_arrow(edge: object, known: Collection[str]) -> Arrow:
 
 
 def checked_pair(edge: object, known: Collection[str]) -> Pair:
-    """``edge`` as ``frozenset({a, b})``.
+    """Return ``edge`` as ``frozenset({a, b})``.
 
     >>> sorted(checked_pair(["b", "a"], {"a", "b"}))
     ['a', 'b']
@@ -184,33 +184,33 @@ class Graph:
         return self._skeleton
 
     def parents(self, node: str) -> frozenset[str]:
-        """Tails of the arrows into ``node``."""
+        """Return the tails of the arrows into ``node``."""
         return self._parents[self.check(node)]
 
     def children(self, node: str) -> frozenset[str]:
-        """Heads of the arrows out of ``node``."""
+        """Return the heads of the arrows out of ``node``."""
         return self._children[self.check(node)]
 
     def neighbours(self, node: str) -> frozenset[str]:
-        """Nodes joined to ``node`` by a plain edge."""
+        """Return the nodes joined to ``node`` by a plain edge."""
         return self._neighbours[self.check(node)]
 
     def adjacent(self, node: str) -> frozenset[str]:
-        """Nodes joined to ``node`` by any edge."""
+        """Return the nodes joined to ``node`` by any edge."""
         return self.parents(node) | self._children[node] | self._neighbours[node]
 
     def ancestors(self, nodes: Iterable[str]) -> frozenset[str]:
-        """``nodes`` and everything with a directed path to one of them. O(nodes + edges)."""
+        """Return ``nodes`` and all their ancestors. O(nodes + edges)."""
         return reachable_by(self._parents.__getitem__, map(self.check, nodes))
 
     def check(self, node: str) -> str:
-        """``node`` itself, or an ``InputError`` when the graph has no such node."""
+        """Return ``node``, or raise ``InputError`` when the graph has no such node."""
         if node not in self._parents:
             raise InputError(f'no node "{node}" in the graph{did_you_mean(str(node), self._nodes)}')
         return node
 
     def topological_order(self) -> tuple[str, ...]:
-        """Nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
+        """Return the nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
 
         Plain edges are ignored. Raises ``InputError`` when arrows form a cycle. O(nodes + edges).
         """
@@ -228,7 +228,7 @@ class Graph:
         return tuple(ready)
 
     def is_dag(self) -> bool:
-        """Whether every edge is an arrow and no arrows form a cycle."""
+        """Return whether every edge is an arrow and no arrows form a cycle."""
         if self._undirected:
             return False
         try:
@@ -238,7 +238,7 @@ class Graph:
         return True
 
     def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Every edge once as ``(a, b, is_arrow)``, in an order fixed by the order of ``nodes``."""
+        """Yield every edge once as ``(a, b, is_arrow)``, in an order fixed by the order of ``nodes``."""
         rank = {name: i for i, name in enumerate(self._nodes)}
         for a in self._nodes:
             for b in sorted(self._children[a] | self._neighbours[a], key=rank.__getitem__):
@@ -246,7 +246,7 @@ class Graph:
                     yield a, b, b in self._children[a]
 
     def marked_edges(self) -> Iterator[formats.MarkedEdge]:
-        """Every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in the order of ``edges``; a PAG has more marks."""
+        """Yield every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in the order of ``edges``; a PAG has more."""
         for a, b, arrow in self.edges():
             yield a, "->" if arrow else "-", b
 
@@ -280,7 +280,7 @@ class Graph:
         return f"{type(self).__name__}({', '.join(edges + alone)})"
 
     def __str__(self) -> str:
-        """An edge a line, then the nodes without any."""
+        """Return one line for each edge, then the nodes without any."""
         edges = [" ".join(edge) for edge in self.marked_edges()]
         alone = [f"{name} (no edge)" for name in self._nodes if not self.adjacent(name)]
         return "\n".join(edges + alone)

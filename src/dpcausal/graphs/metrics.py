@@ -29,7 +29,7 @@ class Scores(NamedTuple):
 
 
 def skeleton_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Scores of the edges, directions ignored.
+    """Return the scores of the edges, directions ignored.
 
     >>> truth = Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c")])
     >>> skeleton_scores(truth, Graph(["a", "b", "c"], undirected=[("a", "b")]))
@@ -40,7 +40,7 @@ def skeleton_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Scores of the arrows ``(tail, head)``, the graphs taken as given; plain edges count for nothing.
+    """Return the scores of the arrows ``(tail, head)``, the graphs taken as given; plain edges count for nothing.
 
     Give two CPDAGs to ask what discovery can answer, a DAG and a CPDAG to ask how much of the truth it shows.
     """
@@ -49,7 +49,7 @@ def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def cpdag_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Scores of the edges with their marks in the CPDAG.
+    """Return the scores of the edges with their marks in the CPDAG.
 
     An edge is right if both graphs have it as the same arrow, or both as a plain edge. A DAG stands for its
     class: it is replaced by its CPDAG first, which changes nothing for a CPDAG that happens to have arrows
@@ -60,7 +60,7 @@ def cpdag_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def shd(truth: Graph, estimate: Graph) -> int:
-    """Structural Hamming distance: the number of pairs of nodes whose edge differs.
+    """Return the structural Hamming distance: the number of pairs of nodes whose edge differs.
 
     A missing edge, an extra edge, a reversed arrow, and an arrow where the other graph has a plain edge
     cost 1 each (some authors count a reversal as 2). The graphs are compared as given; for the distance

@@ -149,7 +149,7 @@ class PAG(Graph):
         return frozenset(frozenset(ends) for ends in marks if marks[ends] is marks[ends[::-1]] is mark)
 
     def marked_edges(self) -> Iterator[formats.MarkedEdge]:
-        """Every edge once as ``(a, marks, b)``: tails before circles before heads, else in the order of ``nodes``."""
+        """Yield every edge once as ``(a, marks, b)``: tails before circles before heads, else in order of ``nodes``."""
         place = {name: i for i, name in enumerate(self.nodes)}
         ends = []
         for a, b in (tuple(pair) for pair in self.skeleton):
@@ -161,7 +161,7 @@ class PAG(Graph):
             yield a, marks_text(self._marks[b, a], self._marks[a, b]), b
 
     def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Every edge once as ``(a, b, is_arrow)``, in the order of ``marked_edges``; an arrow is ``a -> b``."""
+        """Yield every edge once as ``(a, b, is_arrow)``, in the order of ``marked_edges``; an arrow is ``a -> b``."""
         for a, marks, b in self.marked_edges():
             yield a, b, marks == "->"
 

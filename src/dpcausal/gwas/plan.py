@@ -53,20 +53,20 @@ class ScreenDesign(NamedTuple):
 
 
 def typical_margins(law: NullLaw) -> Floats:
-    """Margins at PLACES of the range."""
+    """Return the margins at PLACES of the range of minor allele frequencies."""
     n, low = law.n1 + law.n0, law.lower()[0]
     return np.asarray(np.round(low + PLACES * (n / 2 - low)), np.float64)
 
 
 def table_at(law: NullLaw, m: Floats, z: Floats | float) -> tuple[Floats, Floats]:
-    """(c11, c10) at margins ``m`` with chi2 = z^2."""
+    """Return the allele counts (c11, c10) at margins ``m`` with chi2 = z^2."""
     n1, n0 = float(law.n1), float(law.n0)
     c11 = m * n1 / (n1 + n0) + z * np.sqrt(n0 * n1 * m * (n1 + n0 - m) / (n1 + n0)) / (n1 + n0)
     return c11, m - c11
 
 
 def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
-    """Average over PLACES of sqrt(chi2) at which the statistic reaches ``cut``; what can't reach it needs the most.
+    """Return sqrt(chi2) at which the statistic reaches ``cut``, averaged over PLACES; the most where it can't.
 
     >>> law = NullLaw(10_000, 10_000, 0.05)
     >>> round(z_needed(Statistic("distance", 10_000, 10_000, 25.0), law, 0.0), 3)
@@ -83,7 +83,7 @@ def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
 
 
 def value_to_be_chosen(score: Statistic, law: NullLaw, snps: int, top: float, scale: float) -> float:
-    """The value v with exp(v/scale) = sum of exp(value/scale) over ``snps`` typical SNPs without effect.
+    """Return the value v with exp(v/scale) = sum of exp(value/scale) over ``snps`` typical SNPs without effect.
 
     Permute-and-flip (like the exponential mechanism) then takes it about half the time. Values beyond chi2 = ``top``,
     which a study of so many SNPs hardly holds, count as that.
@@ -98,8 +98,10 @@ def value_to_be_chosen(score: Statistic, law: NullLaw, snps: int, top: float, sc
 def best_design(
     law: NullLaw, taus: Sequence[float], shares: Sequence[float], passing: Passing
 ) -> ScreenDesign:
-    """The best of all pairs. ``passing(tau, share, margins)``: the statistic, the value found half the time when the
-    cut is that of the worst of ``margins``, and ``whole``.
+    """Return the tau and share with which the weakest association is found.
+
+    ``passing(tau, share, margins)`` gives the statistic, the value found half the time when the cut is that of the
+    worst of ``margins``, and ``whole``.
 
     From the first of ``taus`` down the need falls and then rises: the search stops behind the least.
     """
@@ -188,7 +190,7 @@ class ScreenPlan:
         return self.law.chi2_cut(self.level / (2 * self.answers))
 
     def scored(self, tau: float) -> Statistic:
-        """The statistic at a threshold."""
+        """Return the statistic at a threshold."""
         return Statistic(self.statistic, 2 * self.cases, 2 * self.controls, tau, self.unit == "person")
 
     @cached_property
@@ -200,7 +202,7 @@ class ScreenPlan:
         return best_design(self.law, taus[:1] if self.statistic == "chi2" else taus, shares, self._passing)
 
     def _passing(self, tau: float, share: float, margins: Floats) -> tuple[Statistic, float, bool]:
-        """For ``best_design``."""
+        """Return the statistic, the value that is found half the time and ``whole``, for ``best_design``."""
         score, level = self.scored(tau), self.level / self.answers
         if self.method == "svt":
             up, down, middle = self._noise(self._sieve(score))
@@ -214,7 +216,7 @@ class ScreenPlan:
 
     @staticmethod
     def _noise(sieve: SparseVector) -> tuple[float, float, float]:
-        """Scales of the noise up and down, and its median, in the statistic's units."""
+        """Return the scales of the noise up and down, and its median, in the statistic's units."""
         step = sieve.on.step
         return sieve.scales.query * step, sieve.scales.threshold * step, sieve.centre * step
 
@@ -279,12 +281,12 @@ class ScreenPlan:
             self.floor.event("plan")
 
     def sieve_cuts(self) -> Floats:
-        """For each margin of the law: what a SNP without effect passes, noise included, with chance level/answers."""
+        """Return, for each margin, what a SNP without effect passes, noise included, with chance level/answers."""
         up, down, _ = self._noise(self.sieve)
         return self.law.noisy_cuts(self.score, self.level / self.answers, up, down)
 
     def pvalues(self, released: Floats) -> list[float]:
-        """Family-wise p-values of released values (``em``)."""
+        """Return family-wise p-values of released values (``em``)."""
         b = self.test.scale
         if self.design.whole:
             tails = (self.snps * self.law.noisy_tails(self.score, released, b, b)).tolist()

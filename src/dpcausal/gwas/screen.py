@@ -169,7 +169,7 @@ class Screen(ScreenPlan):
 
     @proved("screen.proof.md")
     def _with_released_floor(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
-        """The plan for what is left of epsilon and of the level, with a floor of allele counts."""
+        """Return the plan for what is left of epsilon and of the level, with a floor of allele counts."""
         n = 2 * (self.cases + self.controls)
         noisy = float(
             release(self.floor, budget, "gwas: rarest allele", float(least_minor_count(c11, c10, n)))

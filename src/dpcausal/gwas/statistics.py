@@ -80,7 +80,7 @@ def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float
 
 @proved("statistics.proof.md")
 def allele_distance_sensitivity(*, person: bool = True) -> float:
-    """How far one person (or one allele) moves the score."""
+    """Return how far one person (or one allele) moves the score."""
     return 2.0 if person else 1.0
 
 
@@ -89,7 +89,7 @@ Name = Literal["distance", "circle", "chi2"]
 
 @proved("statistics.proof.md")
 def allelic_chi2(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int) -> NDArray[np.float64]:
-    """Chi-squared of 2 x 2 allele counts, without continuity correction; 0 where an allele is absent.
+    """Return chi-squared of 2 x 2 allele counts, without continuity correction; 0 where an allele is absent.
 
     >>> allelic_chi2([352, 0], [342, 0], 1000, 1000).round(4).tolist()
     [0.2207, 0.0]
@@ -120,7 +120,7 @@ class Statistic:
             checked_groups(self.n0, self.n1)
 
     def __call__(self, c11: ArrayLike, c10: ArrayLike) -> NDArray[np.float64]:
-        """Values of many SNPs."""
+        """Return the values of many SNPs."""
         if self.name == "distance":
             return allele_distance(c11, c10, self.n1, self.n0, self.tau)
         if self.name == "circle":
@@ -142,7 +142,7 @@ class Statistic:
         return {"distance": 0.0, "circle": 1.0, "chi2": self.tau}[self.name]
 
     def chi2_beyond(self, value: float) -> float:
-        """q such that a value above this one implies chi2 > q; ``value`` at least the border."""
+        """Return q such that a value above this one implies chi2 > q; ``value`` is at least the border."""
         if self.name == "distance":
             return (math.sqrt(self.tau) + value * math.sqrt((self.n1 + self.n0) / (self.n1 * self.n0))) ** 2
         return self.tau * value * value if self.name == "circle" else value

@@ -63,11 +63,11 @@ class Tokens:
         raise InputError(f"{self.source}, line {line}: {shown}") from None
 
     def finished(self) -> bool:
-        """Whether no word is left."""
+        """Return whether no word is left."""
         return self.at >= len(self.words)
 
     def take(self) -> str:
-        """The next word, as written."""
+        """Return the next word, as written."""
         if self.finished():
             self.fail("the text ends too early", len(self.words))
         self.at += 1
@@ -84,7 +84,7 @@ class Tokens:
         return self.unquoted(self.take(), self.at - 1)
 
     def unquoted(self, word: str, at: int) -> str:
-        """The name that the word at position ``at`` stands for."""
+        """Return the name that the word at position ``at`` stands for."""
         if word == '"':
             self.fail("a quote is not closed", at)
         if word in _PUNCTUATION:
@@ -169,7 +169,7 @@ def read_bif(path: str | os.PathLike[str]) -> Network:
 
 
 def parse_bif(text: str, source: str = "text") -> Network:
-    """The network in a .bif text; ``source`` is what errors call it.
+    """Return the network in a .bif text; ``source`` is what errors call it.
 
     >>> parse_bif("network n {} variable a { type discrete [2] { x, y }; } probability (a) { table .2 .8; }")
     Network(n, 1 variables, 0 arrows)
@@ -266,7 +266,7 @@ class _Reader:
             tokens.fail(str(error), at)
 
     def table(self, name: str, parents: list[str], at: int) -> NDArray[np.float64]:
-        """Rows up to the closing brace, as an array with the variable's own axis last."""
+        """Return the rows up to the closing brace, as an array with the variable's own axis last."""
         tokens = self.tokens
         size = len(self.levels[name])
         shape = tuple(len(self.levels[parent]) for parent in parents)
@@ -317,7 +317,7 @@ class _Reader:
         return found
 
     def row_number(self, parents: list[str]) -> int:
-        """The row that the levels up to the closing parenthesis select: mixed radix, last parent fastest."""
+        """Return the row that the levels up to the closing parenthesis select: mixed radix, last parent fastest."""
         tokens = self.tokens
         start = tokens.at
         words = tokens.until(")")

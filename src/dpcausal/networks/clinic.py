@@ -62,7 +62,7 @@ Column = NDArray[np.float64] | NDArray[np.str_]
 
 
 def patients(n: int, seed: int) -> dict[str, Column]:
-    """``n`` rows as columns of numbers and of text, as a file would hold them; the same seed gives the same rows.
+    """Return ``n`` rows as columns of numbers and of text, as a file would hold them; a seed fixes the rows.
 
     Synthetic data from numpy's seeded generator: no privacy here. O(n). ``InputError`` for n < 1.
     """
@@ -100,7 +100,7 @@ def patients(n: int, seed: int) -> dict[str, Column]:
 
 
 def sample(n: int, seed: int) -> Dataset:
-    """``patients`` read with ``SCHEMA``.
+    """Return ``patients`` read with ``SCHEMA``.
 
     >>> sample(100, seed=1).n
     100

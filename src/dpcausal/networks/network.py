@@ -181,7 +181,7 @@ class Network:
         return len(self._variables)
 
     def sizes(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Number of levels of each named variable."""
+        """Return the number of levels of each named variable."""
         return tuple(self[name].size for name in names)
 
     @cached_property
@@ -207,7 +207,7 @@ class Network:
         rows = _whole("n", n)
         rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(_whole("seed", seed))
         codes: dict[str, Codes] = {
-            v.name: np.empty(rows, dtype=np.uint8 if v.size <= 256 else np.uint16) for v in self
+            v.name: np.empty(rows, np.uint8) if v.size <= 256 else np.empty(rows, np.uint16) for v in self
         }
         laid_out = {v.name: _cumulative(v) for v in self}
         for start in range(0, rows, BLOCK):
@@ -289,7 +289,7 @@ def _whole(name: str, value: object) -> int:
 
 
 def _cumulative(variable: Variable) -> NDArray[np.float64]:
-    """Upper ends of the parts of all levels but the last, one table row per parent configuration.
+    """Return the upper ends of the parts of all levels but the last, one table row per parent configuration.
 
     Padded on the right to 2^k - 1 entries that no u reaches. The end of the last level with positive
     probability is set there too, so that rounding can't give a level of probability 0.
@@ -307,7 +307,7 @@ def _cumulative(variable: Variable) -> NDArray[np.float64]:
 def _table_row(
     network: Network, variable: Variable, codes: dict[str, Codes], start: int, stop: int
 ) -> NDArray[np.intp]:
-    """Number of the table row that each sample's parents select: mixed radix, last parent fastest."""
+    """Return the number of the table row that each sample's parents select: mixed radix, last parent fastest."""
     row = np.zeros(stop - start if variable.parents else 1, dtype=np.intp)
     for parent, size in zip(variable.parents, network.sizes(variable.parents), strict=True):
         row *= size
@@ -316,7 +316,7 @@ def _table_row(
 
 
 def _draw(ends: NDArray[np.float64], row: NDArray[np.intp], u: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Number of ends <= u in the chosen row, by bisection."""
+    """Return the number of ends <= u in the chosen row, by bisection."""
     width = ends.shape[1]
     flat = ends.reshape(-1)
     if width == 1:
@@ -342,8 +342,8 @@ def _cells(names: Iterable[str], sizes: dict[str, int]) -> int:
     return prod(sizes[name] for name in names)
 
 
-def _product(factors: list[Factor], kept: tuple[str, ...], sizes: dict[str, int]) -> NDArray[np.float64]:
-    """The product of the factors with everything outside ``kept`` summed out."""
+def _product(factors: list[Factor], columns: tuple[str, ...], sizes: dict[str, int]) -> NDArray[np.float64]:
+    """Return the product of the factors with everything outside ``columns`` summed out."""
     names = _scope(factors)
     if _cells(names, sizes) > MOST_CELLS or len(names) > len(ascii_letters):
         raise InputError(f"exact probabilities need a table of more than {MOST_CELLS:,} cells here")
@@ -354,7 +354,7 @@ def _product(factors: list[Factor], kept: tuple[str, ...], sizes: dict[str, int]
         union = (*scope, *(name for name in other if name not in scope))
         table = _einsum(table, scope, values, other, union, label)
         scope = union
-    return _einsum(table, scope, np.ones(()), (), kept, label)
+    return _einsum(table, scope, np.ones(()), (), columns, label)
 
 
 def _einsum(
@@ -362,10 +362,10 @@ def _einsum(
     names_a: tuple[str, ...],
     b: NDArray[np.float64],
     names_b: tuple[str, ...],
-    kept: tuple[str, ...],
+    columns: tuple[str, ...],
     label: dict[str, int],
 ) -> NDArray[np.float64]:
     left, right, out = (
-        "".join(ascii_letters[label[name]] for name in names) for names in (names_a, names_b, kept)
+        "".join(ascii_letters[label[name]] for name in names) for names in (names_a, names_b, columns)
     )
     return np.asarray(np.einsum(f"{left},{right}->{out}", a, b), dtype=np.float64)

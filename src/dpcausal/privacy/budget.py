@@ -130,7 +130,7 @@ class Allowance(NamedTuple):
     rho: float
 
     def part(self, share: float) -> Allowance:
-        """A share of it; of both sums."""
+        """Return this share of both sums."""
         return Allowance(share * self.epsilon, share * self.rho)
 
 
@@ -289,7 +289,7 @@ class Budget:
         try:
             yield
         except EngineError as error:
-            fault = error.told(charged=bool(self._events))
+            fault = error.with_charge(charged=bool(self._events))
         if fault is not None:
             raise fault  # outside the except block: no trace of what the engine said
 
@@ -470,7 +470,7 @@ class Budget:
         return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
     def _composition(self, guarantee: PrivacyCost) -> Composition:
-        """How costs add up."""
+        """Return how costs add up."""
         if guarantee.by == "epsilon":
             return Composition.FIXED_EPSILON
         if guarantee.by == "rho":

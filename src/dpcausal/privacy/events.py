@@ -53,7 +53,7 @@ class Event:
         return self.epsilon**2 / 2 if self.delta == 0 else math.inf
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON; ``event_from_dict`` reads it back."""
+        """Return plain data, for JSON; ``event_from_dict`` reads it back."""
         return {"kind": self.kind, **asdict(self), "neighbours": self.neighbours.value}
 
 
@@ -190,7 +190,7 @@ KINDS: dict[str, type[Event]] = {
 
 
 def event_from_dict(data: Mapping[str, Any]) -> Event:
-    """The event that ``to_dict`` wrote.
+    """Return the event that ``to_dict`` wrote.
 
     >>> event = LaplaceEvent(label="count", neighbours="add-remove", sensitivity=1, scale=10)
     >>> event_from_dict(event.to_dict()) == event, event.epsilon

@@ -122,7 +122,7 @@ def _names(path: Path) -> list[str]:
 
 
 def _charged_for(path: Path, file: str) -> list[str]:
-    """The data sets whose entries note the file, in the order of their first charge."""
+    """Return the data sets whose entries note the file, in the order of their first charge."""
     if not file:
         return []
     noted = canonical({"file": file})[1:-1]  # as it stands in the note
@@ -167,7 +167,7 @@ _BETWEEN_DIGITS = re.compile(r"[\s_.\-]+")
 
 
 def skeleton(name: str) -> str:
-    """What is left of a name that a person would tell apart.
+    """Return a name without what a person would not tell apart.
 
     >>> skeleton("Cohort 2"), skeleton("cohort2"), skeleton("co\N{CYRILLIC SMALL LETTER ER}hort 1-2")
     ('cohort2', 'cohort2', 'cophortl-2')
@@ -184,7 +184,7 @@ def _unseen(character: str) -> bool:
 
 
 def lookalike(name: str, known: Iterable[str]) -> str | None:
-    """The first of the known names, in order, that is another one and looks like this.
+    """Return the first of the known names, in order, that is another one and looks like this.
 
     >>> lookalike("Cohort", ["cohort", "survey"]), lookalike("cohort", ["cohort"])
     ('cohort', None)
