@@ -108,6 +108,8 @@ def _svt(
     real: Callable[[], float] | None = None,
     catchable: bool = True,
 ) -> Target:
+    """Return the target of a sparse vector with wrong scales on two streams of queries."""
+
     def found() -> float:
         here, there = (exact.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
         return exact.worst_loss(here, there)
@@ -124,6 +126,7 @@ def _svt(
 
 
 def _scales(epsilon: float, monotone: bool = False) -> Scales:
+    """Return the scales of the shipped sparse vector."""
     return dp.SparseVector(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS).scales
 
 

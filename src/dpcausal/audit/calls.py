@@ -70,6 +70,7 @@ class Call:
 
 
 def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) -> Call:
+    """Return the call of a test of x and y, given z where the schema has it."""
     given = [column for column in schema if column == "z"]
 
     def run(data: Any, epsilon: float, relation: Any) -> Any:
@@ -82,6 +83,7 @@ def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) 
 
 
 def _tests() -> Iterator[Call]:
+    """Yield a call of every test, with the options that change what it releases."""
     for name in ("auto", "kendall", "spearman", "measured"):
         yield _test(name, "bits", BITS)
     for name in ("kendall", "spearman"):
@@ -105,6 +107,8 @@ def _tests() -> Iterator[Call]:
 
 
 def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
+    """Return the call of a method of discovery."""
+
     def run(data: Any, epsilon: float, relation: Any) -> Any:
         method: Any = name
         given: dict[str, Any] = {
@@ -118,6 +122,7 @@ def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
 
 
 def _searches() -> Iterator[Call]:
+    """Yield a call of every private method of discovery."""
     yield _search("auto", "bits", BITS)
     yield _search("measured", "bits", BITS, confidence=0)  # repeats are made of what was released, and slow
     yield _search("curate", "bits", BITS)
@@ -130,6 +135,7 @@ def _searches() -> Iterator[Call]:
 
 
 def _studies() -> Iterator[Call]:
+    """Yield the calls that screen or test SNPs."""
     for method in get_args(Method):
 
         def run(data: Any, epsilon: float, _: str, method: Any = method) -> Any:
@@ -152,6 +158,7 @@ CALLS: dict[str, Call] = {call.name: call for call in (*_tests(), *_searches(), 
 
 @cache
 def _stored() -> Any:
+    """Return all stored neighbours, by call and relation."""
     return json.loads(files(__package__).joinpath("neighbours.json").read_text())
 
 

@@ -148,6 +148,7 @@ def exponential_law(gammas: Sequence[float]) -> Law:
 
 @lru_cache
 def _nodes(count: int) -> tuple[Floats, Floats]:
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
 

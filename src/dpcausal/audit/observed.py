@@ -115,6 +115,7 @@ class Binned:
         return np.array([self._code(run.features.get(self.name)) for run in runs], np.int64)
 
     def _code(self, value: Value | None) -> int:
+        """Return the bin of a value."""
         if value is None:
             return 0
         if isinstance(value, float):
@@ -161,10 +162,13 @@ def scores(first: Sequence[Observation], second: Sequence[Observation]) -> Itera
 
 
 def _sum_of(features: Sequence[Binned]) -> Score:
+    """Return the score that sums the log ratios of features."""
     return lambda runs: np.sum([feature.weights[feature.codes(runs)] for feature in features], axis=0)
 
 
 def _number(name: str) -> Score:
+    """Return the score that is one number of an observation."""
+
     def number(runs: Sequence[Observation]) -> Floats:
         found = (run.features.get(name) for run in runs)
         return np.array([value if isinstance(value, float) else np.nan for value in found], np.float64)

@@ -35,6 +35,7 @@ _memory = _page()
 
 
 def _renew() -> None:
+    """Draw a new token."""
     _memory[:_SIZE] = os.urandom(_SIZE)
 
 

@@ -107,6 +107,7 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 
 
 def _bar() -> Progress:
+    """Return a bar that fits into narrow terminals."""
     console = Console(stderr=True)
     whole = Column(no_wrap=True)
 

@@ -141,6 +141,7 @@ def consistent(
 
 
 def _checked_required(skeleton: Graph, required: Iterable[Arrow]) -> frozenset[Arrow]:
+    """Return the required arrows, or refuse those that are no edge of the skeleton or form a cycle."""
     fixed = frozenset(checked_arrow(arrow, skeleton.nodes) for arrow in required)
     for tail, head in sorted(fixed):
         if frozenset((tail, head)) not in skeleton.skeleton:
@@ -246,6 +247,7 @@ def cpdag(dag: Graph) -> Graph:
 
 
 def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow, bool]) -> None:
+    """Label the arrows into y as compelled or not, as far as x -> y decides them."""
     for w in dag.parents(x):
         if compelled[w, x]:
             if w not in dag.parents(y):

@@ -347,6 +347,7 @@ def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[s
 
 
 def _add_values(to: ElementTree.Element, values: Mapping[str, Any]) -> None:
+    """Add values to an element of GraphML, as ``data``."""
     for name, value in values.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         ElementTree.SubElement(to, "data", key=name).text = text
@@ -434,6 +435,7 @@ def from_tetrad(text: str) -> GraphParts:
 
 
 def _tetrad_edge(line: str, number: int) -> MarkedEdge:
+    """Return the edge in a line of Tetrad's text."""
     words = line.split()
     if len(words) < 4 or not _EDGE_NUMBER.fullmatch(words[0]):
         raise InputError(f'line {number} of the Tetrad text is not an edge such as "1. a --> b"')
@@ -445,10 +447,12 @@ def _tetrad_edge(line: str, number: int) -> MarkedEdge:
 
 
 def _coded(name: str) -> str:
+    """Return a name as Tetrad can hold it, with percent codes."""
     return "".join(quote(c, safe="") if c.isspace() or c in ";,%" else c for c in name)
 
 
 def _decoded(name: str) -> str:
+    """Return the name that ``_coded`` wrote."""
     try:
         return unquote(name.strip(), errors="strict")
     except UnicodeDecodeError:
@@ -523,6 +527,7 @@ def to_dagitty(graph: MixedGraph, remark: str | None = None) -> str:
 
 
 def _quoted(name: str) -> str:
+    """Return a name in quotes as dagitty can hold it, with percent codes."""
     # a percent sign that would be read as a code is coded itself
     named = re.sub(r"%(?=[01][0-9A-F]|5C|7F|25)", "%25", name)
     coded = "".join(quote(c, safe="") if c < " " or c in "\\\x7f" else c for c in named)
@@ -566,6 +571,7 @@ Token = tuple[str, str]  # what it is, and its text
 
 
 def _tokens(text: str) -> list[Token]:
+    """Return the tokens of a text of dagitty's, without blanks and comments."""
     found, place = [], 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -717,6 +723,7 @@ def from_pcalg(matrix: Any, nodes: Sequence[str]) -> GraphParts:
 
 
 def _whole(entry: Any) -> int:
+    """Return an entry of a matrix as a number from 0 to 3, or refuse it."""
     try:
         number = int(entry)
     except (TypeError, ValueError):

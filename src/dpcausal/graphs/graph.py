@@ -73,6 +73,7 @@ def checked_pair(edge: object, known: Collection[str]) -> Pair:
 
 
 def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None:
+    """Refuse an edge with an unknown end, or with twice the same."""
     for end in (a, b):
         if not isinstance(end, str) or end not in known:
             raise InputError(f'edge {a} {mark} {b}: no node "{end}"{did_you_mean(str(end), known)}')

@@ -153,6 +153,7 @@ class _Ends:
         possible: frozenset[Pair],
         known: Mapping[Arrow, Mark],
     ) -> _Ends:
+        """Return the ends of a skeleton: circles, but for the marks that are known."""
         near = {name: skeleton.adjacent(name) for name in skeleton.nodes}
         mark = {(a, b): known.get((a, b), CIRCLE) for a in near for b in near[a]}
         return cls(skeleton.nodes, near, separating, possible, known, mark)

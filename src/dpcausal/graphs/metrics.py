@@ -12,7 +12,7 @@ structure learning algorithm".
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Set
 from typing import NamedTuple
 
 from dpcausal.core.errors import InputError
@@ -51,12 +51,12 @@ def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
 def cpdag_scores(truth: Graph, estimate: Graph) -> Scores:
     """Return the scores of the edges with their marks in the CPDAG.
 
-    An edge is right if both graphs have it as the same arrow, or both as a plain edge. A DAG stands for its
-    class: it is replaced by its CPDAG first, which changes nothing for a CPDAG that happens to have arrows
-    only.
+    An edge is right if both graphs have it as the same arrow, or both as a plain edge. A DAG is replaced by its CPDAG
+    first, which changes nothing for a CPDAG that happens to have arrows only.
     """
     _check_same_nodes(truth, estimate)
-    return _scores(_marked(_class_of(truth)), _marked(_class_of(estimate)))
+    classes = [cpdag(graph) if graph.is_dag() else graph for graph in (truth, estimate)]
+    return _scores(*map(_edges, classes))
 
 
 def shd(truth: Graph, estimate: Graph) -> int:
@@ -71,29 +71,22 @@ def shd(truth: Graph, estimate: Graph) -> int:
     3
     """
     _check_same_nodes(truth, estimate)
-    return len({_pair(edge) for edge in _marked(truth) ^ _marked(estimate)})
+    return len({frozenset(edge) for edge in _edges(truth) ^ _edges(estimate)})
 
 
 def _check_same_nodes(truth: Graph, estimate: Graph) -> None:
+    """Refuse graphs with different nodes."""
     for name in sorted(set(truth.nodes) ^ set(estimate.nodes)):
         raise InputError(f'graphs with different nodes can\'t be compared: only one has "{name}"')
 
 
-def _class_of(graph: Graph) -> Graph:
-    return cpdag(graph) if graph.is_dag() else graph
-
-
-def _marked(graph: Graph) -> Set[Hashable]:
+def _edges(graph: Graph) -> Set[tuple[str, str] | frozenset[str]]:
+    """Return the arrows and the plain edges of a graph in one set."""
     return graph.directed | graph.undirected
 
 
-def _pair(edge: Hashable) -> frozenset[object]:
-    return (
-        edge if isinstance(edge, frozenset) else frozenset(edge) if isinstance(edge, tuple) else frozenset()
-    )
-
-
-def _scores(true: Set[Hashable], found: Set[Hashable]) -> Scores:
+def _scores(true: Set[object], found: Set[object]) -> Scores:
+    """Return precision, recall and F1 of what was found against what is true."""
     right = len(true & found)
     return Scores(
         precision=right / len(found) if found else 1.0,

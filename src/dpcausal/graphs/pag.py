@@ -145,6 +145,7 @@ class PAG(Graph):
         )
 
     def _both(self, mark: Mark) -> frozenset[Pair]:
+        """Return the edges that have this mark at both ends."""
         marks = self._marks
         return frozenset(frozenset(ends) for ends in marks if marks[ends] is marks[ends[::-1]] is mark)
 

@@ -247,6 +247,7 @@ class BimFile(Sequence[Variant]):
         return len(self._ends)
 
     def _fields(self, i: int) -> list[bytes]:
+        """Return the six columns of line ``i``."""
         start = int(self._ends[i - 1]) + 1 if i else 0
         fields = self._bytes[start : int(self._ends[i])].split()
         if len(fields) != 6:
@@ -260,6 +261,7 @@ class BimFile(Sequence[Variant]):
         return Variant(words[0], words[1], self._position(i, position), words[2], words[3])
 
     def _position(self, i: int, word: bytes) -> int:
+        """Return the position in line ``i`` as a number."""
         try:
             return int(word)
         except ValueError:

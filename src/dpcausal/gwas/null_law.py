@@ -70,24 +70,21 @@ class NullLaw:
         return float(np.clip(share * n + sign * SPREAD * np.sqrt(n * share * (1 - share)), 0, n))
 
     @cached_property
-    def _lower(self) -> Floats:
+    def lower(self) -> Floats:
+        """Margins that cover the lower half of the range, closer towards its end."""
         n = self.n1 + self.n0
         low = max(int(self.margin(self.maf, -1.0)), self.least)
         steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1
         return (low + steps).astype(np.float64)
 
-    def lower(self) -> Floats:
-        """Return margins that cover the lower half of the range, closer towards its end."""
-        return self._lower
-
     def margins(self) -> Floats:
         """Return margins that cover the whole range: ``lower`` and its mirror image."""
-        lower = self.lower()
+        lower = self.lower
         return np.unique(np.concatenate([lower, self.n1 + self.n0 - lower]))
 
     def chi2_tail(self, cut: float) -> float:
         """Return the sup over the range of P(chi2 >= cut)."""
-        margins = self.lower()
+        margins = self.lower
         out = np.empty(len(margins))
         kernels.chi2_tails(float(cut), float(self.n1), float(self.n0), margins, out)
         return float(out.max())
@@ -108,7 +105,7 @@ class NullLaw:
 
         Noise: Exp(scale up) - Exp(scale down); Laplace noise is up = down.
         """
-        lower, margins = self.lower(), self.margins()
+        lower, margins = self.lower, self.margins()
         cuts = self.cuts_at(lower, statistic, level, up, down)
         return np.asarray(cuts[np.searchsorted(lower, np.minimum(margins, self.n1 + self.n0 - margins))])
 
@@ -129,7 +126,7 @@ class NullLaw:
 
     def noisy_tails(self, statistic: Score, cuts: Floats, up: float, down: float) -> Floats:
         """Return, for each cut, the sup over the margins of P(statistic(c11, c10) + noise >= cut): a p-value."""
-        values, mass = self.laws(statistic, self.lower())
+        values, mass = self.laws(statistic, self.lower)
         tails = [
             max(
                 float(kernels.noisy_tail(float(cut), v, w, up, down))

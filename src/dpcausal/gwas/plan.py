@@ -54,7 +54,7 @@ class ScreenDesign(NamedTuple):
 
 def typical_margins(law: NullLaw) -> Floats:
     """Return the margins at PLACES of the range of minor allele frequencies."""
-    n, low = law.n1 + law.n0, law.lower()[0]
+    n, low = law.n1 + law.n0, law.lower[0]
     return np.asarray(np.round(low + PLACES * (n / 2 - low)), np.float64)
 
 
@@ -105,7 +105,7 @@ def best_design(
 
     From the first of ``taus`` down the need falls and then rises: the search stops behind the least.
     """
-    lower = law.lower()
+    lower = law.lower
     few = np.unique(np.concatenate([lower[::8], lower[-1:]]))
     best, least = ScreenDesign(taus[0], shares[0], True), np.inf
     for share in shares:
@@ -222,12 +222,14 @@ class ScreenPlan:
 
     @proved("screen.proof.md")
     def _sieve(self, score: Statistic) -> SparseVector:
+        """Return the mechanism of ``svt`` for a statistic."""
         return SparseVector(
             sensitivity=score.sensitivity, epsilon=self.epsilon, positives=self.hits, neighbours=FIXED_LABELS
         )
 
     @proved("screen.proof.md")
     def _choice(self, score: Statistic, share: float) -> TopK:
+        """Return the mechanism of ``em`` that chooses, with its share of epsilon."""
         return TopK(
             sensitivity=score.sensitivity,
             count=self.hits,
@@ -237,6 +239,7 @@ class ScreenPlan:
 
     @proved("screen.proof.md")
     def _test(self, score: Statistic, share: float) -> Laplace:
+        """Return the mechanism of ``em`` that tests one chosen SNP with what is left of epsilon."""
         each = (self.epsilon - self._choice(score, share).round.epsilon * self.hits) / self.hits * (1 - 1e-12)
         return Laplace(sensitivity=score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
 

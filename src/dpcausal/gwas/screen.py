@@ -186,6 +186,7 @@ class Screen(ScreenPlan):
     def _svt(
         self, counts: GenotypeCounts, values: Floats, known: Floats | None, budget: Budget
     ) -> tuple[list[Hit], int]:
+        """Release which SNPs are above their cuts, in file order; return them and how many were asked."""
         cuts = self.sieve_cuts()
         above = (values - (cuts.max() if known is None else self.law.per_snp(cuts, known)))[: self.answers]
         session = begin(self.sieve, budget, "gwas: sparse vector", -self.sieve.centre * self.sieve.on.step)
@@ -205,6 +206,7 @@ class Screen(ScreenPlan):
     def _em(
         self, counts: GenotypeCounts, values: Floats, risk: float, budget: Budget
     ) -> tuple[list[Hit], int]:
+        """Release the SNPs with the largest values and a noisy value of each; return them and how many were asked."""
         rows = release(self.choice, budget, "gwas: top-k", values)
         noisy = np.array([float(release(self.test, budget, "gwas: test", float(values[i]))) for i in rows])
         hits = []

@@ -55,6 +55,7 @@ MAX_ALLELES = 10**9  # in both groups, up to which the distance is proved to err
 
 
 def _checked_alleles(n0: int, n1: int) -> None:
+    """Refuse groups for which the distance is not proved."""
     checked_groups(n0, n1)
     if n0 + n1 > MAX_ALLELES:
         raise InputError(

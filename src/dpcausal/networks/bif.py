@@ -106,22 +106,13 @@ class Tokens:
     def numbers(self) -> list[float]:
         """Take the numbers up to the next semicolon."""
         start = self.at
-        words = self.until(";")
-        try:
-            return list(map(float, words))
-        except ValueError:
-            for i, word in enumerate(words):
-                if not _is_number(word):
-                    self.fail(f"expected a number, not {word!r}", start + i)
-            raise
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+        found = []
+        for i, word in enumerate(self.until(";")):
+            try:
+                found.append(float(word))
+            except ValueError:
+                self.fail(f"expected a number, not {word!r}", start + i)
+        return found
 
 
 MOST_CELLS = 1 << 27
@@ -186,6 +177,7 @@ class _Reader:
         self.variables: dict[str, Variable] = {}
 
     def network(self) -> Network:
+        """Read all blocks and return the network."""
         name = "unknown"
         tables: list[int] = []
         while not self.tokens.finished():
@@ -215,6 +207,7 @@ class _Reader:
             raise InputError(f"{source}: {error}") from None
 
     def variable(self) -> None:
+        """Read a block that declares a variable."""
         tokens = self.tokens
         name, at = tokens.name(), tokens.at - 1
         if name in self.levels:
@@ -231,6 +224,7 @@ class _Reader:
             tokens.fail(f'variable "{name}" has no type', at)
 
     def type_of(self, name: str) -> dict[str, int]:
+        """Read the levels of a variable; return the place of each."""
         tokens = self.tokens
         tokens.expect("discrete")
         tokens.expect("[")
@@ -248,6 +242,7 @@ class _Reader:
         return levels
 
     def probability(self) -> None:
+        """Read a block with the table of a variable."""
         tokens = self.tokens
         tokens.expect("(")
         at = tokens.at
@@ -310,6 +305,7 @@ class _Reader:
         return table.reshape(*shape, size)
 
     def entries(self, count: int) -> list[float]:
+        """Take so many numbers."""
         start = self.tokens.at
         found = self.tokens.numbers()
         if len(found) != count:
@@ -400,6 +396,7 @@ def format_bif(network: Network) -> str:
 
 
 def _rows(network: Network, variable: Variable) -> list[str]:
+    """Return the lines of a variable's table."""
     rows = variable.table.reshape(-1, variable.size).tolist()
     if not variable.parents:
         return [f"  table {', '.join(map(repr, rows[0]))};"]
@@ -411,6 +408,7 @@ def _rows(network: Network, variable: Variable) -> list[str]:
 
 
 def _name(name: str) -> str:
+    """Return a name, in quotes where it needs them."""
     if _PLAIN.fullmatch(name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")

@@ -109,6 +109,7 @@ def sample(n: int, seed: int) -> Dataset:
 
 
 def _band(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the declared band of each value, as a number."""
     column = SCHEMA[name]
     assert isinstance(column, Numeric)
     assert column.bins is not None
@@ -116,6 +117,7 @@ def _band(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _named(name: str, codes: NDArray[np.intp]) -> NDArray[np.str_]:
+    """Return the names of levels from their codes."""
     column = SCHEMA[name]
     assert isinstance(column, Categorical)
     return np.array([str(level) for level in column.levels])[codes]

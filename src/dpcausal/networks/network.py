@@ -24,12 +24,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from operator import index
 from string import ascii_letters
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcausal.core.arguments import checked_count
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Codes, Dataset
@@ -204,8 +204,12 @@ class Network:
         >>> load("asia").sample(5, seed=1).codes["smoke"].dtype
         dtype('uint8')
         """
-        rows = _whole("n", n)
-        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(_whole("seed", seed))
+        rows = checked_count(n, "n")
+        rng = (
+            seed
+            if isinstance(seed, np.random.Generator)
+            else np.random.default_rng(checked_count(seed, "seed"))
+        )
         codes: dict[str, Codes] = {
             v.name: np.empty(rows, np.uint8) if v.size <= 256 else np.empty(rows, np.uint16) for v in self
         }
@@ -257,6 +261,7 @@ class Network:
 
 
 def _checked_table(variable: Variable, given: ArrayLike) -> NDArray[np.float64]:
+    """Return the table with rows that sum to 1, or refuse it."""
     name, parents, levels = variable.name, variable.parents, variable.levels
     try:
         table = np.array(given, dtype=np.float64)
@@ -276,16 +281,6 @@ def _checked_table(variable: Variable, given: ArrayLike) -> NDArray[np.float64]:
     table /= total
     table.flags.writeable = False
     return table
-
-
-def _whole(name: str, value: object) -> int:
-    try:
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(value, bool):
-        raise InputError(f"{name} must be a whole number >= 0, not {value!r}")
-    return number
 
 
 def _cumulative(variable: Variable) -> NDArray[np.float64]:
@@ -331,14 +326,17 @@ def _draw(ends: NDArray[np.float64], row: NDArray[np.intp], u: NDArray[np.float6
 
 
 def _holding(factors: Iterable[Factor], name: str) -> list[Factor]:
+    """Return the factors that a variable is in."""
     return [factor for factor in factors if name in factor[0]]
 
 
 def _scope(factors: Iterable[Factor]) -> tuple[str, ...]:
+    """Return the variables of several factors, each once."""
     return tuple(dict.fromkeys(name for names, _ in factors for name in names))
 
 
 def _cells(names: Iterable[str], sizes: dict[str, int]) -> int:
+    """Return the number of cells of a table of these variables."""
     return prod(sizes[name] for name in names)
 
 
@@ -365,6 +363,7 @@ def _einsum(
     columns: tuple[str, ...],
     label: dict[str, int],
 ) -> NDArray[np.float64]:
+    """Return the product of two factors, summed over all but ``columns``."""
     left, right, out = (
         "".join(ascii_letters[label[name]] for name in names) for names in (names_a, names_b, columns)
     )

@@ -460,9 +460,11 @@ class Budget:
         )
 
     def _secure(self) -> bool:
+        """Return whether all noise since this budget was made came from the operating system."""
         return self._epoch is not None and entropy.secure_since(self._epoch)
 
     def _definition(self, guarantee: PrivacyCost) -> tuple[str, dict[str, float]]:
+        """Return which definition of privacy the guarantee is, and its parameters."""
         if guarantee.delta == 0:
             return "pure", {"epsilon": guarantee.epsilon}
         if guarantee.by == "rho" and self._spent.delta == 0:
@@ -478,6 +480,7 @@ class Budget:
         return Composition.FILTER_EPSILON if self.whole.rho == 0 else Composition.FILTER
 
     def _ledger_note(self) -> dict[str, Any] | None:
+        """Return what the statement says of the ledger; None where none was charged."""
         if self._entry is None:
             return None
         return {

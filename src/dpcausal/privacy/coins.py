@@ -6,8 +6,8 @@ depends on the arguments.
 
 ``bernoulli_exp_many`` tosses many coins at once, about 5 ns each. Each compares a uniform U with exp(-gamma), as many
 bits of U as it takes: one byte, which settles nearly all improbable coins; 32 bits against float64 bounds, which settle
-whatever the float error; then (about one coin in 10^9) more bits against correctly rounded decimals. **Guarantee** exact
-laws, ``coins.proof.md``.
+whatever the float error; then (about one coin in 10^9) more bits against correctly rounded decimals. **Guarantee**
+exact laws, ``coins.proof.md``.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from dpcausal.core.proofs import proved
 
 
 def _positive(name: str, value: float) -> None:
+    """Refuse what is no finite number above zero."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above zero, not {value!r}")
 

@@ -152,6 +152,7 @@ def gaussian_gamma(k: int, t: int, top: int, bottom: int) -> tuple[int, int]:
 
 
 def _many_words(count: int) -> Words:
+    """Return ``count`` uniform 64-bit words."""
     return np.frombuffer(entropy.random_bytes(8 * count), np.uint64)
 
 

@@ -107,6 +107,7 @@ class _Pool:
         self.batch: dict[tuple[str, float], int] = {}
 
     def take(self, kind: str, scale: float, count: int) -> list[int]:
+        """Return ``count`` draws from the pool, filled anew where it holds too few."""
         with self.lock:
             if self.mark != entropy.epoch():
                 self.mark = entropy.epoch()

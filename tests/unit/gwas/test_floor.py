@@ -73,7 +73,7 @@ def test_it_lowers_what_is_needed_where_groups_are_uneven() -> None:
     same = NullLaw(10_000, 90_000, 0.05)  # the SNPs by which both are judged
     z = []
     for each in (plan, bought):
-        score, cut, _ = each._passing(each.design.tau, each.design.share, each.law.lower())
+        score, cut, _ = each._passing(each.design.tau, each.design.share, each.law.lower)
         z.append(z_needed(score, same, cut))
     assert z[1] < 0.95 * z[0]
 

@@ -130,6 +130,7 @@ def concentrated(events: Iterable[Event], delta: float) -> float:
 
 
 def _homogeneous(epsilon: float, count: int, delta: float) -> None:
+    """Refuse what advanced and optimal composition are not stated for."""
     if not (math.isfinite(epsilon) and epsilon > 0 and count >= 1 and 0 < delta < 1):
         raise InputError("composition needs epsilon above 0, a count of 1 or more and delta between 0 and 1")
 

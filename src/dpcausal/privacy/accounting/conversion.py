@@ -32,6 +32,7 @@ _ROUND_UP = 1 + 1e-10  # covers the floating-point error of the exponent, about 
 
 
 def _check(name: str, value: float, upper: float) -> None:
+    """Refuse a number outside [0, upper)."""
     if not (0 <= value < upper):
         raise InputError(f"{name} must be zero or more and below {upper:g}, not {value!r}")
 

@@ -100,6 +100,7 @@ class FixedPlan:
 
 
 def _check_delta(delta: object) -> None:
+    """Refuse what is no number in [0, 1)."""
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
         raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
 

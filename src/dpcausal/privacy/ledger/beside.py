@@ -104,6 +104,7 @@ def charged_beside(ledgers: Iterable[Path], file: str) -> list[OtherBudget]:
 
 
 def _file(url: str) -> Path | None:
+    """Return the file of an SQLite ledger's address; None for others."""
     from dpcausal.privacy.ledger.connection import parse  # late: SQLAlchemy only where a ledger is named
 
     try:
@@ -114,10 +115,12 @@ def _file(url: str) -> Path | None:
 
 
 def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the SQLite files of these folders besides our own ledger."""
     return (path for path in sqlite_files(folders) if path != own.resolve())
 
 
 def _names(path: Path) -> list[str]:
+    """Return the data sets of a ledger's file."""
     return [name for (name,) in _rows(path, "SELECT dataset FROM dpcausal_entries WHERE kind = 'create'")]
 
 
@@ -131,6 +134,7 @@ def _charged_for(path: Path, file: str) -> list[str]:
 
 
 def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
+    """Return what a query finds in a ledger's file; nothing where it can't be read."""
     try:
         location = f"file:{quote(str(path))}?mode=ro"
         with closing(sqlite3.connect(location, uri=True, timeout=0.2)) as connection:
@@ -150,6 +154,7 @@ def sqlite_files(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def _is_sqlite(path: Path) -> bool:
+    """Return whether a file begins as SQLite files do."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -180,6 +185,7 @@ def skeleton(name: str) -> str:
 
 
 def _unseen(character: str) -> bool:
+    """Return whether a character is an accent or has no width."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf")
 
 

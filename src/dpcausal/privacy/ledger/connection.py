@@ -60,6 +60,7 @@ def remove_idle_journal(path: Path) -> None:
 
 
 def _at_exit() -> None:
+    """Delete the journals of ledgers that this process wrote to."""
     for path, writer in _written.items():
         if writer == process.token():
             remove_idle_journal(path)
@@ -204,6 +205,7 @@ def parse(text: str) -> URL:
 
 
 def _one_line(error: object) -> str:
+    """Return an error as one line."""
     return " ".join(str(error).split())[:300]
 
 

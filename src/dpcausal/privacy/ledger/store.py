@@ -387,4 +387,5 @@ class Ledger:
 
 
 def _time() -> str:
+    """Return the time now, in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

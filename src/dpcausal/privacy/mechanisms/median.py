@@ -267,6 +267,7 @@ class SmoothMedian:
         return on.to_value(int(points[points.size // 2]) + self._noise(self.scale(points)))
 
     def _noise(self, scale: float) -> int:
+        """Draw noise of this scale, of the kind asked for."""
         match self.noise:
             case "laplace":
                 return noise.discrete_laplace(scale)

@@ -158,6 +158,7 @@ class SparseVectorSession:
         return f"SparseVectorSession({self.mechanism}, remaining={self._remaining})"
 
     def _check(self) -> None:
+        """Refuse to answer after the last positive, and in a copy of the process."""
         if self.halted or self._process != process.token():
             raise HaltedError("this sparse vector session is over: pay for another one")
 
@@ -184,6 +185,7 @@ class SparseVectorSession:
             return found
 
     def _first(self, rounded: NDArray[np.int64]) -> int | None:
+        """Return the index of the first value answered above, None if none is."""
         mechanism, scale = self.mechanism, self.mechanism.scales.query
         for start in range(0, rounded.size, CHUNK):
             part = rounded[start : start + CHUNK]
