@@ -47,27 +47,8 @@ class Screen(ScreenPlan):
     ----------
     snps, cases, controls : int
         The public numbers of SNPs, and of people in each group.
-    epsilon : float
-        What the screening costs in total.
-    level : float, default 0.05
-        The family-wise error: the probability that any SNP without association is declared associated.
-    method : str, default "svt"
-        "svt": SNPs in file order, each above its public cut or not (sparse vector); it stops at the last hit that is
-        paid for. "em": ``max_hits`` SNPs are chosen (permute-and-flip), then each is tested with noise.
-    max_hits : int, default 10
-        The most SNPs to release; fewer mean less noise.
-    max_answers : int, default 0
-        The most SNPs to ask, in file order (``svt``); 0 is all.
-    statistic : str, default "distance"
-        "distance", "circle" or "chi2".
-    unit : str, default "person"
-        What is protected: all genotypes of one "person", or one "allele" at each SNP.
-    maf : float, default 0.0
-        A public lower bound on the frequency of every minor allele; 0 is none.
-    share : float or None, default None
-        The share of epsilon that chooses (``em``), the rest tests; None plans it.
-    freq_share : float, default 0.0
-        The share of epsilon that buys a lower bound on the counts of minor alleles; 0 buys none.
+    epsilon, level, method, max_hits, max_answers, statistic, unit, maf, share, freq_share
+        As in ``screen``.
     least : int, default 0
         A lower bound on the counts of minor alleles that was bought already.
 
