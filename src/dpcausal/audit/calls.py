@@ -28,9 +28,8 @@ from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.discover import NoDelta, discover
 from dpcausal.gwas.plan import Method
-from dpcausal.gwas.screen import screen
+from dpcausal.gwas.screen import screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 from dpcausal.models import LinearGaussian
 
 REPLACE, ADD, FIXED = "replace-one", "add-remove", "fixed-labels"

@@ -16,9 +16,8 @@ SNP that was named in advance. ``Simulation`` makes data up.
 
 from dpcausal.gwas.cohort import Cohort, GenotypeCounts, People, Variant, read_people
 from dpcausal.gwas.result import Hit, Screening
-from dpcausal.gwas.screen import Screen, screen
+from dpcausal.gwas.screen import Screen, SingleTest, screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import SingleTest, single_test
 from dpcausal.gwas.tables import read_frequencies, read_gcount, read_model
 
 __all__ = [

@@ -32,7 +32,7 @@ them in another format writes ``result.shown``.
 ``conflict`` and ``declared`` (and ``given_up_to``, ``confidence`` where they are known) on every edge. Open pairs are
 in these two only where they are asked for: dashed and grey in the one, arcs of ``kind`` "open" in the other, which
 readers of graphs here leave out again.
-``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``); dagitty's has a remark that names the weak hints
+``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/formats.py``); dagitty's has a remark that names the weak hints
 left out. ``pairs.csv`` has every pair of columns: its state (found, hint, absent, open), its marks, where its direction
 comes from, how often it is found again, what was held fixed, the smallest w that the plan finds, and a note.
 ``registry.yaml`` is a draft for OpenDP's registry of deployments. ``release.json`` holds the noisy
