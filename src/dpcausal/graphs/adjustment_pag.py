@@ -54,21 +54,13 @@ class _Marks:
         self.near = {name: sorted(graph.adjacent(name), key=graph.nodes.index) for name in graph.nodes}
         self.steps = 0
 
-    def mark(self, a: str, b: str) -> Mark:
-        """Return the mark at b of the edge between a and b."""
-        return self.graph.mark(a, b)
-
     def apart(self, a: str, b: str) -> bool:
         """Return whether two nodes are known not to be adjacent."""
         return a != b and b not in self.near[a] and frozenset((a, b)) not in self.possible
 
-    def arrow(self, a: str, b: str) -> bool:
-        """Return whether the edge is a -> b."""
-        return self.mark(a, b) is Mark.ARROW and self.mark(b, a) is Mark.TAIL
-
     def forward(self, a: str, b: str) -> bool:
         """Return whether the edge may lead from a to b: no arrowhead at a."""
-        return self.mark(b, a) is not Mark.ARROW
+        return self.graph.mark(b, a) is not Mark.ARROW
 
     def step(self) -> None:
         """Count a step; raise ``InputError`` after too many."""
@@ -103,7 +95,7 @@ class _Marks:
 
     def visible(self, x: str, v: str) -> bool:
         """Return whether x -> v is there and visible: no hidden common cause of the two fits."""
-        if not self.arrow(x, v):
+        if v not in self.graph.children(x):
             return False
         waiting: list[tuple[str, ...]] = [(x,)]
         seen = {x}
@@ -111,13 +103,11 @@ class _Marks:
             path = waiting.pop()
             for name in self.near[path[-1]]:
                 self.step()
-                if name in path or name == v or self.mark(name, path[-1]) is not Mark.ARROW:
+                if name in path or name == v or self.graph.mark(name, path[-1]) is not Mark.ARROW:
                     continue
                 if self.apart(name, v):
                     return True
-                inner = (
-                    self.mark(path[-1], name) is Mark.ARROW and name in self.near[v] and self.arrow(name, v)
-                )
+                inner = self.graph.mark(path[-1], name) is Mark.ARROW and name in self.graph.parents(v)
                 if inner and name not in seen:
                     seen.add(name)
                     waiting.append((*path, name))
@@ -125,7 +115,7 @@ class _Marks:
 
     def status(self, a: str, b: str, c: str) -> Mark | None:
         """Return ``ARROW`` for a definite collider b between a and c, ``TAIL`` for a definite non-collider, or None."""
-        first, second = self.mark(a, b), self.mark(c, b)
+        first, second = self.graph.mark(a, b), self.graph.mark(c, b)
         if first is Mark.ARROW and second is Mark.ARROW:
             return Mark.ARROW
         if Mark.TAIL in (first, second):
@@ -181,13 +171,13 @@ class _Marks:
 
     def may_cause(self, a: str, b: str) -> bool:
         """Return whether the edge may be a -> b: no arrowhead at a, no tail at b."""
-        return self.forward(a, b) and self.mark(a, b) is not Mark.TAIL
+        return self.forward(a, b) and self.graph.mark(a, b) is not Mark.TAIL
 
     def edges(self, path: tuple[str, ...]) -> Edges:
         """Return the edges of a path as the graph draws them, an arrowhead to the right where there is one."""
         found = []
         for a, b in pairwise(path):
-            if self.mark(b, a) is Mark.ARROW and self.mark(a, b) is not Mark.ARROW:
+            if self.graph.mark(b, a) is Mark.ARROW and self.graph.mark(a, b) is not Mark.ARROW:
                 a, b = b, a
             found.append((a, self.graph.marks(a, b), b))
         return tuple(found)
@@ -269,11 +259,8 @@ def pag_back_door(
     OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', 'o->', 'x'), ('z', '->', 'y')),))
     """
     marks = _Marks(graph, possible)
-    before = graph.ancestors({x})
-    # the outcome before the treatment, by the graph: no back-door path
-    first = {
-        frozenset((y, name)) for name in marks.near[graph.check(y)] if marks.arrow(y, name) and name in before
-    }
+    # arrows by which the outcome comes before the treatment are no back-door path
+    first = {frozenset((y, name)) for name in graph.children(y) & graph.ancestors({x})}
     try:
         for maybe in (False, True):
             path = marks.open_path(x, y, given, first, maybe=maybe)
@@ -304,7 +291,7 @@ def _closing(
     hold = closing_set(marks.graph, near, near, given, sizes, closed)
     paths = [marks.open_path(x, y, {*given, *hold} - {name}, without, maybe=maybe) for name in hold] or [path]
     sure = not maybe and (
-        len(path) > 2 or marks.mark(x, y) is Mark.ARROW
+        len(path) > 2 or marks.graph.mark(x, y) is Mark.ARROW
     )  # y o-> x: the outcome may come first
     shown = tuple(marks.edges(one) for one in paths if one is not None)
     return OpenBackDoor(sure, hold, opening_columns(given, closed), shown)

@@ -238,18 +238,19 @@ class Graph:
             return False
         return True
 
-    def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Yield every edge once as ``(a, b, is_arrow)``, in an order fixed by the order of ``nodes``."""
+    def marked_edges(self) -> Iterator[formats.MarkedEdge]:
+        """Yield every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in order of ``nodes``; a PAG has more marks."""
         rank = {name: i for i, name in enumerate(self._nodes)}
         for a in self._nodes:
             for b in sorted(self._children[a] | self._neighbours[a], key=rank.__getitem__):
-                if b in self._children[a] or rank[a] < rank[b]:
-                    yield a, b, b in self._children[a]
+                if b in self._children[a]:
+                    yield a, "->", b
+                elif rank[a] < rank[b]:
+                    yield a, "-", b
 
-    def marked_edges(self) -> Iterator[formats.MarkedEdge]:
-        """Yield every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in the order of ``edges``; a PAG has more."""
-        for a, b, arrow in self.edges():
-            yield a, "->" if arrow else "-", b
+    def edges(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield every edge once as ``(a, b, is_arrow)``, in the order of ``marked_edges``; an arrow is ``a -> b``."""
+        return ((a, b, marks == "->") for a, marks, b in self.marked_edges())
 
     def marks(self, a: str, b: str) -> str:
         """Return the edge between a and b as text, read from a to b: ``->``, ``<-`` or ``-``; a PAG has more.

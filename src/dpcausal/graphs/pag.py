@@ -161,11 +161,6 @@ class PAG(Graph):
         for a, b in sorted(ends, key=lambda pair: (place[pair[0]], place[pair[1]])):
             yield a, marks_text(self._marks[b, a], self._marks[a, b]), b
 
-    def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Yield every edge once as ``(a, b, is_arrow)``, in the order of ``marked_edges``; an arrow is ``a -> b``."""
-        for a, marks, b in self.marked_edges():
-            yield a, b, marks == "->"
-
     def marks(self, a: str, b: str) -> str:
         """Return the edge between a and b as text, read from a to b, such as ``o->`` or ``<->``.
 
