@@ -306,7 +306,7 @@ def worst_rho(sensitivity: float, sigma: float, orders: Sequence[float] = (1.001
 
 
 def worst_median(mechanism: ExponentialMedian, values: Sequence[int], size: int) -> float:
-    """Return worst loss over multisets of ``size`` points from ``values`` and every change of one point to another."""
+    """Return the worst loss over multisets of ``size`` points from ``values`` and every change of one point."""
     worst = 0.0
     for points in product(values, repeat=size):
         if list(points) != sorted(points):

@@ -69,7 +69,7 @@ def rho_at(epsilon: float) -> float:
 
 
 def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) -> float:
-    """Return the least epsilon that goes with delta = 1e-6 for noise of (centre, scale) ``here`` and ``there``."""
+    """Return the exact epsilon at delta = 1e-6 between noise of (centre, scale) ``here`` and ``there``."""
     low, high = 0.0, 100.0
     for _ in range(40):
         middle = (low + high) / 2

@@ -277,7 +277,7 @@ def closing_set(
 
 
 def opening_columns(given: Collection[str], closed: Callable[[Collection[str]], bool]) -> tuple[str, ...]:
-    """Return the columns of ``given`` without any one of which all paths are closed: colliders that open them."""
+    """Return the columns of ``given`` that each open a path: without it all paths are closed."""
     return tuple(name for name in given if closed([one for one in given if one != name]))
 
 

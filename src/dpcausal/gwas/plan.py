@@ -181,7 +181,7 @@ class ScreenPlan:
 
     @property
     def hits(self) -> int:
-        """How many are paid for."""
+        """The largest number of SNPs that ``epsilon`` is divided among."""
         return min(self.max_hits, self.answers)
 
     @cached_property
@@ -190,12 +190,12 @@ class ScreenPlan:
         return self.law.chi2_cut(self.level / (2 * self.answers))
 
     def scored(self, tau: float) -> Statistic:
-        """Return the statistic at a threshold."""
+        """Return the statistic at a threshold ``tau``."""
         return Statistic(self.statistic, 2 * self.cases, 2 * self.controls, tau, self.unit == "person")
 
     @cached_property
     def design(self) -> ScreenDesign:
-        """Threshold and shares, from public numbers."""
+        """The threshold, the share of epsilon to choose by and the kind of cut, from public numbers."""
         svt = self.method == "svt"
         taus = [self.top * step for step in (STEPS if svt else STEPS[::2])]
         shares = SHARES if self.share is None and not svt else (self.share or 0.5,)
@@ -245,7 +245,7 @@ class ScreenPlan:
 
     @cached_property
     def score(self) -> Statistic:
-        """The statistic in use."""
+        """The statistic at the threshold of the design."""
         return self.scored(self.design.tau)
 
     @cached_property

@@ -231,13 +231,13 @@ class Budget:
 
     @property
     def whole(self) -> Filter:
-        """The stop rule of the promise, with what is kept for later."""
+        """The stop rule of the whole total, the share for later included."""
         if self._filter is None:
             raise InputError("there is no budget: epsilon is None")
         return self._filter
 
     def open_later(self) -> None:
-        """Let charges use the share that was kept for later; the promise is the same."""
+        """Let charges use the share for later; the guarantee is the same."""
         self._for_now = None
 
     @property

@@ -73,6 +73,7 @@ class PureEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """The stated cost."""
         return self.cost
 
 
@@ -85,6 +86,7 @@ class BoundedRangeEvent(PureEvent):
 
     @property
     def rho(self) -> float:
+        """epsilon^2/8."""
         return self.cost**2 / 8
 
 
@@ -104,6 +106,7 @@ class LaplaceEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """sensitivity/scale."""
         return self.sensitivity / self.scale
 
 
@@ -123,10 +126,12 @@ class GaussianEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """Infinite: there is no pure epsilon."""
         return math.inf
 
     @property
     def rho(self) -> float:
+        """(sensitivity/sigma)^2/2."""
         return (self.sensitivity / self.sigma) ** 2 / 2  # [3] Thm 4
 
 
@@ -145,10 +150,12 @@ class ConcentratedEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """Infinite: there is no pure epsilon."""
         return math.inf
 
     @property
     def rho(self) -> float:
+        """The stated cost."""
         return self.cost
 
 
@@ -170,10 +177,12 @@ class ApproximateEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """The stated epsilon."""
         return self.cost
 
     @property
     def delta(self) -> float:
+        """The stated delta."""
         return self.slack
 
 

@@ -44,7 +44,7 @@ _written: dict[Path, tuple[int, bytes]] = {}  # ledger file -> process that char
 
 
 def remove_journal_at_exit(path: Path) -> None:
-    """Remember that this process has written to the ledger at ``path``."""
+    """Have the journal of the ledger at ``path`` removed when this process, which wrote to it, ends."""
     if not _written:
         atexit.register(_at_exit)
     _written[path] = process.token()
@@ -179,7 +179,7 @@ def _hang_up(engine: Engine, owner: list[tuple[int, bytes]]) -> None:
 
 
 def parse(text: str) -> URL:
-    """Return the URL, checked: SQLite with a file, or PostgreSQL."""
+    """Return the URL of a ledger; refuse what is neither SQLite with a file nor PostgreSQL."""
     scheme, separator, rest = text.partition("://")
     if not separator:
         file = text.endswith((".db", ".sqlite")) and not set("@:=") & set(text)  # those come with a login

@@ -84,7 +84,7 @@ class Laplace:
         return self.steps[1] * self.on.step
 
     def event(self, label: str) -> LaplaceEvent:
-        """Return what a release costs, as data."""
+        """Return the event that states what a release costs."""
         sensitivity, scale = self.steps
         return LaplaceEvent(label=label, neighbours=self.neighbours, sensitivity=sensitivity, scale=scale)
 
@@ -156,7 +156,7 @@ class Gaussian:
         return self.steps[1] * self.on.step
 
     def event(self, label: str) -> GaussianEvent:
-        """Return what a release costs, as data."""
+        """Return the event that states what a release costs."""
         sensitivity, sigma = self.steps
         return GaussianEvent(label=label, neighbours=self.neighbours, sensitivity=sensitivity, sigma=sigma)
 

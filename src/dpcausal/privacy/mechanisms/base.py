@@ -122,7 +122,7 @@ class Mechanism(Protocol[Value, Released]):
     """A frozen value with an event (what it costs) and a sample (the effect)."""
 
     def event(self, label: str) -> Event:
-        """Return what a release costs, as data."""
+        """Return the event that states what a release costs."""
 
     def sample(self, value: Value) -> Released:
         """Return one noisy answer."""
@@ -132,7 +132,7 @@ class Interactive(Protocol[Session]):
     """A mechanism that answers several questions for one charge."""
 
     def event(self, label: str) -> Event:
-        """Return what the whole session costs, as data."""
+        """Return the event that states what the whole session costs."""
 
     def start(self, threshold: float) -> Session:
         """Return a fresh session."""

@@ -119,7 +119,7 @@ class ExponentialMedian:
         return Range(self.lower, self.upper, self.cells)
 
     def event(self, label: str) -> BoundedRangeEvent:
-        """Return what a release costs, as data."""
+        """Return the event that states what a release costs."""
         return BoundedRangeEvent(
             label=label, neighbours=self.neighbours, mechanism="exponential-median", cost=self.epsilon
         )
@@ -251,7 +251,7 @@ class SmoothMedian:
         return f"smooth-median-{self.noise}"
 
     def event(self, label: str) -> ApproximateEvent | PureEvent:
-        """Return what a release costs, as data."""
+        """Return the event that states what a release costs."""
         if self.delta is None:
             return PureEvent(label=label, neighbours=self.neighbours, mechanism=self.name, cost=self.epsilon)
         return ApproximateEvent(

@@ -68,7 +68,7 @@ class NoisyRank:
         return self.steps * self.on.step
 
     def event(self, label: str) -> PureEvent:
-        """Return what the answer costs, as data."""
+        """Return the event that states what the answer costs."""
         return PureEvent(label=label, neighbours=self.neighbours, mechanism="noisy-rank", cost=self.epsilon)
 
     @proved("noisy_rank.proof.md")

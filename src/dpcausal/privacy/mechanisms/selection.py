@@ -106,7 +106,7 @@ class Exponential(Selection):
     """
 
     def event(self, label: str) -> BoundedRangeEvent:
-        """Return what a choice costs, as data."""
+        """Return the event that states what a choice costs."""
         return BoundedRangeEvent(
             label=label, neighbours=self.neighbours, mechanism="exponential", cost=self.epsilon
         )
@@ -133,7 +133,7 @@ class PermuteAndFlip(Selection):
     """
 
     def event(self, label: str) -> PureEvent:
-        """Return what a choice costs, as data."""
+        """Return the event that states what a choice costs."""
         return PureEvent(
             label=label, neighbours=self.neighbours, mechanism="permute-and-flip", cost=self.epsilon
         )
@@ -169,7 +169,7 @@ class NoisyMax(Selection):
         return rounded_up(Fraction(self.reach) / Fraction(self.epsilon))
 
     def event(self, label: str) -> PureEvent:
-        """Return what a choice costs, as data."""
+        """Return the event that states what a choice costs."""
         return PureEvent(label=label, neighbours=self.neighbours, mechanism="noisy-max", cost=self.epsilon)
 
     @proved("selection.proof.md")
@@ -232,7 +232,7 @@ class TopK:
         )
 
     def event(self, label: str) -> PureEvent | ConcentratedEvent:
-        """Return what all rounds cost together, as data."""
+        """Return the event that states what all rounds cost together."""
         if self.epsilon is not None:
             return PureEvent(label=label, neighbours=self.neighbours, mechanism="top-k", cost=self.epsilon)
         assert self.rho is not None
@@ -287,7 +287,7 @@ class SpanningTree:
         )
 
     def event(self, label: str) -> ConcentratedEvent:
-        """Return what all rounds cost together, as data."""
+        """Return the event that states what all rounds cost together."""
         return ConcentratedEvent(
             label=label, neighbours=self.neighbours, mechanism="spanning-tree", cost=self.rho
         )

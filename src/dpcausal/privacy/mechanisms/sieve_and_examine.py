@@ -120,7 +120,7 @@ class SieveAndExamine:
         )
 
     def event(self, label: str) -> PureEvent | ConcentratedEvent:
-        """Return what one round costs, as data, whatever its examinations say."""
+        """Return the event that states what one round costs, whatever its examinations say."""
         name = "sieve-and-examine"
         if self.epsilon_examine is not None:
             pure = self.epsilon_sieve + self.hits * self.epsilon_examine

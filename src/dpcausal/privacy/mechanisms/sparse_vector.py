@@ -121,7 +121,7 @@ class SparseVector:
         return round(low * math.log((low + high) / (2 * low)))
 
     def event(self, label: str) -> PureEvent:
-        """Return what a whole session costs, as data."""
+        """Return the event that states what a whole session costs."""
         return PureEvent(
             label=label, neighbours=self.neighbours, mechanism="sparse-vector", cost=self.epsilon
         )
