@@ -63,7 +63,7 @@ class Entry:
             return False
 
     def says_the_same(self, other: Entry) -> bool:
-        """Return whether both record the same release with the same cost, whatever their times and places in the chain."""
+        """Return whether both record the same release with the same cost, at any time and place in the chain."""
 
         def content(entry: Entry) -> tuple[object, ...]:
             amounts = exact(entry.epsilon), exact(entry.delta)
