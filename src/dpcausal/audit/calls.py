@@ -1,7 +1,7 @@
 """Audit targets that are whole public calls: ``ci_test``, ``discover`` and the screening of a study.
 
 A call runs as a user's does, with production noise and nothing replaced; what it returns and what the mechanisms on its
-way answered is observed (``observed.py``). The two data sets are the neighbours that came nearest to the charge in a
+way answered is observed (``empirical.py``). The two data sets are the neighbours that came nearest to the charge in a
 search over extreme and random ones: ``neighbours.json``, made by ``tests/net/worst.py`` with the searches of
 ``tests/net/neighbours.py``. Calls run without delta: what sampling could see of 1e-6 is nothing.
 """
@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from dpcausal.audit.observed import RESULT, Observation, Value, answers, flat
+from dpcausal.audit.empirical import RESULT, Observation, Value, answers, flat
 from dpcausal.audit.targets import Target
 from dpcausal.citests.ci_test import ci_test
 from dpcausal.core.errors import InputError
