@@ -21,15 +21,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal._version import __version__
-from dpcausal.core import display, drafting
+from dpcausal.core import display
 
 if TYPE_CHECKING:
     from dpcausal import estimators, gwas, models, networks, testing
     from dpcausal.citests.ci_test import ci_test
     from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
     from dpcausal.citests.result import CITestResult
-    from dpcausal.core.display import Display
-    from dpcausal.core.drafting import Drafter
+    from dpcausal.core.display import Display, Drafter
     from dpcausal.core.errors import (
         BudgetError,
         DpcausalError,
@@ -200,7 +199,7 @@ def _drafter() -> Drafter:
 
 
 display.register(_present)
-drafting.register(_drafter)
+display.register_drafter(_drafter)
 
 
 def __getattr__(name: str) -> Any:

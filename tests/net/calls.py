@@ -42,9 +42,8 @@ from dpcausal.effects.effect import EffectMethod
 from dpcausal.effects.question import ESTIMANDS
 from dpcausal.gwas.plan import Method as GwasMethod
 from dpcausal.gwas.plan import ScreenPlan as GwasPlan
-from dpcausal.gwas.screen import screen
+from dpcausal.gwas.screen import screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 
 # --- end of them -------------------------------------------------------------------------------------------------
 

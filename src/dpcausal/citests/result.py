@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from dpcausal.core.display import display
+from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.facts import Fact
-from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 
 

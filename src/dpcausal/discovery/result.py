@@ -20,8 +20,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError
-from dpcausal.core.other_names import OtherNames, spellings
+from dpcausal.core.errors import InputError, OtherNames, spellings
 from dpcausal.core.spelling import for_everyone
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts

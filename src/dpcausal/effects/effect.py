@@ -90,9 +90,8 @@ from dpcausal.effects.table import (
     planned_tables,
 )
 from dpcausal.effects.whether import smaller_question
-from dpcausal.graphs.adjustment import adjustment_sets, descendants, no_path
+from dpcausal.graphs.adjustment import OpenBackDoor, adjustment_sets, descendants, no_path, open_back_door
 from dpcausal.graphs.adjustment_pag import pag_adjustment, pag_back_door
-from dpcausal.graphs.back_door import OpenBackDoor, open_back_door
 from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at, without_edges
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
