@@ -97,7 +97,7 @@ def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str]
 
 def graph_is_told() -> None:
     """From here on no warning of what the graph says against a question: the answer will print it."""
-    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen
+    from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
 
     for kind in (AdjustsForDescendant, LeavesBackDoorOpen):
         warnings.filterwarnings("ignore", category=kind)

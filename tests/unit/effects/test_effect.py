@@ -24,8 +24,10 @@ from dpcausal.discovery.effect_after import (
     _no_table,
 )
 from dpcausal.discovery.measured.tables import Components
-from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
-from dpcausal.effects.question import refuse_biased
+from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
+from dpcausal.effects.outcome import refuse_biased
+from dpcausal.effects.report import strata_left_out
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import (
     AdjustsForLater,
     ColumnsEnter,
@@ -633,7 +635,7 @@ def test_after_moments_a_regression_is_free() -> None:
     assert 0.2 < result.effect("x", "grade", adjust=["z"]).estimate < 1.0
     for change, words in (
         ({"estimand": "risk ratio"}, "a difference, not a risk ratio"),
-        ({"compare": ("no", "maybe")}, "two levels"),
+        ({"compare": ("no", "maybe")}, "no level 'maybe'"),
     ):
         with pytest.raises(dc.InputError, match=words):
             result.effect("x", "y", adjust=["z"], **change)
@@ -1054,11 +1056,11 @@ def test_columns_that_no_table_holds_are_not_asked_about_by_groups() -> None:
     tables = ReleasedTables(
         DATA.schema, Components([2, 2, 3, 2, 4]), frozenset({"grade"}), 1.0, {"grade": (0, 0, 1)}
     )
-    asked: dict[str, Any] = {"treatment": "x", "outcome": "grade", "chosen": ("z",)}
-    told = _no_table(tables, ("z", "x", "grade"), ["grade"], **asked, together=False)
+    asked = EffectRequest("x", "grade")
+    told = _no_table(tables, asked, ("z", "x", "grade"), ["grade"], together=False)
     assert told.startswith("the released tables do not hold z, x, grade together: measure them (")
     assert told.endswith("adjust=[], anyway=True holds nothing fixed (with event='2')")
-    there = _no_table(tables, ("x", "grade"), ["grade"], "x", "grade")
+    there = _no_table(tables, asked, ("x", "grade"), ["grade"])
     assert (
         "were merged because of the noise, so no table has all of them: ask about groups (event='2'), or"
         in there

@@ -1,0 +1,132 @@
+"""A request that was checked against a schema and its graph: the question, the sets, and what the schema says of them.
+
+Of data only public facts are looked at: the schema, and whether there are rows or only counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcausal.data.columns import Numeric
+from dpcausal.data.schema import Schema
+from dpcausal.effects.adjustment import columns_held_fixed
+from dpcausal.effects.outcome import widest_bin
+from dpcausal.effects.question import EffectQuestion, effect_question
+from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.result import (
+    EffectNote,
+    MissingCounts,
+    MissingHeld,
+    MissingLeftOut,
+    NumberRules,
+    OutcomeBins,
+    TreatmentBins,
+)
+
+
+@dataclass(frozen=True)
+class AskedEffect:
+    """What will be estimated; all of it is public, or was released before.
+
+    Attributes
+    ----------
+    request : EffectRequest
+        As it was asked.
+    schema : Schema
+        The columns, as they are counted.
+    question : EffectQuestion
+        With the first set of columns held fixed.
+    sets : tuple of tuples of str, or None
+        Every set of columns to hold fixed; None: no effect at all.
+    notes : tuple of EffectNote
+        What must be known about it.
+    has_rows : bool
+        Whether there are rows, and not only counts.
+    off : float
+        How far off the middles of bins can put a difference of means: intervals are wider by as much.
+    """
+
+    request: EffectRequest
+    schema: Schema
+    question: EffectQuestion
+    sets: tuple[tuple[str, ...] | None, ...]
+    notes: tuple[EffectNote, ...]
+    has_rows: bool = False
+    off: float = 0.0
+
+    @property
+    def used(self) -> list[tuple[str, ...]]:
+        """The sets that something must be measured for."""
+        return [one for one in self.sets if one is not None]
+
+
+def ask(schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool) -> AskedEffect:
+    """Return what a request asks of these columns; ``values``: whether the numbers of a numeric outcome are there.
+
+    Raises
+    ------
+    InputError
+        If the columns or the graph do not allow it.
+    """
+    sets, notes = columns_held_fixed(schema, request)
+    question = effect_question(
+        schema, request, next((one for one in sets if one is not None), ()), values=values
+    )
+    column, off = schema[request.outcome], 0.0
+    if by_middles(schema, question) and isinstance(column, Numeric):
+        low, high = widest_bin(column)
+        off = high - low  # half of it in either arm
+    notes += tuple(bin_notes(schema, question, off))
+    return AskedEffect(request, schema, question, sets, notes, has_rows, off)
+
+
+def by_middles(schema: Schema, question: EffectQuestion) -> bool:
+    """Return whether the outcome is a number whose mean is taken by the middles of its bins."""
+    return isinstance(schema[question.outcome], Numeric) and not question.by_value and question.event is None
+
+
+def bin_notes(schema: Schema, question: EffectQuestion, off: float) -> list[EffectNote]:
+    """Return how numbers take part: by bins, with what they can be off, and by the rules of the schema.
+
+    Said is what missing numbers count as, and outcomes beyond the bounds. Columns are named of which the schema says
+    that numbers may be missing. Of the outcome ``missing_notes`` says that; here it is named where the schema says
+    nothing, for no warning can come from rows.
+    """
+    found: list[EffectNote] = []
+    if isinstance(schema[question.treatment], Numeric):
+        found.append(TreatmentBins(question.treatment))
+    if by_middles(schema, question):
+        found.append(OutcomeBins(question.outcome, off))
+    missing, bounds, column = [], [], schema[question.outcome]
+    if isinstance(column, Numeric):
+        if question.event is None:
+            bounds.append((question.outcome, column.lower, column.upper))
+        if not column.may_be_missing:
+            missing.append((question.outcome, column.other))
+    for name in (question.treatment, *question.adjust):
+        column = schema[name]
+        if isinstance(column, Numeric) and column.may_be_missing and not column.missing_level:
+            missing.append((name, column.other))
+    if missing or bounds:
+        found.append(NumberRules(tuple(missing), tuple(bounds)))
+    return found
+
+
+def missing_notes(schema: Schema, question: EffectQuestion, *, table: bool) -> list[EffectNote]:
+    """Return what becomes of rows with a missing outcome, and of missing values held fixed, by the schema alone.
+
+    ``table``: strata leave rows out whose outcome has a level for missing values; a regression counts them.
+    """
+    found: list[EffectNote] = []
+    column, outcome = schema[question.outcome], question.outcome
+    if question.missing and table:
+        found.append(MissingLeftOut(outcome, (question.treatment, *question.adjust)))
+    elif question.missing or (column.may_be_missing and not column.missing_codes):
+        value = column.other if isinstance(column, Numeric) else str(column.other)
+        no_event = bool(question.missing) and question.event is not None
+        counts, number = None if no_event else value, isinstance(column, Numeric)
+        found.append(MissingCounts(outcome, counts, bool(question.missing), number))
+    held = tuple(name for name in question.adjust if schema[name].missing_codes)
+    if held:
+        found.append(MissingHeld(held))
+    return found
