@@ -26,33 +26,17 @@ from dpcausal.effects.result import (
 
 @dataclass(frozen=True)
 class AskedEffect:
-    """What will be estimated; all of it is public, or was released before.
-
-    Attributes
-    ----------
-    request : EffectRequest
-        As it was asked.
-    schema : Schema
-        The columns, as they are counted.
-    question : EffectQuestion
-        With the first set of columns held fixed.
-    sets : tuple of tuples of str, or None
-        Every set of columns to hold fixed; None: no effect at all.
-    notes : tuple of EffectNote
-        What must be known about it.
-    has_rows : bool
-        Whether there are rows, and not only counts.
-    off : float
-        How far off the middles of bins can put a difference of means: intervals are wider by as much.
-    """
+    """What will be estimated, and what must be known about it; all of it is public, or was released before."""
 
     request: EffectRequest
-    schema: Schema
-    question: EffectQuestion
-    sets: tuple[tuple[str, ...] | None, ...]
+    schema: Schema  # of the columns as they are counted
+    question: EffectQuestion  # with the first of the sets
+    sets: tuple[tuple[str, ...] | None, ...]  # of columns to hold fixed; None: no effect at all
     notes: tuple[EffectNote, ...]
-    has_rows: bool = False
-    off: float = 0.0
+    has_rows: bool = False  # and not only counts
+    off: float = (
+        0.0  # how far off the middles of bins can put a difference of means: intervals are wider by it
+    )
 
     @property
     def used(self) -> list[tuple[str, ...]]:

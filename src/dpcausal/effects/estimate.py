@@ -54,33 +54,15 @@ LOPSIDED = 2.0  # times as far on one side of the estimate as on the other: said
 
 @dataclass(frozen=True)
 class Estimate:
-    """An effect with its interval, the means of both arms, and the share of the rows it holds for.
+    """An effect with its interval, the means of both arms, and the share of the noisy rows that it holds for."""
 
-    Attributes
-    ----------
-    estimate : float
-        The effect; NaN where nothing is known.
-    interval : pair of float
-        Low and high end.
-    means : pair of float
-        Of both arms; NaN where only their difference is known.
-    share : float
-        Of the noisy rows, those in strata that it holds for.
-    notes : tuple of EffectNote
-        What must be known about it.
-    kept : tuple of bool
-        Of every stratum, in the order of the table, whether it holds for that one.
-    everyone : pair of float, or None
-        The interval for all rows, whatever the effect is in strata left out; None where none was.
-    """
-
-    estimate: float
+    estimate: float  # NaN where nothing is known
     interval: tuple[float, float]
-    means: tuple[float, float] = (math.nan, math.nan)
+    means: tuple[float, float] = (math.nan, math.nan)  # NaN where only their difference is known
     share: float = 1.0
     notes: tuple[EffectNote, ...] = ()
-    kept: tuple[bool, ...] = ()
-    everyone: tuple[float, float] | None = None
+    kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table: whether it holds for that one
+    everyone: tuple[float, float] | None = None  # for all rows, whatever the effect is in strata left out
 
     def widened(self, off: float, most: float) -> Estimate:
         """Return it with intervals that reach further by ``off`` on both sides, but no further than ``most``."""

@@ -54,16 +54,8 @@ def measure_effect(
 ) -> MeasuredEffect:
     """Charge and release what was planned, and return it with its statement.
 
-    Parameters
-    ----------
-    data, plan
-        The rows, and what is measured on them.
-    budget
-        What is charged; None counts without noise, and the statement says that this is not private.
-    before
-        What the same budget released earlier: the statement is then about both.
-    more
-        What else is public, for the statement.
+    ``budget`` None counts without noise, and the statement says that this is not private. ``before`` is what the same
+    budget released earlier: the statement is then about both. ``more`` is public, too.
     """
     schema, question, sets = plan.asked.schema, plan.asked.question, plan.asked.used
     charged = Budget.none(plan.asked.request.relation) if budget is None else budget

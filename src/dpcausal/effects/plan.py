@@ -33,24 +33,12 @@ ANY_SIZE = Allowance(1.0, 0.0)  # stands for a budget where nothing is charged
 
 @dataclass(frozen=True)
 class EffectPlan:
-    """What will be released for an effect, each release with its mechanism; public.
-
-    Attributes
-    ----------
-    asked : AskedEffect
-        What is estimated from it.
-    method : str
-        "table" or "regression".
-    releases : tuple of PlannedTable or PlannedRegression
-        In the order in which they are charged.
-    rows : int or None
-        Their number where it is public.
-    """
+    """What will be released for an effect, each release with its mechanism; public."""
 
     asked: AskedEffect
-    method: str
-    releases: tuple[PlannedTable | PlannedRegression, ...]
-    rows: int | None
+    method: str  # "table" or "regression"
+    releases: tuple[PlannedTable | PlannedRegression, ...]  # in the order in which they are charged
+    rows: int | None  # None where their number is protected
 
     @property
     def needs_delta(self) -> bool:
@@ -66,20 +54,10 @@ def plan_effect(
     *,
     may_drop_delta: bool = False,
 ) -> EffectPlan:
-    """Return what is measured for an effect.
+    """Return what is measured for an effect, for what it may cost (None: without privacy) and the public rows.
 
-    Parameters
-    ----------
-    data
-        Whose kind is looked at, and no row: a regression needs rows.
-    asked
-        What is estimated.
-    allowed
-        What it may cost; None without privacy.
-    rows
-        Their number where it is public.
-    may_drop_delta
-        Whether a regression takes pure noise where that is expected to be narrower than what a delta allows.
+    No row of ``data`` is looked at. ``may_drop_delta``: whether a regression takes pure noise where that is expected to
+    be narrower than what a delta allows.
 
     Raises
     ------

@@ -25,6 +25,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.spelling import spelled
+from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -115,11 +116,10 @@ def refuse_question(schema: Schema, question: EffectQuestion, *, values: bool) -
         )
 
 
-def refuse_regression(data: object, question: EffectQuestion) -> Dataset:
+def refuse_regression(data: Dataset | Counts, question: EffectQuestion) -> Dataset:
     """Return the rows; raise ``InputError`` where a regression can't answer, from public information."""
-    if not isinstance(data, Dataset):
-        raise InputError("a regression needs the rows themselves (a Dataset, as dc.read gives), not counts")
-    refuse_question(data.schema, question, values=True)
+    refuse_question(data.schema, question, values=isinstance(data, Dataset))
+    assert isinstance(data, Dataset)
     missing = [
         name for name in question.adjust if kind_of(data.schema, name) == "number" and name not in data.values
     ]

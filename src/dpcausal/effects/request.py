@@ -26,27 +26,10 @@ LEAST_CONFIDENCE = 0.5
 
 @dataclass(frozen=True)
 class EffectRequest:
-    """An effect that is asked for: the columns, the contrast, what is held fixed, and what it may cost. All is public.
+    """An effect that is asked for, with what it may cost; the fields are the arguments of ``effect``. All is public.
 
-    Attributes
-    ----------
-    treatment, outcome : str
-        The columns.
-    adjust : iterable of str, or None
-        The columns to hold fixed; None takes them from the graph.
-    graph, doubts : Graph or None, Doubts
-        The graph that says, or checks, what is held fixed, and what it says against itself.
-    estimand, compare, event
-        What is compared, as in ``effect``.
-    method : str
-        "auto", "table" or "regression".
-    level : float
-        The confidence of the interval.
-    anyway : bool
-        Whether to go on where nothing could be said, or the graph warns.
-    epsilon, delta, neighbours, ledger, dataset
-        What the answer may cost, what that protects, and where it is counted; epsilon is None where nothing is
-        charged for this answer.
+    ``doubts`` is what the graph says against itself. ``epsilon`` is None where nothing is charged for this answer:
+    without privacy, from what was released before, or from a share that was kept.
 
     Raises
     ------
@@ -73,31 +56,18 @@ class EffectRequest:
     dataset: str | None = None
 
     def __post_init__(self) -> None:
-        checked_confidence(self.level)
+        if checked_level(self.level) < LEAST_CONFIDENCE:  # the size of a test, and a slip of the pen
+            raise InputError(
+                "level is the confidence of the interval, such as 0.95, and not below "
+                f"{LEAST_CONFIDENCE:g}: {self.level!r}"
+            )
         if self.relation is Neighbours.FIXED_LABELS:
             raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
         checked_ledger(self.ledger)
         if self.method not in get_args(EffectMethod):
             raise InputError(f"method must be auto, table or regression, not {self.method!r}")
-        if self.graph is not None and not isinstance(self.graph, Graph):
-            raise InputError(f"graph must be a dc.Graph, not {type(self.graph).__name__}")
 
     @property
     def relation(self) -> Neighbours:
         """Which two data sets must be hard to tell apart."""
         return Neighbours.parse(self.neighbours, labels=False)
-
-
-def checked_confidence(level: object) -> float:
-    """Return the confidence of an interval; a small number is the size of a test, and a slip of the pen.
-
-    >>> checked_confidence(0.05)
-    Traceback (most recent call last):
-    dpcausal.core.errors.InputError: level is the confidence of the interval, such as 0.95, and not below 0.5: 0.05
-    """
-    found = checked_level(level)
-    if found < LEAST_CONFIDENCE:
-        raise InputError(
-            f"level is the confidence of the interval, such as 0.95, and not below {LEAST_CONFIDENCE:g}: {level!r}"
-        )
-    return found
