@@ -19,9 +19,9 @@ simulations. Effects that are named before the search (``discover(effect=...)``)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -67,27 +67,13 @@ def values_for_effects(values: object, schema: Schema) -> ReleasedTables | Relea
 
 @dataclass(frozen=True, eq=False)
 class ReleasedTables:
-    """Noisy tables that a discovery released, by names of columns.
-
-    Attributes
-    ----------
-    schema : Schema
-        The declared columns.
-    tables : NoisyTables
-        What was released.
-    merged : frozenset of str
-        Columns of which levels were merged: tables have their groups.
-    rows : float
-        Rows: public, or released.
-    groups : mapping of str to tuple of int
-        Of merged columns, the group of every level.
-    """
+    """Noisy tables that a discovery released, by names of columns."""
 
     schema: Schema
     tables: NoisyTables
-    merged: frozenset[str]
-    rows: float
-    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    merged: frozenset[str]  # columns of which levels were merged: tables have their groups
+    rows: float  # public, or released
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of merged columns, for every level
 
     @classmethod
     def of(cls, measured: Measurements) -> ReleasedTables:
@@ -101,19 +87,16 @@ class ReleasedTables:
 
     def holds(self, names: Sequence[str]) -> bool:
         """Return whether the table over these columns was released, with groups where levels were merged."""
-        if (self.merged - self.groups.keys()) & set(
-            names
-        ):  # of an earlier version, which does not say the groups
+        if self.unknown_groups(names):
             return False
         if isinstance(self.tables, JointTable):
             return True
         assert isinstance(self.tables, Components)
-        columns = self._columns(names)
-        return all(
-            inner in self.tables.values
-            for number in range(len(columns) + 1)
-            for inner in combinations(columns, number)
-        )
+        return all(inner in self.tables.values for inner in _subsets(self._columns(names)))
+
+    def unknown_groups(self, names: Sequence[str]) -> list[str]:
+        """Return the merged ones of which the groups are not known: a file of an earlier version does not say them."""
+        return [name for name in names if name in self.merged and name not in self.groups]
 
     def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
         """Return why no table over these columns answers, for an error; ``merged``: whose groups do not."""
@@ -141,14 +124,17 @@ class ReleasedTables:
         sizes = self.tables.sizes
         largest = max(
             self.tables.variance(inner) / math.prod(sizes[j] for j in columns if j not in inner)
-            for number in range(len(columns) + 1)
-            for inner in combinations(columns, number)
+            for inner in _subsets(columns)
         )
         return found, largest, 0.0
 
     def _columns(self, names: Sequence[str]) -> tuple[int, ...]:
         place = {name: i for i, name in enumerate(self.schema)}
         return tuple(sorted(place[name] for name in names))
+
+
+def _subsets(columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return chain.from_iterable(combinations(columns, number) for number in range(len(columns) + 1))
 
 
 @dataclass(frozen=True)
@@ -244,8 +230,7 @@ def effect_from_tables(
     for one in held.used:
         names = (*one, treatment, outcome)
         if not tables.holds(names):
-            unknown = [name for name in names if name in tables.merged - groups.keys()]
-            raise InputError(_no_table(tables, request, names, unknown))
+            raise InputError(_no_table(tables, request, names, tables.unknown_groups(names)))
     notes, off, column = list(held.notes), 0.0, schema[outcome]
     by_groups = {
         name: groups[name] for name in schema if name in groups and any(name in one for one in held.used)

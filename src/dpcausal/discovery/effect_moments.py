@@ -43,30 +43,14 @@ WIDEST_SCORE = 8.0  # scores are cut at 4 standard deviations
 
 @dataclass(frozen=True, eq=False)
 class ReleasedMoments:
-    """A noisy matrix of moments of features that a discovery released.
-
-    Attributes
-    ----------
-    schema : Schema
-        The declared columns.
-    waves : int
-        Pairs of cosine and sine of each number.
-    matrix : array
-        Second moments; the constant is the first feature.
-    rows : float
-        Rows: public, or released.
-    noise : float
-        Standard deviation of the noise on off-diagonal entries.
-    scored : frozenset of str
-        Numbers that are there by their normal scores.
-    """
+    """A noisy matrix of moments of features that a discovery released."""
 
     schema: Schema
-    waves: int
-    matrix: Floats
-    rows: float
-    noise: float
-    scored: frozenset[str]
+    waves: int  # pairs of cosine and sine of each number
+    matrix: Floats  # second moments; the constant is the first feature
+    rows: float  # public, or released
+    noise: float  # standard deviation on off-diagonal entries
+    scored: frozenset[str]  # numbers that are there by their normal scores
 
     def __repr__(self) -> str:
         return f"ReleasedMoments({len(self.matrix)} features)"

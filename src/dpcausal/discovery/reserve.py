@@ -142,7 +142,7 @@ class Reserve:
             *(["rho"] if by_rho else []),
         ]
         self._tables: dict[tuple[Any, ...], MeasuredEffect] = {}
-        self._answers: dict[tuple[Any, ...], EffectResult] = {}
+        self._answers: dict[tuple[str, str], EffectResult] = {}  # the last about two columns
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -153,12 +153,7 @@ class Reserve:
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
         """Return the last answer that was paid for about these two columns, if there is one."""
-        found = [
-            answer
-            for answer in self._answers.values()
-            if (answer.treatment, answer.outcome) == (treatment, outcome)
-        ]
-        return found[-1] if found else None
+        return self._answers.get((treatment, outcome))
 
     def effect(self, request: EffectRequest, part: float | None = None) -> EffectResult:
         """Measure an effect for ``part`` of the share and return it.
@@ -197,7 +192,7 @@ class Reserve:
             if plan.method == "table":
                 self._tables[key] = measured
             found = report(asked, *measured)
-            self._answers[(*key, asked.question.estimand, request.level, request.method)] = found
+            self._answers[request.treatment, request.outcome] = found
             return found
 
     def _usual_part(self, pair: tuple[str, str]) -> float:

@@ -1,4 +1,6 @@
-"""From a released table to an effect and its interval: post-processing alone.
+"""From a released table, or the released sums of a regression, to an effect and its interval: post-processing alone.
+
+``estimate`` and ``estimate_regression`` are pure functions of what was released, its noise, the question and the level.
 
 Strata smaller than their noise are made one, and strata in which an arm holds hardly more than noise are left out
 (``stats/standardise.py``); the share of the noisy rows that remains is part of the answer. Where no stratum remains,
