@@ -46,7 +46,7 @@ class LeavesBackDoorOpen(UserWarning):
 
 
 class Adjustment(NamedTuple):
-    """The sets of columns to hold fixed, None for no effect at all, and what must be known about them."""
+    """The sets of columns to hold fixed, None for no effect at all (never all of them), and what must be known."""
 
     sets: tuple[tuple[str, ...] | None, ...]
     notes: tuple[EffectNote, ...]
@@ -177,6 +177,10 @@ def _sets_of_graph(schema: Schema, request: EffectRequest, graph: Graph) -> Adju
             raise InputError(no_path(treatment, outcome) + _why_no_path(request, graph))
         return Adjustment((parents,), (FromGraph(parents), *notes, RestsOn("no-path")))
     sets = adjustment_sets(graph, treatment, outcome, _cells(schema, graph), doubts.open)
+    if all(
+        one is None for one in sets
+    ):  # the outcome is a cause of the treatment in every graph of the class
+        raise InputError(no_path(treatment, outcome) + _why_no_path(request, graph))
     for one in sets:
         checked_columns(schema, treatment, outcome, one or ())
     named = [FromGraph(sets[0] or ())] if len(sets) == 1 else []

@@ -52,16 +52,14 @@ def ask(schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool)
     InputError
         If the columns or the graph do not allow it.
     """
-    sets, notes = columns_held_fixed(schema, request)
-    question = effect_question(
-        schema, request, next((one for one in sets if one is not None), ()), values=values
-    )
+    held = columns_held_fixed(schema, request)
+    question = effect_question(schema, request, held.used[0], values=values)
     column, off = schema[request.outcome], 0.0
     if by_middles(schema, question) and isinstance(column, Numeric):
         low, high = widest_bin(column)
         off = high - low  # half of it in either arm
-    notes += tuple(bin_notes(schema, question, off))
-    return AskedEffect(request, schema, question, sets, notes, has_rows, off)
+    notes = (*held.notes, *bin_notes(schema, question, off))
+    return AskedEffect(request, schema, question, held.sets, notes, has_rows, off)
 
 
 def by_middles(schema: Schema, question: EffectQuestion) -> bool:

@@ -222,6 +222,15 @@ def test_no_effect_is_among_the_possible_ones_where_the_edge_may_point_back() ->
     assert found.possible[1].interval == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("anyway", [False, True])
+def test_a_graph_in_which_the_outcome_is_always_a_cause_of_the_treatment_is_refused(anyway: bool) -> None:
+    """A path x - z - y may be one of arrows, but y is a parent of x in every graph that is allowed."""
+    graph = dc.Graph(["x", "y", "z"], directed=[("y", "x")], undirected=[("x", "z"), ("y", "z")])
+    for ask in (dc.effect, dc.forecast_effect):
+        with pytest.raises(dc.InputError, match="no path of arrows"):
+            ask(DATA, "x", "y", graph=graph, epsilon=1.0, anyway=anyway)
+
+
 def test_nothing_is_known_of_an_arm_that_noise_hides() -> None:
     few = rows(30)
     with dc.testing.seeded(1):
