@@ -231,7 +231,7 @@ def effect_from_tables(
         names = (*one, treatment, outcome)
         if not tables.holds(names):
             raise InputError(_no_table(tables, request, names, tables.unknown_groups(names)))
-    notes, off, column = list(held.notes), 0.0, schema[outcome]
+    notes, bias, column = list(held.notes), 0.0, schema[outcome]
     by_groups = {
         name: groups[name] for name in schema if name in groups and any(name in one for one in held.used)
     }
@@ -242,14 +242,16 @@ def effect_from_tables(
         counts, *_ = tables.table((treatment, outcome))
         counted = counts[list(question.arms)].copy()
         counted[:, list(question.missing)] = 0.0
-        off = bins_bias(column, counted)
-    notes += bin_notes(schema, question, off)
-    asked = AskedEffect(request, coarse(schema, by_groups), question, held.sets, tuple(notes), off=off)
+        bias = bins_bias(column, counted)
+    notes += bin_notes(schema, question, bias)
+    asked = AskedEffect(
+        request, coarse(schema, by_groups), question, held.sets, tuple(notes), bias_bound=bias
+    )
     measured = [_FromTables(tables, question, one) for one in held.used]
-    if off and isinstance(column, Numeric) and not request.anyway:
+    if bias and isinstance(column, Numeric) and not request.anyway:
         for columns, found in zip(held.sets, estimates(asked, measured), strict=True):
             if columns is not None:
-                refuse_biased(column, outcome, off, found.interval)
+                refuse_biased(column, outcome, bias, found.interval)
     same = SameRelease("same-tables", HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS)
     return report(asked, measured, statement, same)
 

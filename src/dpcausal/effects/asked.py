@@ -34,9 +34,7 @@ class AskedEffect:
     sets: tuple[tuple[str, ...] | None, ...]  # of columns to hold fixed; None: no effect at all
     notes: tuple[EffectNote, ...]
     has_rows: bool = False  # and not only counts
-    off: float = (
-        0.0  # how far off the middles of bins can put a difference of means: intervals are wider by it
-    )
+    bias_bound: float = 0.0  # of a difference of means by the middles of bins: intervals are wider by it
 
     @property
     def used(self) -> list[tuple[str, ...]]:
@@ -54,12 +52,12 @@ def ask(schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool)
     """
     held = columns_held_fixed(schema, request)
     question = effect_question(schema, request, held.used[0], values=values)
-    column, off = schema[request.outcome], 0.0
+    column, bias = schema[request.outcome], 0.0
     if by_middles(schema, question) and isinstance(column, Numeric):
         low, high = widest_bin(column)
-        off = high - low  # half of it in either arm
-    notes = (*held.notes, *bin_notes(schema, question, off))
-    return AskedEffect(request, schema, question, held.sets, notes, has_rows, off)
+        bias = high - low  # half of it in either arm
+    notes = (*held.notes, *bin_notes(schema, question, bias))
+    return AskedEffect(request, schema, question, held.sets, notes, has_rows, bias)
 
 
 def by_middles(schema: Schema, question: EffectQuestion) -> bool:
@@ -67,7 +65,7 @@ def by_middles(schema: Schema, question: EffectQuestion) -> bool:
     return isinstance(schema[question.outcome], Numeric) and not question.by_value and question.event is None
 
 
-def bin_notes(schema: Schema, question: EffectQuestion, off: float) -> list[EffectNote]:
+def bin_notes(schema: Schema, question: EffectQuestion, bias: float) -> list[EffectNote]:
     """Return how numbers take part: by bins, with what they can be off, and by the rules of the schema.
 
     Said is what missing numbers count as, and outcomes beyond the bounds. Columns are named of which the schema says
@@ -78,7 +76,7 @@ def bin_notes(schema: Schema, question: EffectQuestion, off: float) -> list[Effe
     if isinstance(schema[question.treatment], Numeric):
         found.append(TreatmentBins(question.treatment))
     if by_middles(schema, question):
-        found.append(OutcomeBins(question.outcome, off))
+        found.append(OutcomeBins(question.outcome, bias))
     missing, bounds, column = [], [], schema[question.outcome]
     if isinstance(column, Numeric):
         if question.event is None:

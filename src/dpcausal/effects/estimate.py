@@ -43,7 +43,7 @@ from dpcausal.stats.standardise import (
     Arms,
     Region,
     beyond,
-    kept,
+    only_strata,
     pooled,
     supported,
 )
@@ -63,7 +63,7 @@ class Estimate:
     means: tuple[float, float] = (math.nan, math.nan)  # NaN where only their difference is known
     share: float = 1.0
     notes: tuple[EffectNote, ...] = ()
-    kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table: whether it holds for that one
+    covers: tuple[bool, ...] = ()  # of every stratum of the table: whether the estimate holds for it
     everyone: tuple[float, float] | None = None  # for all rows, whatever the effect is in strata left out
 
     def widened(self, off: float, most: float) -> Estimate:
@@ -92,7 +92,7 @@ def estimate(arms: Arms, question: EffectQuestion, level: float) -> Estimate:
     noise = bool(arms.count_noise.any())
     if not keep.any():
         return Estimate(
-            math.nan, _widest(question), share=0.0, notes=(NothingKnown(noise),), kept=(False,) * strata
+            math.nan, _widest(question), share=0.0, notes=(NothingKnown(noise),), covers=(False,) * strata
         )
     out = ~keep[place]
     if not noise:
@@ -105,7 +105,7 @@ def estimate(arms: Arms, question: EffectQuestion, level: float) -> Estimate:
     if shared and keep[-1]:  # the one that small strata were made is the last
         part = float(np.clip(whole.sizes[-1] / whole.rows, 0.0, 1.0))
         notes.append(Pooled(strata=shared + 1, share=part))
-    region = Region(kept(whole, keep), level)
+    region = Region(only_strata(whole, keep), level)
     first, second = centre(region.arms)
     scale = question.high - question.low
     if question.estimand.endswith("difference"):
@@ -222,12 +222,12 @@ def for_everyone(
     The mean of an arm over all rows is (1 - left) m + left u with u in [0, 1]; a difference takes its worst cases, and
     a ratio those of the box around the region.
     """
-    kept = 1.0 - left
+    covered = 1.0 - left
     if question.estimand.endswith("difference"):
         widest = question.high - question.low
-        return kept * interval[0] - left * widest, kept * interval[1] + left * widest
-    lows = [kept * max(-region.furthest(*towards), 0.0) for towards in ((-1.0, 0.0), (0.0, -1.0))]
-    highs = [kept * region.furthest(*towards) + left for towards in ((1.0, 0.0), (0.0, 1.0))]
+        return covered * interval[0] - left * widest, covered * interval[1] + left * widest
+    lows = [covered * max(-region.furthest(*towards), 0.0) for towards in ((-1.0, 0.0), (0.0, -1.0))]
+    highs = [covered * region.furthest(*towards) + left for towards in ((1.0, 0.0), (0.0, 1.0))]
     odds = question.estimand == "odds ratio"
     low = _ratio(min(highs[0], 1.0), lows[1], odds) if not (odds and highs[0] >= 1 - TINY) else 0.0
     top = lows[0] <= TINY or (odds and highs[1] >= 1 - TINY)

@@ -32,7 +32,7 @@ from dpcausal.effects.result import (
 from dpcausal.stats.standardise import Arms
 
 
-class AnswersBySet(Protocol):
+class SumsByStrata(Protocol):
     """A released table that gives the sums of both arms for sets among its columns."""
 
     @property
@@ -43,7 +43,7 @@ class AnswersBySet(Protocol):
         """Return the sums over strata of ``adjust``."""
 
 
-def estimates(asked: AskedEffect, released: Sequence[AnswersBySet] | MeasuredRegression) -> list[Estimate]:
+def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredRegression) -> list[Estimate]:
     """Return the estimate for every set of columns held fixed, in their order."""
     question, level, found = asked.question, asked.request.level, []
     with np.errstate(all="ignore"):
@@ -60,7 +60,7 @@ def estimates(asked: AskedEffect, released: Sequence[AnswersBySet] | MeasuredReg
 
 def report(
     asked: AskedEffect,
-    released: Sequence[AnswersBySet] | MeasuredRegression,
+    released: Sequence[SumsByStrata] | MeasuredRegression,
     statement: PrivacyStatement,
     *more: EffectNote,
 ) -> EffectResult:
@@ -77,10 +77,10 @@ def effect_result(
 ) -> EffectResult:
     """Return the result of an estimate for every set; of several, none is the effect, and the interval holds all."""
     question = asked.question
-    if asked.off:
+    if asked.bias_bound:
         most = question.high - question.low
         found = [
-            one if columns is None else one.widened(asked.off, most)
+            one if columns is None else one.widened(asked.bias_bound, most)
             for columns, one in zip(asked.sets, found, strict=True)
         ]
     notes = list(asked.notes)
@@ -117,7 +117,7 @@ def effect_result(
         notes=tuple(notes),
         privacy=statement,
         possible=possible,
-        left_out=strata_left_out(asked.schema, question.adjust, first.kept),
+        left_out=strata_left_out(asked.schema, question.adjust, first.covers),
     )
 
 
@@ -126,13 +126,13 @@ def _hull(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def strata_left_out(
-    schema: Schema, adjust: Sequence[str], kept: Sequence[bool]
+    schema: Schema, adjust: Sequence[str], covers: Sequence[bool]
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the strata that are not kept, each by its levels in the order of ``adjust``."""
-    if not kept:
+    """Return the strata that an estimate does not cover, each by its levels in the order of ``adjust``."""
+    if not covers:
         return ()
     strata = product(*(level_names(schema[name]) for name in adjust))
-    return tuple(levels for levels, keep in zip(strata, kept, strict=True) if not keep)
+    return tuple(levels for levels, covered in zip(strata, covers, strict=True) if not covered)
 
 
 def noise_note(ahead: EffectForecast) -> EffectNote:

@@ -249,8 +249,8 @@ def supported(arms: Arms) -> Bools:
     return np.asarray((arms.counts >= least).all(axis=1))
 
 
-def kept(arms: Arms, keep: Bools) -> Arms:
-    """Return some of the strata; the rows in all are then theirs."""
+def only_strata(arms: Arms, keep: Bools) -> Arms:
+    """Return the sums of some of the strata; the rows in all are then theirs."""
     rows = max(float(arms.sizes[keep].sum()), 1.0) if not keep.all() else arms.rows
     some: dict[str, Any] = {name: getattr(arms, name)[keep] for name in (*STRATA_SUMS, "factor")}
     return replace(arms, rows=rows, **some)
