@@ -38,10 +38,10 @@ from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTabl
 from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.adjustment import columns_held_fixed
-from dpcausal.effects.asked import AskedEffect, bin_notes, by_middles
 from dpcausal.effects.effect import requested_effect
 from dpcausal.effects.levels import coarse, group_names, what_groups_answer
 from dpcausal.effects.outcome import bins_bias, refuse_biased
+from dpcausal.effects.plan import AskedEffect, bin_notes, by_middles
 from dpcausal.effects.question import EffectQuestion, question_of_groups
 from dpcausal.effects.report import estimates, report
 from dpcausal.effects.request import EffectRequest

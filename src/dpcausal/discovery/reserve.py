@@ -28,11 +28,10 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.asked import AskedEffect
 from dpcausal.effects.effect import asked_of_data
 from dpcausal.effects.measure import MeasuredEffect, measure_effect
 from dpcausal.effects.outcome import rows_with_cut
-from dpcausal.effects.plan import plan_effect
+from dpcausal.effects.plan import AskedEffect, plan_effect
 from dpcausal.effects.question import effect_question
 from dpcausal.effects.report import report
 from dpcausal.effects.request import EffectRequest

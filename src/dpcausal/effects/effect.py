@@ -1,6 +1,6 @@
 """``dc.effect``: how much a treatment changes an outcome, others held fixed, with an interval that knows the noise.
 
-1. **Asked** (``request.py``, ``asked.py``): what is compared, and which columns are held fixed (``adjustment.py``).
+1. **Asked** (``request.py``, ``question.py``): what is compared, and which columns are held fixed (``adjustment.py``).
 2. **Planned** (``plan.py``): which table or regression is measured, with which noise; public numbers decide.
 3. **Measured** (``measure.py``): charged, then released.
 4. **Reported** (``report.py``): the estimate and its interval (``estimate.py``), and what they rest on.
@@ -31,11 +31,19 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.asked import AskedEffect, ask, by_middles, missing_notes
 from dpcausal.effects.forecast import EffectForecast, forecast, refuse_uninformative
 from dpcausal.effects.measure import measure_effect
 from dpcausal.effects.outcome import refuse_wide_bin, rows_with_cut, schema_with_cut
-from dpcausal.effects.plan import EffectPlan, choose_method, plan_effect, refuse_asked_regression
+from dpcausal.effects.plan import (
+    AskedEffect,
+    EffectPlan,
+    ask,
+    by_middles,
+    choose_method,
+    missing_notes,
+    plan_effect,
+    refuse_asked_regression,
+)
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
 from dpcausal.effects.request import EffectMethod, EffectRequest

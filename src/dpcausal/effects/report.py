@@ -13,10 +13,10 @@ import numpy as np
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.asked import AskedEffect, missing_notes
 from dpcausal.effects.estimate import Estimate, estimate, estimate_regression, no_effect
 from dpcausal.effects.forecast import ANY_CUT, EffectForecast, most_width
 from dpcausal.effects.levels import level_names
+from dpcausal.effects.plan import AskedEffect, missing_notes
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.regression import MeasuredRegression
 from dpcausal.effects.result import (

@@ -323,26 +323,26 @@ def assumes_words(result: EffectResult) -> str:
 
 def assumes_lines(result: EffectResult) -> list[str]:
     """Return what the answer rests on, and a line each for warnings, the interval, rows left out and missing values."""
-    notes = sorted(result.notes, key=_place)
+    notes = result.notes
     nothing = [note for note in notes if isinstance(note, facts.NothingKnown)]
     if nothing and not result.possible:
-        return [f"Why: {note_words(nothing[0])}.", *missing_lines(result.notes)]
+        return [f"Why: {note_words(nothing[0])}.", *missing_lines(notes)]
     unsure = _unsure(result)
-    told = [note for note in notes if isinstance(note, BESIDE) and not (unsure and _leaves_unsure(note))]
-    weighted = ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
-    rests = "; ".join([_rests(result, unsure), *weighted, *map(note_words, told)])
-    alone = [note for note in notes if not isinstance(note, (*BESIDE, *MISSING))]
-    first = [note for note in alone if _place(note) == 0]
-    lines = [*map(note_words, first), rests]
+    rests = [_rests(result, unsure)]
+    rests += ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
+    rests += [
+        note_words(note) for note in _in_section(notes, "rests") if not (unsure and _leaves_unsure(note))
+    ]
+    lines = [*map(note_words, _in_section(notes, "warning")), "; ".join(rests)]
     lines += [
         note_words(note) + (_left_out(result) if isinstance(note, facts.StrataLeftOut) else "")
-        for note in alone[len(first) :]
+        for note in (*_in_section(notes, "remark"), *_in_section(notes, "schema"))
     ]
     if 0 < result.share < 1 and not any(isinstance(note, facts.StrataLeftOut) for note in notes):
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*(f"{line[:1].upper()}{line[1:]}." for line in lines), *missing_lines(result.notes)]
+    return [*map(_sentence, lines), *missing_lines(notes)]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -387,17 +387,31 @@ def _left_out(result: EffectResult) -> str:
     return f". Left out: {'; '.join(named)}" + (f" and {rest} more" if rest else "")
 
 
-# what becomes of missing values: a line each at the end
-MISSING = (facts.MissingLeftOut, facts.MissingCounts, facts.MissingHeld)
-# what stands in the line on what an answer rests on; all else has a line of its own
-BESIDE = (
-    facts.RestsOn,
-    facts.FromGraph,
-    facts.OpenPairs,
-    facts.ColumnsEnter,
-    facts.ByGroups,
-    facts.TreatmentBins,
+# where a note stands, by its kind: a warning before all else, in the line on what an answer rests on, among the rules
+# of the schema, or among those for missing values at the end; all others are remarks
+GRAPH_SAYS = (
+    "hidden-causes",
+    "graph-checks",
+    "hint-itself",
+    "open-itself",
+    "no-path",
+    "from-graph",
+    "open-pairs",
 )
+COLUMNS_ENTER = ("binned", "linear", "scored", "by-groups", "treatment-bins")
+SECTIONS = {
+    "warning": ("outcome-earlier", "back-door", "later", "contradicted", "several", "outcome-bins"),
+    "rests": ("unadjusted", *GRAPH_SAYS, *COLUMNS_ENTER),
+    "schema": ("numbers",),
+    "missing": ("missing-left-out", "missing-counts", "missing-held"),
+}
+
+
+def _in_section(notes: Sequence[EffectNote], name: str) -> list[EffectNote]:
+    """The notes that stand in a section, in their order."""
+    if name == "remark":
+        return [note for note in notes if not any(note.kind in kinds for kinds in SECTIONS.values())]
+    return [note for note in notes if note.kind in SECTIONS[name]]
 
 
 def _leaves_unsure(note: EffectNote) -> bool:
@@ -407,8 +421,11 @@ def _leaves_unsure(note: EffectNote) -> bool:
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    words = [note_words(note) for note in notes if isinstance(note, MISSING)]
-    return [f"{one[:1].upper()}{one[1:]}." for one in words]
+    return [_sentence(note_words(note)) for note in _in_section(notes, "missing")]
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
@@ -420,23 +437,6 @@ def _missing_clauses(result: EffectResult) -> list[str]:
         for name, value, named, _ in fact.columns
         if named and isinstance(value, str) and name == result.treatment
     ]
-
-
-def _place(note: EffectNote) -> int:
-    """Where a note stands: warnings come before remarks, and rules of the schema after them."""
-    match note:
-        case (
-            facts.OutcomeEarlier()
-            | facts.BackDoor()
-            | facts.AdjustsForLater(by="later")
-            | facts.Contradicted()
-            | facts.Several()
-            | facts.OutcomeBins()
-        ):
-            return 0
-        case facts.NumberRules():
-            return 2
-    return 1
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
