@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, effect, forecast_effect
+    from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
+    from dpcausal.effects.effect import effect, forecast_effect
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger.store import Ledger
 
 _HOMES = {
-    "AdjustsForDescendant": "dpcausal.effects.effect",
+    "AdjustsForDescendant": "dpcausal.effects.adjustment",
     "Budget": "dpcausal.privacy.budget",
     "BudgetError": "dpcausal.core.errors",
     "CITestForecast": "dpcausal.citests.forecast",
@@ -82,7 +83,7 @@ _HOMES = {
     "Graph": "dpcausal.graphs.graph",
     "UnderpoweredError": "dpcausal.core.look",
     "InputError": "dpcausal.core.errors",
-    "LeavesBackDoorOpen": "dpcausal.effects.effect",
+    "LeavesBackDoorOpen": "dpcausal.effects.adjustment",
     "Ledger": "dpcausal.privacy.ledger.store",
     "LedgerError": "dpcausal.core.errors",
     "LinearGaussian": "dpcausal.models",

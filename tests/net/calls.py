@@ -38,8 +38,8 @@ from dpcausal.cli.app import app as command_line
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.sql import DuckDBCounts
 from dpcausal.discovery.discover import METHODS
-from dpcausal.effects.effect import EffectMethod
 from dpcausal.effects.question import ESTIMANDS
+from dpcausal.effects.request import EffectMethod
 from dpcausal.gwas.plan import Method as GwasMethod
 from dpcausal.gwas.plan import ScreenPlan as GwasPlan
 from dpcausal.gwas.screen import screen, single_test

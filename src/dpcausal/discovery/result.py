@@ -43,6 +43,7 @@ from dpcausal.discovery.search import (
     OpenReason,
     Unanswered,
 )
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
@@ -814,24 +815,21 @@ class DiscoveryResult(OtherNames):
         graph = self.graph
         if self.on_hints and graph.kind != PAG.kind:
             graph = undirected_at(graph, self.on_hints)
-        return effect_after(
-            graph,
-            self.tables,
-            self.doubts,
-            self.privacy,
+        request = EffectRequest(
             treatment,
             outcome,
             adjust=adjust,
-            data=data,
-            epsilon=epsilon,
-            reserve=self.reserve,
-            free=free,
-            part=part,
+            graph=graph,
+            doubts=self.doubts,
             estimand=estimand,
             compare=compare,
             event=event,
             level=level,
-            options=options,
+            epsilon=epsilon,
+            **options,
+        )
+        return effect_after(
+            request, self.tables, self.privacy, data=data, reserve=self.reserve, free=free, part=part
         )
 
     def plot_budget(self, ax: Any = None) -> Any:

@@ -6,7 +6,7 @@ sixth of it. Rows differ: in 8 of 10 cases the forecast is good to a factor of t
 ``benchmarks/effects_forecast.py``.
 
 **How.** The table of these expected counts gets typical noise: quantiles of the law of the noise, spread over the cells
-by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow (``answer.py``, for a regression
+by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow (``estimate.py``, for a regression
 ``double_residual.py``). Of a few such widths the upper quartile is taken: in three of four runs the interval is no
 wider.
 
@@ -34,7 +34,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.answer import answer
+from dpcausal.effects.estimate import estimate
 from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.effects.regression import TYPICAL, kind_of, planned_regression, width
 from dpcausal.effects.result import EffectNote
@@ -278,7 +278,7 @@ def table_width(
         of_noise = ("count_noise", "sum_noise", "cross_noise")
         more = {name: getattr(arms, name) * many[:, None] for name in of_noise}
         more |= {"other_noise": arms.other_noise * many, "factor": np.full(arms.counts.shape, factor)}
-        low, high = answer(Arms(**{**arms.__dict__, **more}), plain, level).interval
+        low, high = estimate(Arms(**{**arms.__dict__, **more}), plain, level).interval
         widths.append(high - low)
     return upper_quartile(widths)
 

@@ -17,7 +17,7 @@ from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.result import HINT as WEAK_HINT
 from dpcausal.discovery.result import DiscoveryResult, LeastLink, OpenBecause, OpenWhy, in_order
 from dpcausal.discovery.search import OpenReason
-from dpcausal.effects.question import group_names
+from dpcausal.effects.levels import group_names
 from dpcausal.graphs.pag import PAG
 
 if TYPE_CHECKING:

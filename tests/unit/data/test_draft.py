@@ -27,7 +27,7 @@ from dpcausal.data import profile
 from dpcausal.data.check import check
 from dpcausal.data.profile import NumberSample
 from dpcausal.data.read import DraftSchema
-from dpcausal.effects.groups import coarse
+from dpcausal.effects.levels import coarse
 from dpcausal.present.schema import draft_toml
 
 NUMBERS = [str(i) for i in range(100)]
