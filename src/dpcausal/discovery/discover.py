@@ -44,15 +44,13 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
 from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task, WithoutDelta
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.designs import reach
-from dpcausal.planning.executable import ExecutablePlan
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta, refuse_underpowered
+from dpcausal.planning.forecast import NOTABLE_GAIN, forecast_graph, noise_without_delta, reach
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
-from dpcausal.planning.plan import Plan
+from dpcausal.planning.plan import ExecutablePlan, Plan
 from dpcausal.privacy.accounting.composition import check_total
-from dpcausal.privacy.budget import Budget, require_left
+from dpcausal.privacy.budget import Budget, refuse_hopeless, require_left
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
@@ -377,8 +375,8 @@ def discover(
     if epsilon is not None:
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, kept)
-        if not anyway and public_rows is not None:
-            refuse_underpowered(counts.schema, public, level, name, ledger, dataset)
+        if not anyway:
+            refuse_hopeless(forecast_graph(counts.schema, public, level, name), ledger, dataset)
         if name == "measured":
             measurement = _planned(executed, public)
             gain = noise_without_delta(public)

@@ -58,8 +58,7 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result_of_search import result_of_search, with_columns_within_reach
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task, WithoutDelta
 from dpcausal.effects.result import EffectResult
-from dpcausal.planning.designs import reach
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.forecast import NOTABLE_GAIN, noise_without_delta, reach
 from dpcausal.planning.measurement_plan import PublicNumbers
 
 METHODS = {

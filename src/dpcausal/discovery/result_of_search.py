@@ -34,7 +34,7 @@ from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import Reach, columns_within_reach
+from dpcausal.planning.forecast import Reach, columns_within_reach
 
 
 def result_of_search(

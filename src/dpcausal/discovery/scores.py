@@ -68,7 +68,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Column
+from dpcausal.data.columns import Column, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import Answer, EqualWidths, Note, Query, Skeleton, Task
@@ -106,7 +106,7 @@ def splits(column: Column) -> Sides:
     [[1, 0, 0], [0, 1, 0], [1, 1, 0]]
     """
     size = column.size
-    if not isinstance(column, Categorical) or column.ordered:
+    if has_order(column):
         return np.tri(size - 1, size, dtype=np.uint8)
     if size > ALL_SPLITS:
         return np.eye(size, dtype=np.uint8)
@@ -343,11 +343,6 @@ def refuse_unordered(task: Task) -> None:
             f"test='spearman' needs numbers or ordered levels: {', '.join(wrong)} has none; "
             "declare them ordered, or take kendall, chi2 or g"
         )
-
-
-def has_order(column: Column) -> bool:
-    """Return whether the levels have an order: numbers do, and two levels."""
-    return not isinstance(column, Categorical) or column.ordered or column.size <= 2
 
 
 def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resolved: float = 0.0) -> Scorer:

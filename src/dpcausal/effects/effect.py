@@ -58,8 +58,8 @@ from dpcausal.effects.forecast import (
     EffectForecast,
     forecast,
     most_width,
-    refuse_uninformative,
     regression_allowance,
+    smaller_question,
 )
 from dpcausal.effects.question import (
     EffectQuestion,
@@ -89,16 +89,14 @@ from dpcausal.effects.table import (
     planned_table,
     planned_tables,
 )
-from dpcausal.effects.whether import smaller_question
 from dpcausal.graphs.adjustment import adjustment_sets, descendants, no_path
 from dpcausal.graphs.adjustment_pag import pag_adjustment, pag_back_door
 from dpcausal.graphs.back_door import OpenBackDoor, open_back_door
 from dpcausal.graphs.doubts import NONE, Doubts, read_graph, undirected_at, without_edges
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.look import left_in_ledger
 from dpcausal.privacy.accounting.composition import Filter, check_total
-from dpcausal.privacy.budget import Allowance, Budget, require_left
+from dpcausal.privacy.budget import Allowance, Budget, refuse_hopeless
 from dpcausal.stats.limits import row_limit
 from dpcausal.stats.standardise import Arms
 
@@ -338,9 +336,8 @@ def effect_by_graph(
                 values=values,
                 help_wanted=not anyway,
             )
-            if not anyway and ahead.says_nothing:
-                require_left(ledger, dataset, epsilon)
-                refuse_uninformative(replace(ahead, left=left_in_ledger(ledger, dataset)))
+            if not anyway:
+                refuse_hopeless(ahead, ledger, dataset)
             if ahead.noise_rules:
                 asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
         one = asked.question

@@ -16,7 +16,7 @@ from dpcausal.core.arguments import checked_list, checked_name, column_names
 from dpcausal.core.errors import InputError, did_you_mean, no_columns
 from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Column, Level, Numeric
+from dpcausal.data.columns import Categorical, Column, Level, Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import Schema
@@ -219,14 +219,11 @@ def _arms(
 ) -> tuple[tuple[int, int], tuple[str, str]]:
     """Codes and names of the two arms; the bins of a number are ordered levels, a bin for missing ones apart."""
     names = level_names(column)
-    if isinstance(column, Numeric):
-        last, ordered = column.size - 1 - column.missing_level, True
-    else:
-        last, ordered = column.size - 1, column.ordered or column.size == 2
+    last = column.size - 1 - (isinstance(column, Numeric) and column.missing_level)
     if last < 1:
         raise InputError(f'the treatment "{name}" has one level: there is nothing to compare')
     if compare is None:
-        if not ordered:
+        if not has_order(column):
             first, second = examples(names)[:2]
             how = spelled(f'--compare "{first},{second}"', f"compare=({first!r}, {second!r})")
             raise InputError(
@@ -269,7 +266,7 @@ def _scores(
         return tuple(float(level == str(event)) for level in printed), 0.0, 1.0, str(event)
     if column.size == 2:
         return (0.0, 1.0), 0.0, 1.0, printed[1]
-    if not column.ordered:
+    if not has_order(column):
         raise InputError(
             f'the outcome "{name}" has {column.size} levels without an order: say which one counts, such as '
             f"{_event(examples(printed)[-1])}, or declare ordered = true"

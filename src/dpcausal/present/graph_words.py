@@ -22,7 +22,7 @@ from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
 from dpcausal.discovery.search import Classical, ClassicalMoments
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 from dpcausal.present import tables
 from dpcausal.present.notes import (
     MERGED_SHOWN,

@@ -21,7 +21,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
-from dpcausal.planning.designs import power_at, smallest
+from dpcausal.planning.forecast import power_at, smallest
 from dpcausal.present.figures import (
     BOXES,
     DASHES,

@@ -13,7 +13,6 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.effect import allowed_by, doubt_notes
 from dpcausal.effects.forecast import (
     MOST_STRATA,
-    Uninformative,
     typical_noise,
     typical_strata,
 )
@@ -90,7 +89,7 @@ def test_it_depends_on_nothing_but_the_schema_and_the_number_of_rows() -> None:
 def test_the_advice_is_true() -> None:
     data = rows(600)
     given: dict[str, Any] = {"adjust": ["z", "dose", "y"], "epsilon": 0.3}
-    with pytest.raises(Uninformative, match="nothing was charged") as refused:
+    with pytest.raises(dc.UnderpoweredError, match="nothing was charged") as refused:
         dc.effect(data, "x", "weight", **given)
     ahead = refused.value.forecast
     assert ahead.enough is not None

@@ -51,7 +51,7 @@ def test_what_was_shown_once_is_shown_again_without_computing(
         raise AssertionError("words were computed")
 
     monkeypatch.setattr("dpcausal.discovery.result.effect_after", computed)
-    monkeypatch.setattr("dpcausal.planning.designs.Reach.between", computed)
+    monkeypatch.setattr("dpcausal.planning.forecast.Reach.between", computed)
     again = Path(result.report(tmp_path / "again.html")).read_text(), result.summary(full=True)
     assert again == first
 

@@ -17,7 +17,7 @@ from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import AboutTarget, WithoutDelta
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 from dpcausal.present.graph_words import CHANGES_SHOWN, changes_line, edges_in
 from dpcausal.present.paper import conclusion
 from dpcausal.present.statement import cost_lines, ledger_line, privacy_line

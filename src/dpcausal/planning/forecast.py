@@ -1,15 +1,21 @@
-"""What each order of questions can show under a plan of ``measured``, and what would be enough.
+"""What ``discover`` is expected to show at a budget, from public numbers, before anything is charged.
 
-``MeasurementPlan`` says what is measured and with how much noise.
+``MeasurementPlan`` says what ``measured`` measures and with how much noise; this says what follows from it.
 
 **What finds an edge.** The forward search takes a pair whose evidence passes ``enough`` (``power.py``: the same as a
 test at a level of its own), whatever is given, sets of up to ``MAX_SET`` columns being asked from pairs alone. Where
 larger tables are measured, the test of every order must reject besides. So without larger tables the questions of
 orders 0 to ``MAX_SET`` stand on the noise of a pair, and no larger order is asked.
 
-``OrderPlan`` is one order of a plan. Columns differ in size, so an order has tables of many sizes: ``typical`` takes
-the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of m + 2 columns, x
-and y being the largest of them. Columns with one level are left out.
+**Before paying.** ``forecast_graph`` is the best case: the two columns with fewest levels, equally common, of which
+merged levels keep all. So what is hopeless by it is hopeless, not merely poor: real columns show less. Of ``moments``
+it is columns of equal variance (``moments.py``).
+
+**By order.** ``OrderPlan`` is one order of ``dc.plan``. Columns differ in size, so an order has tables of many sizes:
+``typical`` takes the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of
+m + 2 columns, x and y being the largest of them. Columns with one level are left out.
+
+**After a run.** ``Reach`` is what its budget could show at all: the smallest dependence that the plan finds.
 
 ``least_kept`` is the smallest dependence that ``priv-pc`` keeps with a stated probability when it is asked about, for
 comparison. Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a dependence w
@@ -17,13 +23,14 @@ that is the same in every block and lies along one split with shares a and b mov
 edge stays with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged over K, normal with variance
 V = n a(1-a) b(1-b). An edge is asked about many times, and each time may remove it: this is the chance for one.
 
-``reach`` is what a budget could show at all: the smallest dependence that a plan expects to find.
+**Guarantee.** Schema, public number of rows and budget alone go in. Where the number of rows is protected there is no
+forecast, and no refusal.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -31,13 +38,32 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from dpcausal.core.errors import InputError
+from dpcausal.core.forecast import (
+    LEAST_POWER,
+    MEDIUM,
+    SMALL_DELTA,
+    STRONG,
+    WANTED,
+    WEAK,
+    Power,
+    PowerCurve,
+    PowerForecast,
+    Remedy,
+    enough_epsilon,
+)
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import Numeric
+from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement_plan import (
     NOT_MEASURED,
     ColumnKind,
     MeasurementPlan,
+    PublicNumbers,
+    expected_noise,
     plan_measurement,
 )
+from dpcausal.planning.moments import moments_curve
 from dpcausal.planning.power import (
     Expected,
     least_by_evidence,
@@ -47,79 +73,20 @@ from dpcausal.planning.power import (
     power_of_evidence,
     would_show,
 )
+from dpcausal.planning.settings import MAX_SET, least_free
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
-from dpcausal.planning.sieve import SieveDesign as Sieve
 from dpcausal.privacy.accounting.composition import Filter
-from dpcausal.stats.contrasts import MEDIUM
 from dpcausal.stats.evidence import score_sensitivity
 
-MAX_SET = 2  # columns in a set that the forward search asks about (``discovery/measured/forward.py``)
-# Standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise that
-# only dampens a dependence must not delete it.
-MIN_SE_BY_ORDER = (6.0, 6.0, 12.0, 50.0, 100.0)
-
-
-def least_free(order: int) -> float:
-    """Return the standard errors that rows free to differ must be worth before the driver says "independent"."""
-    return MIN_SE_BY_ORDER[min(order, len(MIN_SE_BY_ORDER) - 1)]
+LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 1e4  # of those tried for an order
+MAX_LEVELS_ALL_SPLITS = 5
+NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning
+MAX_TRIPLE_CELLS = 4096  # of three columns, for a plan in a moment
 
 
 def asks(plan: MeasurementPlan, order: int) -> bool:
     """Return whether questions of this order are asked at all: from pairs, or from larger tables."""
     return order <= MAX_SET or (plan.larger and plan.share_of_order(order) > 0)
-
-
-MAX_LEVELS_ALL_SPLITS = 5
-
-
-def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
-    """The way to decide that ``priv-pc`` takes by itself."""
-    total = Filter(epsilon, delta)
-    ways = [once(total, pairs, SHARE, neighbours)]
-    if total.rho > 0:
-        ways.append(rounds(total, pairs, SHARE, neighbours, None, None))
-    return min(ways, key=lambda way: resolution(way.false_hit))
-
-
-def _splits(size: int) -> int:
-    """How many two-way splits of unordered levels are looked at."""
-    return size if size > MAX_LEVELS_ALL_SPLITS else 2 ** (size - 1) - 1
-
-
-def least_kept(
-    table: Expected, way: SieveDesign, neighbours: Neighbours, level: float, wanted: float
-) -> float:
-    """The w that one question keeps with probability ``wanted``."""
-    spread = 1.0
-    for size in (table.x, table.y):
-        p = np.sort(margin(size, table.share))
-        ends = np.cumsum(p)[:-1]
-        side = float(ends[np.argmin(np.abs(ends - 0.5))])
-        spread *= side * (1 - side)
-    unit, deviation = table.rows * math.sqrt(spread), math.sqrt(table.rows * spread)
-    threshold = float(-ndtri(level / (2 * _splits(table.x) * _splits(table.y))))
-    scale = score_sensitivity(neighbours, math.prod(table.given))
-    points = ndtri((np.arange(32) + 0.5) / 32)
-
-    def kept(w: float) -> float:
-        seen = np.abs(unit * w + deviation * points) - threshold * deviation
-        return 1 - float(np.mean([way.false_hit(x) for x in seen / scale]))
-
-    low, high = 0.0, 1e-3
-    while kept(high) < wanted and high < 1e6:
-        high *= 2
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if kept(middle) < wanted else (low, middle)
-    return high
-
-
-GRID_PER_DECADE = 4  # epsilons tried between 1 and 10 where the largest is not enough
-MIN_EPSILON, MAX_EPSILON, STEPS_PER_DECADE = (
-    1e-4,
-    1e4,
-    200,
-)  # of the epsilons tried, and how many of them between 1 and 10
 
 
 @dataclass(frozen=True)
@@ -225,11 +192,6 @@ def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: fl
     return Expected(aim.rows, x, y, (), aim.share, noise)
 
 
-def expected(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> Expected:
-    """The tables that stand for the order under a plan."""
-    return table_at(plan, stands_for(plan, order, which, aim), aim)
-
-
 def stands_for(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> tuple[int, ...]:
     """Places of the columns that stand for the order: with the target, where there is one."""
     sizes, target = plan.public.sizes, plan.public.target
@@ -288,6 +250,11 @@ def power_at(
     return min(found, power_of(table, w, aim.level)) if table.given else found
 
 
+def curve_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> PowerCurve:
+    """Return the chance that a dependence is found between the columns at these places, as a function of w."""
+    return lambda w: power_at(plan, places, w, aim)
+
+
 def answers(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
     """Whether the driver would call independent columns independent: its own rules.
 
@@ -310,65 +277,76 @@ def smallest(plan: MeasurementPlan, order: int, aim: Aim) -> float:
     return least_found(plan, stands_for(plan, order, "typical", aim), aim)
 
 
-@lru_cache(maxsize=1024)
-def _at_step(plan: MeasurementPlan, step: int) -> MeasurementPlan:
-    """The plan at an epsilon of the grid, cached: every order asks for the same ones."""
-    return plan.at_epsilon(10.0 ** (step / STEPS_PER_DECADE))
+def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
+    """The way to decide that ``priv-pc`` takes by itself."""
+    total = Filter(epsilon, delta)
+    ways = [once(total, pairs, SHARE, neighbours)]
+    if total.rho > 0:
+        ways.append(rounds(total, pairs, SHARE, neighbours, None, None))
+    return min(ways, key=lambda way: resolution(way.false_hit))
 
 
-def _is_enough(tried: MeasurementPlan, order: int, aim: Aim) -> bool:
-    """Whether ``aim.effect`` is found in typical tables; the cheaper questions come first."""
-    places = stands_for(tried, order, "typical", aim)
-    if not asks(tried, order):
-        return False
-    enough, left = tried.enough(aim.level), aim.effect * tried.kept(*places[:2])
-    chosen = tried.chance_chosen(left, *places[:2])
-    if power_of_evidence(pair_at(tried, places, aim), left, enough) * chosen < aim.power:
-        return False
-    table = table_at(tried, places, aim)
-    if table.given and power_of(table, left, aim.level) < aim.power:
-        return False
-    return order <= MAX_SET or answers(tried, places, aim)
+def _splits(size: int) -> int:
+    """How many two-way splits of unordered levels are looked at."""
+    return size if size > MAX_LEVELS_ALL_SPLITS else 2 ** (size - 1) - 1
 
 
-@lru_cache(maxsize=1024)
-def _enough_step(plan: MeasurementPlan, order: int, aim: Aim) -> int | None:
-    """The least step of the grid of epsilons that is enough: often that of the order before, which is tried first."""
+def least_kept(
+    table: Expected, way: SieveDesign, neighbours: Neighbours, level: float, wanted: float
+) -> float:
+    """The w that one question keeps with probability ``wanted``."""
+    spread = 1.0
+    for size in (table.x, table.y):
+        p = np.sort(margin(size, table.share))
+        ends = np.cumsum(p)[:-1]
+        side = float(ends[np.argmin(np.abs(ends - 0.5))])
+        spread *= side * (1 - side)
+    unit, deviation = table.rows * math.sqrt(spread), math.sqrt(table.rows * spread)
+    threshold = float(-ndtri(level / (2 * _splits(table.x) * _splits(table.y))))
+    scale = score_sensitivity(neighbours, math.prod(table.given))
+    points = ndtri((np.arange(32) + 0.5) / 32)
 
-    def found(step: int) -> bool:
-        return _is_enough(_at_step(plan, step), order, aim)
+    def kept(w: float) -> float:
+        seen = np.abs(unit * w + deviation * points) - threshold * deviation
+        return 1 - float(np.mean([way.false_hit(x) for x in seen / scale]))
 
-    near = _enough_step(plan, order - 1, aim) if order else None
-    if near is not None and found(near) and not found(near - 1):
-        return near
-    low, high = (round(STEPS_PER_DECADE * math.log10(end)) for end in (MIN_EPSILON, MAX_EPSILON))
-    if not found(high):
-        # at large budgets fewer levels are merged, and more levels may show less: look between
-        tried = range(low, high, STEPS_PER_DECADE // GRID_PER_DECADE)
-        first = next((step for step in tried if found(step)), None)
-        if first is None:
-            return None
-        low, high = first - STEPS_PER_DECADE // GRID_PER_DECADE, first
-    while high > low + 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if found(middle) else (middle, high)
+    low, high = 0.0, 1e-3
+    while kept(high) < wanted and high < 1e6:
+        high *= 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if kept(middle) < wanted else (low, middle)
     return high
 
 
+@lru_cache(maxsize=1024)
+def _at_epsilon(plan: MeasurementPlan, epsilon: float) -> MeasurementPlan:
+    """Return the plan at another epsilon, cached: every order asks for the same ones."""
+    return plan.at_epsilon(epsilon)
+
+
 def epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
-    """The least epsilon, to two digits, with which ``aim.effect`` is found in typical tables.
+    """Return the least epsilon, of two digits, with which ``aim.effect`` is found in typical tables; None: none is.
 
     Of orders that only larger tables answer, they must be worth asking too. It does not depend on the plan's own.
     """
-    step = _enough_step(_at_step(plan, 0), order, aim)
-    if step is None:
-        return None
-    epsilon = 10.0 ** (step / STEPS_PER_DECADE)
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
-    return float(f"{math.ceil(epsilon / unit) * unit:.2g}")
+    return _epsilon_enough(_at_epsilon(plan, 1.0), order, aim)
 
 
-def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: Sieve) -> OrderPlan:
+@lru_cache(maxsize=1024)
+def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
+    def is_enough(epsilon: float) -> bool:
+        tried = _at_epsilon(plan, epsilon)
+        places = stands_for(tried, order, "typical", aim)
+        if power_at(tried, places, aim.effect, aim) < aim.power:
+            return False
+        return order <= MAX_SET or answers(tried, places, aim)
+
+    near = _epsilon_enough(plan, order - 1, aim) if order else None
+    return enough_epsilon(is_enough, LOWEST_EPSILON, HIGHEST_EPSILON, near)
+
+
+def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: SieveDesign) -> OrderPlan:
     """All of it for one order."""
     d = sum(size > 1 for size in plan.public.sizes)
     places, most = (stands_for(plan, order, which, aim) for which in ("typical", "largest"))
@@ -398,11 +376,6 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: Sieve) -> Ord
         smallest_priv_pc=least_kept(table, sieve, plan.public.neighbours, aim.level, aim.power),
         epsilon_enough=epsilon_enough(plan, order, aim),
     )
-
-
-POWER = 0.8  # with which the smallest dependence is found
-EFFECT = 0.1  # a plan asks for one; the smallest dependence does not depend on it
-MAX_TRIPLE_CELLS = 4096  # of three columns, for a plan in a moment
 
 
 @dataclass(frozen=True)
@@ -491,15 +464,12 @@ def reach(plan: MeasurementPlan, level: float) -> Reach | None:
         return None
     if public.target is not None and public.sizes[public.target] < 2:
         return None
-    aim = Aim(round(public.rows), level, POWER, EFFECT, None)
+    aim = Aim(round(public.rows), level, WANTED, WEAK, None)
     try:
         found = [_least(plan, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
     except (ArithmeticError, ValueError):  # at the ends of what floats hold
         return None
-    return Reach(POWER, found[0], found[1], found[2], found[3], plan=plan, aim=aim)
-
-
-MEDIUM_EFFECT = 0.3  # Cohen's w
+    return Reach(WANTED, found[0], found[1], found[2], found[3], plan=plan, aim=aim)
 
 
 def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
@@ -514,7 +484,7 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     ...     public = PublicNumbers.of_sizes((4,) * columns, 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     ...     return plan_measurement(public)
     >>> few = columns_within_reach(planned(60), 0.05)
-    >>> reach(planned(few), 0.05).pair <= MEDIUM_EFFECT < reach(planned(60), 0.05).pair
+    >>> reach(planned(few), 0.05).pair <= MEDIUM < reach(planned(60), 0.05).pair
     True
     """
     usable = sorted(column for column in plan.public.columns if column.size > 1)
@@ -532,18 +502,146 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
         if found is None or found.aim is None or found.pair is None:
             return False
         places = stands_for(smaller, 0, "typical", found.aim)
-        return found.pair <= MEDIUM_EFFECT and answers(smaller, places, found.aim)
+        return found.pair <= MEDIUM and answers(smaller, places, found.aim)
 
     low, high = 3, len(usable)
     if high <= low or enough(high) or not enough(low):
         return None
-    while high > low + 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return low
+    return most_columns(enough, low, high)
 
 
 def _least(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> float | None:
     places = stands_for(plan, order, which, aim)
     found = least_found(plan, places, aim)
     return found if _can_be(plan, places, found) else None
+
+
+def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
+    """Return the chance that ``measured`` finds a dependence w between the columns with fewest levels, at best.
+
+    That is if merged levels keep all of it, for what could show something is not refused.
+
+    >>> public = PublicNumbers.of_sizes((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
+    >>> curve = best_curve(plan_measurement(public), 0.05)
+    >>> round(curve(0.1), 2), round(curve(0.3), 2)
+    (0.29, 1.0)
+    """
+    sizes, target = plan.public.sizes, plan.public.target
+    usable = [j for j, size in enumerate(sizes) if size > 1]
+    ranked = sorted(usable, key=lambda j: (j != target, sizes[j], j))
+    aim = Aim(round(plan.public.rows_or_one), level, WANTED, STRONG, None)
+    return lambda w: power_at(plan, (ranked[1], ranked[0]), w, aim, at_best=True)
+
+
+def forecast_graph(
+    schema: Schema | None, public: PublicNumbers, level: float, method: str = "measured"
+) -> PowerForecast | None:
+    """Return what a discovery is expected to show; None where that can't be said.
+
+    Parameters
+    ----------
+    schema
+        The declared columns, for ``moments``, which takes numbers by their values; None: no column is a number.
+    public
+        Declared columns, rows and the budget.
+    level
+        The size of a test.
+    method
+        What is known of others than ``measured`` and ``moments`` is nothing.
+    """
+    target, moments = public.target, method == "moments"
+    if method not in ("measured", "moments"):
+        return None
+    if target is not None and public.columns[target].size < 2:
+        return None
+    kinds = list(public.columns)
+    if moments and schema is not None:
+        numbers = [isinstance(column, Numeric) for column in schema.values()]
+        kinds = [
+            kind._replace(size=2) if number else kind for kind, number in zip(kinds, numbers, strict=True)
+        ]
+    rest = sorted(one for j, one in enumerate(kinds) if one.size > 1 and j != target)
+    usable = rest if target is None else [kinds[target], *rest]
+    if public.rows is None or public.rows < 1 or len(usable) < 2:
+        return None
+    place = None if target is None else 0
+
+    def curve(columns: int, epsilon: float, delta: float, about: int | None = place) -> PowerCurve:
+        smaller = replace(public, columns=tuple(usable[:columns]), target=about, epsilon=epsilon, delta=delta)
+        if not moments:
+            return best_curve(plan_measurement(smaller), level)
+        widths = [size - 1 for size in smaller.sizes]
+        return moments_curve(widths, smaller.rows_or_one, smaller.total, public.neighbours, level)
+
+    def strong(columns: int, epsilon: float, delta: float, about: int | None = place) -> float:
+        return curve(columns, epsilon, delta, about)(STRONG)
+
+    budget = (public.epsilon, public.delta)
+    try:
+        power = Power.of(curve(len(usable), *budget))
+        if any(map(math.isnan, power[:3])):
+            return None
+        found = PowerForecast(
+            about="graph" if target is None else "target",
+            method=method,
+            rows=round(public.rows_or_one),
+            epsilon=public.epsilon,
+            delta=public.delta,
+            level=level,
+            power=power,
+            columns=len(usable),
+        )
+        if not found.hopeless:
+            return found
+        remedies = []
+        if not public.delta:
+            remedies.append(Remedy("delta", SMALL_DELTA, strong(len(usable), public.epsilon, SMALL_DELTA)))
+        if target is None and not moments and len(usable) > 2:
+            remedies.append(Remedy("target", 1, strong(len(usable), *budget, 0)))
+        for wanted in (WANTED, LEAST_POWER):
+            fewer = most_columns(lambda columns: strong(columns, *budget) >= wanted, 1, len(usable))  # noqa: B023
+            if fewer > 1:
+                remedies.append(Remedy("columns", fewer, strong(fewer, *budget)))
+                break
+        remedies = [one for one in remedies if one.chance is not None and one.chance >= LEAST_POWER]
+        enough = enough_epsilon(
+            lambda more: strong(len(usable), more, public.delta) >= WANTED, public.epsilon
+        )
+        if enough is not None:
+            remedies.append(Remedy("epsilon", enough, WANTED))
+        return replace(found, remedies=tuple(remedies))
+    except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold: the run says so
+        return None
+
+
+def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the largest number of columns from ``low`` on, below ``high``, that ``shows``; ``low`` is not asked.
+
+    >>> most_columns(lambda columns: columns <= 7, 1, 20)
+    7
+    """
+    while high > low + 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if shows(middle) else (low, middle)
+    return low
+
+
+def noise_without_delta(public: PublicNumbers) -> float:
+    """Return the noise in a pair without delta over that with ``SMALL_DELTA``, as standard deviations; 1 with a delta.
+
+    >>> def times(sizes):
+    ...     return noise_without_delta(PublicNumbers.of_sizes(sizes, 1_000, 1.0, 0.0, Neighbours.REPLACE_ONE))
+    >>> times((2,) * 4), times((4,) * 9) > 4, times((4,) * 12) > 4
+    (1.0, True, True)
+    """
+    if public.delta or sum(size > 1 for size in public.sizes) < 2:
+        return 1.0
+    try:
+        pure, small = (
+            min(expected_noise(replace(public, delta=delta)).values()) for delta in (0.0, SMALL_DELTA)
+        )
+    except InputError:  # more noise than there can be: the run says so
+        return 1.0
+    if not (small > 0 and math.isfinite(small) and math.isfinite(pure)):
+        return 1.0  # at the ends of what floats hold
+    return max(1.0, math.sqrt(pure / small))
