@@ -60,7 +60,7 @@ def test_words_of_results_import_nothing_that_computes() -> None:
     """Words of plans still reckon a little; what is said of results and files is read off them alone."""
     home, still = Path(graph_words.__file__).parent, {"planning.py", "plots.py"}
     computing = re.compile(
-        r"dpcausal\.(effects\.(effect|answer)|planning\.(designs|look|measurement)) import (.*)"
+        r"dpcausal\.(effects\.(effect|answer)|planning\.(forecast|measurement)) import (.*)"
     )
     found = {
         (file.name, name)
