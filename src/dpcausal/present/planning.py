@@ -108,7 +108,7 @@ def answer(plan: Plan) -> str:
     cases = f"to find {found} in {aim.power:.0%} of cases"
     if enough <= epsilon:
         most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
-        less = f" (so is {number(enough)})" if number(enough) != number(epsilon) else ""
+        less = f" (so is {number(enough)})" if enough <= NOTABLY_LESS * epsilon else ""
         return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}.{_but_open(plan)}"
     needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
     if len({number(value) for _, value in needed}) == 1:
@@ -122,6 +122,7 @@ def answer(plan: Plan) -> str:
     return f"{some}{_but_open(plan)}"
 
 
+NOTABLY_LESS = 0.9  # times an epsilon that is enough: another that is worth naming
 STAY_OPEN = "most pairs without a link will stay open"
 
 
