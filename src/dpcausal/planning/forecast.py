@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -270,11 +270,6 @@ def answers(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
     if not (plan.larger and asks(plan, order)):
         return False
     return table_at(plan, places, aim).informative(least_free(order))
-
-
-def smallest(plan: MeasurementPlan, order: int, aim: Aim) -> float:
-    """The least w found between typical columns."""
-    return least_found(plan, stands_for(plan, order, "typical", aim), aim)
 
 
 def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
@@ -547,71 +542,80 @@ def forecast_graph(
     level
         The size of a test.
     method
-        What is known of others than ``measured`` and ``moments`` is nothing.
+        Nothing is known of others than ``measured`` and ``moments``.
     """
-    target, moments = public.target, method == "moments"
-    if method not in ("measured", "moments"):
+    if method not in ("measured", "moments") or public.rows is None or public.rows < 1:
         return None
-    if target is not None and public.columns[target].size < 2:
+    design = _usable(schema if method == "moments" else None, public)
+    if design is None:
         return None
-    kinds = list(public.columns)
-    if moments and schema is not None:
-        numbers = [isinstance(column, Numeric) for column in schema.values()]
-        kinds = [
-            kind._replace(size=2) if number else kind for kind, number in zip(kinds, numbers, strict=True)
-        ]
-    rest = sorted(one for j, one in enumerate(kinds) if one.size > 1 and j != target)
-    usable = rest if target is None else [kinds[target], *rest]
-    if public.rows is None or public.rows < 1 or len(usable) < 2:
-        return None
-    place = None if target is None else 0
 
-    def curve(columns: int, epsilon: float, delta: float, about: int | None = place) -> PowerCurve:
-        smaller = replace(public, columns=tuple(usable[:columns]), target=about, epsilon=epsilon, delta=delta)
-        if not moments:
-            return best_curve(plan_measurement(smaller), level)
-        widths = [size - 1 for size in smaller.sizes]
-        return moments_curve(widths, smaller.rows_or_one, smaller.total, public.neighbours, level)
+    def curve(of: PublicNumbers) -> PowerCurve:
+        if method == "measured":
+            return best_curve(plan_measurement(of), level)
+        return moments_curve([size - 1 for size in of.sizes], of.rows_or_one, of.total, of.neighbours, level)
 
-    def strong(columns: int, epsilon: float, delta: float, about: int | None = place) -> float:
-        return curve(columns, epsilon, delta, about)(STRONG)
-
-    budget = (public.epsilon, public.delta)
     try:
-        power = Power.of(curve(len(usable), *budget))
-        if any(map(math.isnan, power[:3])):
-            return None
         found = PowerForecast(
-            about="graph" if target is None else "target",
+            about="graph" if design.target is None else "target",
             method=method,
-            rows=round(public.rows_or_one),
-            epsilon=public.epsilon,
-            delta=public.delta,
+            rows=round(design.rows_or_one),
+            epsilon=design.epsilon,
+            delta=design.delta,
             level=level,
-            power=power,
-            columns=len(usable),
+            power=Power.of(curve(design)),
+            columns=len(design.columns),
         )
-        if not found.hopeless:
-            return found
-        remedies = []
-        if not public.delta:
-            remedies.append(Remedy("delta", SMALL_DELTA, strong(len(usable), public.epsilon, SMALL_DELTA)))
-        if target is None and not moments and len(usable) > 2:
-            remedies.append(Remedy("target", 1, strong(len(usable), *budget, 0)))
-        for wanted in (WANTED, LEAST_POWER):
-            fewer = most_columns(lambda columns: strong(columns, *budget) >= wanted, 1, len(usable))  # noqa: B023
-            if fewer > 1:
-                remedies.append(Remedy("columns", fewer, strong(fewer, *budget)))
-                break
-        remedies = [one for one in remedies if one.chance is not None and one.chance >= LEAST_POWER]
-        enough = enough_epsilon(
-            lambda more: strong(len(usable), more, public.delta) >= WANTED, public.epsilon
-        )
-        if enough is not None:
-            remedies.append(Remedy("epsilon", enough, WANTED))
-        return replace(found, remedies=tuple(remedies))
+        if found.strong is None or math.isnan(found.strong):
+            return None
+        by_target = method == "measured" and design.target is None
+        remedies = _remedies(design, curve, by_target=by_target) if found.hopeless else ()
+        return replace(found, remedies=remedies)
     except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold: the run says so
         return None
+
+
+def _usable(schema: Schema | None, public: PublicNumbers) -> PublicNumbers | None:
+    """Return the columns with two levels or more, a target first, then those with fewest levels; None: no two are left.
+
+    Where a schema is given numbers are taken by their values: each is one feature, like two levels.
+    """
+    kinds = list(public.columns)
+    for j, column in enumerate(() if schema is None else schema.values()):
+        kinds[j] = kinds[j]._replace(size=2) if isinstance(column, Numeric) else kinds[j]
+    rest = sorted(one for j, one in enumerate(kinds) if one.size > 1 and j != public.target)
+    first = [] if public.target is None else [kinds[public.target]]
+    if len(first) + len(rest) < 2 or min(one.size for one in (*first, *rest)) < 2:
+        return None
+    return replace(public, columns=(*first, *rest), target=0 if first else None)
+
+
+def _remedies(
+    design: PublicNumbers, curve: Callable[[PublicNumbers], PowerCurve], *, by_target: bool
+) -> tuple[Remedy, ...]:
+    """Return what would help a hopeless design, each by itself; ``by_target``: whether to try one target."""
+
+    def strong(of: PublicNumbers) -> float:
+        return curve(of)(STRONG)
+
+    def among(columns: int) -> float:
+        return strong(replace(design, columns=design.columns[:columns]))
+
+    def shown(wanted: float, columns: int) -> bool:
+        return among(columns) >= wanted
+
+    found = []
+    if not design.delta:
+        found.append(Remedy("delta", SMALL_DELTA, strong(replace(design, delta=SMALL_DELTA))))
+    if by_target and len(design.columns) > 2:
+        found.append(Remedy("target", 1, strong(replace(design, target=0))))
+    each = (most_columns(partial(shown, wanted), 1, len(design.columns)) for wanted in (WANTED, LEAST_POWER))
+    fewer = next((columns for columns in each if columns > 1), None)
+    if fewer is not None:
+        found.append(Remedy("columns", fewer, among(fewer)))
+    helping = [one for one in found if one.chance is not None and one.chance >= LEAST_POWER]
+    enough = enough_epsilon(lambda more: strong(replace(design, epsilon=more)) >= WANTED, design.epsilon)
+    return (*helping, *([] if enough is None else [Remedy("epsilon", enough, WANTED)]))
 
 
 def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
