@@ -14,7 +14,7 @@ import pytest
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured.tables import Components, JointTable, subsets_of
-from dpcausal.planning.forecast import Aim, stands_for, table_at
+from dpcausal.planning.forecast import Aim, representative_places, table_at
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.power import Expected, Floats, directions, least_dependence, margin
 from dpcausal.stats.components import interaction
@@ -73,7 +73,7 @@ def released(plan: MeasurementPlan, counts: Floats, rng: np.random.Generator) ->
 
 def typical(plan: MeasurementPlan, order: int, aim: Aim) -> Expected:
     """The tables that stand for an order."""
-    return table_at(plan, stands_for(plan, order, "typical", aim), aim)
+    return table_at(plan, representative_places(plan, order, "typical", aim), aim)
 
 
 def found_share(

@@ -17,11 +17,12 @@ m + 2 columns, x and y being the largest of them. Columns with one level are lef
 
 **After a run.** ``Reach`` is what its budget could show at all: the smallest dependence that the plan finds.
 
-``least_kept`` is the smallest dependence that ``priv-pc`` keeps with a stated probability when it is asked about, for
-comparison. Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a dependence w
-that is the same in every block and lies along one split with shares a and b moves it by n w sqrt(a(1-a) b(1-b)). The
-edge stays with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged over K, normal with variance
-V = n a(1-a) b(1-b). An edge is asked about many times, and each time may remove it: this is the chance for one.
+**For comparison**, ``smallest_by_priv_pc`` is the smallest dependence that ``priv-pc`` keeps with a stated probability
+when it is asked about. Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a
+dependence w that is the same in every block and lies along one split with shares a and b moves it by
+n w sqrt(a(1-a) b(1-b)). The edge stays with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged over K, normal
+with variance V = n a(1-a) b(1-b). An edge is asked about many times, and each time may remove it: this is the chance
+for one.
 
 **Guarantee.** Schema, public number of rows and budget alone go in. Where the number of rows is protected there is no
 forecast, and no refusal.
@@ -84,7 +85,7 @@ NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a w
 MAX_TRIPLE_CELLS = 4096  # of three columns, for a plan in a moment
 
 
-def asks(plan: MeasurementPlan, order: int) -> bool:
+def is_asked(plan: MeasurementPlan, order: int) -> bool:
     """Return whether questions of this order are asked at all: from pairs, or from larger tables."""
     return order <= MAX_SET or (plan.larger and plan.share_of_order(order) > 0)
 
@@ -146,7 +147,7 @@ class OrderPlan:
         return self.smallest**2 / (2 * math.log(2))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data, for JSON."""
         return {
             **asdict(self),
             "noise_ratio": self.noise_ratio,
@@ -157,7 +158,7 @@ class OrderPlan:
 def places_of(
     sizes: tuple[int, ...], order: int, which: str, pair: tuple[int, int] | None = None
 ) -> tuple[int, ...]:
-    """Places of x, y and the columns given that stand for the order; a ``pair`` asked about is x and y of "typical".
+    """Return places of x, y and the columns given that represent the order; a ``pair`` is x and y of "typical".
 
     >>> places_of((2, 2, 3, 4, 9), 1, "typical"), places_of((2, 2, 3, 4, 9), 1, "typical", (0, 4))
     ((3, 2, 1), (4, 0, 2))
@@ -175,15 +176,15 @@ def places_of(
 
 
 def table_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> Expected:
-    """The tables that questions about these columns stand on under a plan: the pair alone, or all of them."""
+    """Return the tables that questions about these columns are answered from: the pair alone, or all of them."""
     x, y, *given = (plan.sizes[j] for j in places)
     if plan.larger:
         return Expected(aim.rows, x, y, tuple(given), aim.share, plan.variance)
-    return pair_at(plan, places, aim, NOT_MEASURED if not asks(plan, len(given)) else 1.0)
+    return pair_at(plan, places, aim, NOT_MEASURED if not is_asked(plan, len(given)) else 1.0)
 
 
 def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: float = 1.0) -> Expected:
-    """The table of x and y alone, with so many times the noise."""
+    """Return the table of x and y alone, with so many times the noise."""
     x, y = (plan.sizes[j] for j in places[:2])
 
     def noise(columns: tuple[int, ...]) -> float:
@@ -192,8 +193,8 @@ def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: fl
     return Expected(aim.rows, x, y, (), aim.share, noise)
 
 
-def stands_for(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> tuple[int, ...]:
-    """Places of the columns that stand for the order: with the target, where there is one."""
+def representative_places(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> tuple[int, ...]:
+    """Return places of the columns that represent the order: with the target, where there is one."""
     sizes, target = plan.public.sizes, plan.public.target
     if target is None or aim.pair is not None:
         return places_of(sizes, order, which, aim.pair)
@@ -203,7 +204,7 @@ def stands_for(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> tuple
 
 
 def least_found(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> float:
-    """The least w that is found with the power asked for: by its evidence, and by the test where that is asked.
+    """Return the least w that is found with the power asked for: by its evidence, and by a test where one is made.
 
     It is that of levels as declared; groups that they are merged to keep part of it (``MeasurementPlan.kept``).
     """
@@ -211,7 +212,7 @@ def least_found(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> flo
     table, kept = table_at(plan, places, aim), plan.kept(*places[:2])
     if plan.tree:
         return _least_in_tree(plan, table, enough, aim.power, places[:2]) / kept
-    if not table.given and not asks(plan, len(places) - 2):
+    if not table.given and not is_asked(plan, len(places) - 2):
         return least_by_evidence(table, enough, aim.power) / kept
     by_evidence = least_by_evidence(pair_at(plan, places, aim), enough, aim.power)
     if not table.given:
@@ -222,7 +223,7 @@ def least_found(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> flo
 def _least_in_tree(
     plan: MeasurementPlan, table: Expected, enough: float, power: float, places: tuple[int, ...]
 ) -> float:
-    """The least w that is chosen and then found with this probability."""
+    """Return the least w that is chosen and then found with this probability."""
 
     def found(w: float) -> bool:
         return power_of_evidence(table, w, enough) * plan.chance_chosen(w, *places) >= power
@@ -240,10 +241,10 @@ def _least_in_tree(
 def power_at(
     plan: MeasurementPlan, places: tuple[int, ...], w: float, aim: Aim, *, at_best: bool = False
 ) -> float:
-    """Chance that a dependence w of levels as declared is found; ``at_best``: if merged levels keep all of it."""
+    """Return the chance that a dependence w is found; ``at_best``: if merged levels keep all of it."""
     table = table_at(plan, places, aim)
     w *= 1.0 if at_best else plan.kept(*places[:2])
-    if not asks(plan, len(places) - 2):
+    if not is_asked(plan, len(places) - 2):
         return 0.0
     found = power_of_evidence(pair_at(plan, places, aim), w, plan.enough(aim.level))
     found *= plan.chance_chosen(w, *places[:2])
@@ -255,8 +256,8 @@ def curve_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> PowerC
     return lambda w: power_at(plan, places, w, aim)
 
 
-def answers(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
-    """Whether the driver would call independent columns independent: its own rules.
+def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
+    """Return whether the driver would call independent columns independent, by its own rules.
 
     The forward search does where what merged levels keep of a medium dependence would have shown in a pair that is
     measured once; the tests on larger tables where enough rows are free to differ.
@@ -267,13 +268,13 @@ def answers(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
         left = MEDIUM * plan.kept(*places[:2])
         if would_show(once_only, left) >= plan.enough(aim.level) + plan.settings.shown:
             return True
-    if not (plan.larger and asks(plan, order)):
+    if not (plan.larger and is_asked(plan, order)):
         return False
     return table_at(plan, places, aim).informative(least_free(order))
 
 
-def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
-    """The way to decide that ``priv-pc`` takes by itself."""
+def default_sieve(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
+    """Return the design that ``priv-pc`` chooses by default."""
     total = Filter(epsilon, delta)
     ways = [once(total, pairs, SHARE, neighbours)]
     if total.rho > 0:
@@ -282,14 +283,14 @@ def chosen(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> 
 
 
 def _splits(size: int) -> int:
-    """How many two-way splits of unordered levels are looked at."""
+    """Return how many two-way splits of unordered levels are scored."""
     return size if size > MAX_LEVELS_ALL_SPLITS else 2 ** (size - 1) - 1
 
 
-def least_kept(
+def smallest_by_priv_pc(
     table: Expected, way: SieveDesign, neighbours: Neighbours, level: float, wanted: float
 ) -> float:
-    """The w that one question keeps with probability ``wanted``."""
+    """Return the w that one question of ``priv-pc`` keeps with probability ``wanted``."""
     spread = 1.0
     for size in (table.x, table.y):
         p = np.sort(margin(size, table.share))
@@ -332,19 +333,19 @@ def epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
 def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
     def is_enough(epsilon: float) -> bool:
         tried = _at_epsilon(plan, epsilon)
-        places = stands_for(tried, order, "typical", aim)
+        places = representative_places(tried, order, "typical", aim)
         if power_at(tried, places, aim.effect, aim) < aim.power:
             return False
-        return order <= MAX_SET or answers(tried, places, aim)
+        return order <= MAX_SET or can_call_absent(tried, places, aim)
 
     near = _epsilon_enough(plan, order - 1, aim) if order else None
     return enough_epsilon(is_enough, LOWEST_EPSILON, HIGHEST_EPSILON, near)
 
 
 def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: SieveDesign) -> OrderPlan:
-    """All of it for one order."""
+    """Return what to expect at one order."""
     d = sum(size > 1 for size in plan.public.sizes)
-    places, most = (stands_for(plan, order, which, aim) for which in ("typical", "largest"))
+    places, most = (representative_places(plan, order, which, aim) for which in ("typical", "largest"))
     table = table_at(plan, places, aim)
     exact = Expected(aim.rows, table.x, table.y, table.given, aim.share)
     sure = least_by_evidence(
@@ -352,7 +353,7 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: SieveDesign) 
     )
     return OrderPlan(
         order=order,
-        testable=answers(plan, places, aim),
+        testable=can_call_absent(plan, places, aim),
         questions=math.comb(d, 2) * math.comb(d - 2, order),
         interactions=plan.interactions(order),
         x=table.x,
@@ -368,7 +369,7 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: SieveDesign) 
         smallest=least_found(plan, places, aim),
         smallest_largest=least_found(plan, most, aim),
         smallest_exact=max(sure, least_dependence(exact, aim.level, aim.power)),
-        smallest_priv_pc=least_kept(table, sieve, plan.public.neighbours, aim.level, aim.power),
+        smallest_priv_pc=smallest_by_priv_pc(table, sieve, plan.public.neighbours, aim.level, aim.power),
         epsilon_enough=epsilon_enough(plan, order, aim),
     )
 
@@ -430,7 +431,7 @@ class Reach:
 def _least_of_kinds(
     plan: MeasurementPlan, kinds: tuple[tuple[int, ColumnKind], ...], aim: Aim
 ) -> float | None:
-    """The smallest dependence found between columns of these kinds, the first two being compared; None: none."""
+    """Return the smallest dependence found between columns of these kinds, the first two being compared."""
     every = list(zip(plan.sizes, plan.public.columns, strict=True))
     places: list[int] = []
     for kind in kinds:
@@ -443,7 +444,7 @@ def _least_of_kinds(
 
 
 def _can_be(plan: MeasurementPlan, places: Sequence[int], w: float) -> bool:
-    """Whether the first two columns can depend so much: w is at most sqrt(min(r, c) - 1), of groups too."""
+    """Return whether the first two columns can depend so much: w is at most sqrt(min(r, c) - 1), of groups too."""
     most = min(plan.sizes[j] for j in places[:2])
     return bool(w * plan.kept(*places[:2]) < (most - 1) ** 0.5)
 
@@ -470,9 +471,9 @@ def reach(plan: MeasurementPlan, level: float) -> Reach | None:
 def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     """Return among how many columns, fewer than these, most pairs could be decided; None where none.
 
-    That is: a medium dependence would be found, and a pair without one called absent (``answers``), between columns of
-    middling size with equally common levels. Such columns are taken. **Cost** that of ``reach`` times the logarithm of
-    the number of columns.
+    That is: a medium dependence would be found, and a pair without one called absent (``can_call_absent``), between
+    columns of middling size with equally common levels. Such columns are taken. **Cost** that of ``reach`` times the
+    logarithm of the number of columns.
 
     >>> from dpcausal.planning.measurement_plan import PublicNumbers
     >>> def planned(columns):
@@ -496,8 +497,8 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
         found = reach(smaller, level)
         if found is None or found.aim is None or found.pair is None:
             return False
-        places = stands_for(smaller, 0, "typical", found.aim)
-        return found.pair <= MEDIUM and answers(smaller, places, found.aim)
+        places = representative_places(smaller, 0, "typical", found.aim)
+        return found.pair <= MEDIUM and can_call_absent(smaller, places, found.aim)
 
     low, high = 3, len(usable)
     if high <= low or enough(high) or not enough(low):
@@ -506,7 +507,7 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
 
 
 def _least(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> float | None:
-    places = stands_for(plan, order, which, aim)
+    places = representative_places(plan, order, which, aim)
     found = least_found(plan, places, aim)
     return found if _can_be(plan, places, found) else None
 

@@ -34,12 +34,12 @@ MAX_SPREAD_NOISE = 0.02  # of the rows: with more noise on a count the spread is
 
 
 def spread_share(rho: float) -> float:
-    """The share of the budget that spreads cost."""
+    """Return the share of the budget that spreads cost."""
     return SPREAD_SHARE if rho > 0 else PURE_SPREAD_SHARE
 
 
 def spread_noise(columns: int, rho: float, epsilon: float, neighbours: Neighbours) -> float:
-    """The noise on a count of a spread, for so many numeric columns: public."""
+    """Return the noise on a count of a spread, for so many numeric columns: public."""
     each = spread_share(rho) / (max(columns, 1) * ROUNDS)
     if rho > 0:
         return counts_sensitivity(neighbours, norm=2) / math.sqrt(2 * each * rho)
@@ -49,7 +49,7 @@ def spread_noise(columns: int, rho: float, epsilon: float, neighbours: Neighbour
 def spread_is_seen(
     columns: int, rows: int | None, rho: float, epsilon: float, neighbours: Neighbours
 ) -> bool:
-    """Whether the spread of so many numeric columns is worth measuring; ``rows`` None: not public."""
+    """Return whether the spread of so many numeric columns is worth measuring; ``rows`` None: not public."""
     noise = spread_noise(columns, rho, epsilon, neighbours)
     return columns > 0 and noise <= MAX_SPREAD_NOISE * (ASSUMED_ROWS if rows is None else rows)
 
@@ -62,7 +62,7 @@ def moments_pay(
     delta: float,
     neighbours: Neighbours,
 ) -> bool:
-    """Whether ``auto`` takes ``moments``: most columns hold numbers, and their spread can be measured.
+    """Return whether ``auto`` takes ``moments``: most columns hold numbers, and their spread can be measured.
 
     >>> names = [f"v{i}" for i in range(8)]
     >>> [moments_pay(names, names, rows, 1.0, 1e-6, Neighbours.REPLACE_ONE) for rows in (3_000, 6_000)]

@@ -46,10 +46,10 @@ from dpcausal.data.schema import Schema
 from dpcausal.planning.forecast import (
     Aim,
     OrderPlan,
-    answers,
-    chosen,
+    can_call_absent,
     columns_within_reach,
     curve_at,
+    default_sieve,
     least_found,
     order_plan,
     places_of,
@@ -259,7 +259,7 @@ class Plan:
         if self.aim.share is not None:
             return None
         aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
-        return least_found(self.measurement, places, aim), answers(self.measurement, places, aim)
+        return least_found(self.measurement, places, aim), can_call_absent(self.measurement, places, aim)
 
     @cached_property
     def rare_power(self) -> Power:
@@ -507,7 +507,7 @@ def plan(
     _check_target(target, declared, aim.pair)
     public = PublicNumbers.of_schema(declared, rows, float(epsilon), float(delta), relation, target)
     measurement = plan_measurement(public)
-    sieve = chosen(math.comb(usable, 2), public.epsilon, public.delta, relation)
+    sieve = default_sieve(math.comb(usable, 2), public.epsilon, public.delta, relation)
     orders = tuple(order_plan(measurement, order, aim, sieve) for order in range(last + 1))
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
     chances = _graph_chances(declared, measurement, aim, orders[0].places[:2])

@@ -26,9 +26,10 @@ from dpcausal.citests.result import (
     Trend,
     WithNoise,
 )
-from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, Power, PowerForecast
+from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerForecast
 from dpcausal.core.spelling import spelled
 from dpcausal.present import statement
+from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, percent, question_words
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ W_SCALE = "(Cohen's w: .1 weak, .3 medium, .5 strong)"
 def missed_words(ahead: PowerForecast) -> str:
     """Return which dependences a test that did not reject would have missed, as a sentence.
 
+    >>> from dpcausal.core.forecast import Power
     >>> poor = Power(0.07, 0.313, 0.576, None)
     >>> budget = {"rows": 90, "epsilon": 0.1, "delta": 0.0, "level": 0.05}
     >>> missed_words(PowerForecast(about="test", method="kendall", **budget, power=poor))  # doctest: +ELLIPSIS
@@ -322,11 +324,9 @@ def _chances(found: CITestForecast) -> str:
     plain = found.without_noise
     assert plain is not None
     if found.power is None:
-        return (
-            f"Power: not known for this test with noise. Without noise such a test finds {_in_words(plain)}."
-        )
-    figures = ", ".join(map(percent, plain[:3]))
-    return f"Power: it finds {_in_words(found.power)}. Without noise: {figures}."
+        best = sizes_words(plain, " at best")
+        return f"Power: not known for this test with noise. Without noise such a test finds {best}."
+    return f"Power: it finds {sizes_words(found.power, ' at best')}. Without noise: {figures(plain)}."
 
 
 def _instead(found: CITestForecast) -> str:
@@ -339,13 +339,6 @@ def _instead(found: CITestForecast) -> str:
         f"Why not {name}: it would find a medium one in {percent(medium)} of cases, but it holds numbers fixed by "
         f"groups only, and what is left within a group can pass for dependence. {found.method} keeps its level "
         f"whatever the distribution of the given columns. {way} takes {name}."
-    )
-
-
-def _in_words(power: Power) -> str:
-    return (
-        f"a weak dependence (Cohen's w = {WEAK:g}) in {percent(power.weak)} of cases at best, a medium one "
-        f"({MEDIUM:g}) in {percent(power.medium)}, a strong one ({STRONG:g}) in {percent(power.strong)}"
     )
 
 

@@ -62,7 +62,7 @@ def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
     question = Question.of(SCHEMA, x, y, given)
     assert found.power == forecast_of_test(make_test(found.method, {}), question, 900, 0.4, 0.0, 0.05).power
     assert f"test {found.method}" in str(found)
-    assert f"a strong one (0.5) in {found.strong:.0%}" in str(found) or found.strong > 0.99
+    assert f"a strong one (.5) in {found.strong:.0%}" in str(found) or found.strong > 0.99
     assert "Nothing was charged or released" in str(found)
 
 

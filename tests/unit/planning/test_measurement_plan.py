@@ -21,7 +21,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import TablesMeasured, Task
-from dpcausal.planning.forecast import Aim, answers, least_found, pair_at
+from dpcausal.planning.forecast import Aim, can_call_absent, least_found, pair_at
 from dpcausal.planning.measurement import (
     components_mechanism,
     kept_by_groups,
@@ -298,7 +298,7 @@ def test_absent_means_that_what_merged_levels_keep_of_a_medium_trend_is_found(
     once = pair_at(design, (0, 1), aim, design.first_look / design.variance((2, 2)))
     enough = acceptance_threshold(columns, 0.05)
     assert would_show(once, MEDIUM) >= enough + SETTINGS.shown
-    assert answers(design, (0, 1), aim) == says_absent
+    assert can_call_absent(design, (0, 1), aim) == says_absent
     assert design.merged
     most = design.sizes[0]
     groups = np.eye(most)[list(merged_levels([1.0] * size, most, ordered=True))]
