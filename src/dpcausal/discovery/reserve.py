@@ -35,10 +35,10 @@ from dpcausal.effects.effect import (
     AskedEffect,
     asked_effect,
     by_middles,
+    forecast_of,
     measured_effect,
     method_for,
     missing_rules,
-    refuse_underpowered,
     result_of,
     widest,
 )
@@ -48,7 +48,7 @@ from dpcausal.effects.table import Measured, planned_table
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.graphs.graph import Graph
 from dpcausal.privacy.accounting.composition import exact, fits
-from dpcausal.privacy.budget import Allowance, Budget
+from dpcausal.privacy.budget import Allowance, Budget, refuse_hopeless
 
 LEAST, MOST = 0.01, 0.99  # shares that can be kept
 USUAL_RESERVE = 0.3  # of the budget, where effects are named and no share is
@@ -225,7 +225,20 @@ class Reserve:
             unit, allowed = self._allowed(budget, taken, asked, data.schema)
             chosen = method_for(method, data, asked, allowed, relation, rows)
             if rows is not None and not anyway:
-                refuse_underpowered(data.schema, asked.question, allowed, relation, rows)
+                ahead = forecast_of(
+                    data.schema,
+                    asked,
+                    method,
+                    allowed.epsilon,
+                    0.0,
+                    relation,
+                    rows,
+                    level,
+                    values=isinstance(data, Dataset),
+                    help_wanted=False,
+                    allowed=allowed,
+                )
+                refuse_hopeless(ahead)
             budget.open_later()
             self.left = max(self.left - taken, 0.0)  # before noise is drawn: an error in between loses it
             self._units = [unit]

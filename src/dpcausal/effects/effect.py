@@ -390,8 +390,12 @@ def forecast_of(
     *,
     values: bool,
     help_wanted: bool = True,
+    allowed: Allowance | None = None,
 ) -> EffectForecast:
-    """Return what the interval is expected to be; ``values``: whether there are rows, and not only counts."""
+    """Return what the interval is expected to be; ``values``: whether there are rows, and not only counts.
+
+    ``allowed`` is what an answer may take, where that is a part of the budget.
+    """
 
     def chosen(allowed: Allowance, question: EffectQuestion, sets: Sequence[tuple[str, ...]]) -> str:
         less = replace(asked, question=replace(question, adjust=sets[0]), sets=tuple(sets))
@@ -408,6 +412,7 @@ def forecast_of(
         rows,
         level,
         help_wanted=help_wanted,
+        part=allowed,
     )
     rules = missing_rules(schema, asked.question, table=found.method == "table")
     return replace(found, notes=tuple(rules))
@@ -985,25 +990,6 @@ def doubt_notes(
     if doubts.earlier(outcome, treatment):
         found.append(facts.OutcomeEarlier(treatment, outcome))
     return found
-
-
-LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold, for anything to be said
-
-
-def refuse_underpowered(
-    schema: Schema, question: EffectQuestion, allowed: Allowance, neighbours: Neighbours, n: int
-) -> None:
-    """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""
-    epsilon = allowed.epsilon
-    one_stratum = planned_table(schema, question, (), allowed, neighbours)
-    noise = math.sqrt(2 * one_stratum.variance)  # an arm is the sum of two cells
-    if n / 2 < LEAST_ARM * noise:
-        enough = 1.06 * epsilon * 2 * LEAST_ARM * noise / max(n, 1)  # two digits err by less
-        raise InputError(
-            f"at epsilon {epsilon:g} the noise in a count is about {noise:,.3g} rows, and of {n:,} rows one arm has at "
-            f"most half: nothing could be said; ask for epsilon {enough:.2g} or more "
-            f"({spelled('--anyway', 'anyway=True')} goes on)"
-        )
 
 
 # rows of an arm in a stratum, levels equally common, over their noise: below, a regression is taken

@@ -396,6 +396,7 @@ def forecast(
     level: float,
     *,
     help_wanted: bool = True,
+    part: Allowance | None = None,
 ) -> EffectForecast:
     """Return the forecast; where the interval would say nothing, with what would help.
 
@@ -413,13 +414,15 @@ def forecast(
         The confidence of the interval.
     help_wanted
         Whether anybody reads what would help: looking for it takes dozens of forecasts.
+    part
+        What the answer may take, where that is a part of the budget: nothing else would help then.
     """
 
     def ahead(
         with_epsilon: float, with_delta: float, asked: EffectQuestion, of: Sequence[tuple[str, ...]]
     ) -> EffectForecast:
         total = Filter(with_epsilon, with_delta)
-        allowed = Allowance(total.epsilon, total.rho)
+        allowed = Allowance(total.epsilon, total.rho) if part is None else part
         chosen = method(allowed, asked, of)
         wide, plain, left = expected_widths(schema, asked, of, chosen, allowed, neighbours, rows, level)
         strata = max((strata_cells(schema, one) for one in of), default=1)
