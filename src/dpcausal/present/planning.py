@@ -634,7 +634,7 @@ def help_words(ahead: PowerForecast, more: Sequence[str] = ()) -> str:
     """Return what would help, each by itself, without a full stop; ``more``: what is known of this question alone."""
     words = {
         "epsilon": spelled("--epsilon {:g}", "epsilon={:g}"),
-        "delta": spelled("--delta {:g}", "delta={:g}").replace("{:g}", "1e-6"),
+        "delta": spelled("--delta 1e-6", "delta=1e-6"),
         "target": spelled("one --target", "one target"),
         "columns": "{:,} columns or fewer",
         "cells": "{:,} cells (coarser bins, fewer columns held fixed)",

@@ -180,7 +180,9 @@ def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.M
         return real(self, *arguments, **options)
 
     monkeypatch.setattr(Axes, "plot", plot)
-    monkeypatch.setattr("dpcausal.present.plots.smallest", lambda design, order, aim: 0.5 if order else 2.0)
+    monkeypatch.setattr(
+        "dpcausal.present.plots.least_found", lambda plan, places, aim: 0.5 if len(places) > 2 else 2.0
+    )
     found = dc.plan(SMALL, 20_000, 0.1)
     found.draw(tmp_path / "plan.png")
     curves = [label for label in labels if label.startswith("order")]
