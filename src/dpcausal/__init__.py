@@ -7,8 +7,9 @@
 - Search what was released again at no cost, with other background knowledge (``load_release``, ``Release``).
 - Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed; or say
   first how wide its interval will be (``forecast_effect``, ``EffectForecast``).
-- Plan a budget before any data is touched (``plan``, ``Plan``), keep one per data set (``Ledger``, ``Budget``), see
-  what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together (``compose``).
+- Plan a budget before any data is touched (``plan``, ``Plan``, ``PowerForecast``), keep one per data set (``Ledger``,
+  ``Budget``), see what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together
+  (``compose``).
 - ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
   simulated data, ``testing`` for repeatable runs that are not private.
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
         LedgerError,
         SchemaError,
     )
-    from dpcausal.core.look import UnderpoweredError
+    from dpcausal.core.forecast import PowerForecast, UnderpoweredError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
@@ -81,7 +82,7 @@ _HOMES = {
     "EmPC": "dpcausal.estimators",
     "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
-    "UnderpoweredError": "dpcausal.core.look",
+    "UnderpoweredError": "dpcausal.core.forecast",
     "InputError": "dpcausal.core.errors",
     "LeavesBackDoorOpen": "dpcausal.effects.adjustment",
     "Ledger": "dpcausal.privacy.ledger.store",
@@ -95,6 +96,7 @@ _HOMES = {
     "PAG": "dpcausal.graphs.pag",
     "PC": "dpcausal.estimators",
     "Plan": "dpcausal.planning.plan",
+    "PowerForecast": "dpcausal.core.forecast",
     "PrivPC": "dpcausal.estimators",
     "PrivacyStatement": "dpcausal.core.statement",
     "Release": "dpcausal.discovery.release",
@@ -152,6 +154,7 @@ __all__ = [
     "NoDelta",
     "Numeric",
     "Plan",
+    "PowerForecast",
     "PrivPC",
     "PrivacyStatement",
     "Release",

@@ -29,7 +29,7 @@ from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Categorical, Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.privacy.events import Event, PureEvent
@@ -94,14 +94,14 @@ class Question:
         inner = [tuple(sorted(side, key=place.__getitem__)) for side in sides]
         of_x, of_y = sorted(inner, key=lambda side: place[side[0]])
         sizes = {name: schema[name].size for name in names}
-        ordered = all(_is_ordered(schema, name) for name in (*of_x, *of_y))
+        ordered = all(has_order(schema[name]) for name in (*of_x, *of_y))
         inside = tuple(sorted(given, key=place.__getitem__))
         numeric = frozenset(name for name in names if isinstance(schema[name], Numeric))
         others = math.prod(sizes[z] for z in given if z not in numeric)
         r, c, k = (math.prod(sizes[name] for name in side) for side in (of_x, of_y, inside))
         groups = (of_x, of_y) if len(of_x) + len(of_y) > 2 else None
         wide = [
-            sum(1 if _is_ordered(schema, name) else min(sizes[name], MAX_INDICATORS) for name in side)
+            sum(1 if has_order(schema[name]) else min(sizes[name], MAX_INDICATORS) for name in side)
             for side in (of_x, of_y)
         ]
         return cls(
@@ -162,11 +162,6 @@ def _side(columns: str | Sequence[str], word: str) -> tuple[str, ...]:
 
 def _words(columns: tuple[str, ...]) -> str:
     return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
-
-
-def _is_ordered(schema: Schema, name: str) -> bool:
-    column = schema[name]
-    return not isinstance(column, Categorical) or column.ordered or column.size <= 2
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Question, ValueTest, missing_rules
 from dpcausal.citests.choice import choose, with_noise
-from dpcausal.citests.look import missed_by, refuse_underpowered
+from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
 from dpcausal.citests.session import Session
@@ -43,7 +43,7 @@ from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.privacy.accounting.composition import check_total
-from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.budget import Budget, refuse_hopeless
 from dpcausal.stats.limits import row_limit
 
 if TYPE_CHECKING:
@@ -258,12 +258,15 @@ def ci_test(
     shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
     test = make_test(name, options, shared)
     test.check(question)
+    ahead = None
+    if (epsilon is None or relation is Neighbours.REPLACE_ONE) and data.n > 0:
+        ahead = forecast_of_test(test, question, data.n, epsilon, delta, level)
     if epsilon is None:
         refuse_charge_without_epsilon(delta, ledger)
         budget = Budget.none(relation)
     else:
-        if not anyway and relation is Neighbours.REPLACE_ONE:
-            refuse_underpowered(test, question, data.n, epsilon, delta, level, ledger, dataset)
+        if not anyway:
+            refuse_hopeless(ahead, ledger, dataset)
         reserve = delta if test.own_delta else 0.0
         note = {"command": "test", "method": name, "question": str(question)}
         budget = Budget(
@@ -326,9 +329,6 @@ def ci_test(
     )
     signed = test.signed and question.ordered and not question.several
     tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
-    missed = None
-    if outcome.independent and (epsilon is None or relation is Neighbours.REPLACE_ONE):
-        missed = missed_by(test, question, data.n, epsilon, delta, level)
     return CITestResult(
         x=x if isinstance(x, str) else _asked(tuple(x)),
         y=y if isinstance(y, str) else _asked(tuple(y)),
@@ -346,7 +346,7 @@ def ci_test(
         if signed and not outcome.independent
         else None,
         tau=tau,
-        missed=missed,
+        missed=ahead if outcome.independent else None,
         with_noise=with_noise(question, rows=isinstance(data, Dataset), n=data.n)
         if epsilon is None and method == "auto"
         else None,

@@ -51,7 +51,7 @@ from dpcausal.citests.result import HeldBy, HeldByStrata, HeldFixed
 from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Noisy, Public, Released, SettingKnown
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.base import release
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
@@ -304,7 +304,7 @@ def _unit(data: Dataset, name: str) -> Floats:
 def _columns(x: Floats, data: Dataset, name: str) -> Floats:
     """Return one column for numbers, ordered levels and two levels; else one indicator for each level."""
     column = data.schema[name]
-    if isinstance(column, Categorical) and not column.ordered and column.size > 2:
+    if not has_order(column):
         return np.asarray(x[:, None] == np.arange(column.size), dtype=np.float64)
     return x[:, None]
 

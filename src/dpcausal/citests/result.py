@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from dpcausal.core.display import display
 from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.facts import Fact
+from dpcausal.core.forecast import PowerForecast
 from dpcausal.core.statement import PrivacyStatement
 
 
@@ -81,24 +82,6 @@ class Chosen(Fact, kind="ridge"):
 
     lambda_: float
     bandwidth: float | None
-
-
-class Missed(Fact):
-    """What a test that did not reject would have missed; from public numbers. Chances are those of the best case."""
-
-
-class Weaker(Missed, named_by="by"):
-    """Weaker ones than Cohen's w, which is found in 80% of cases: by this test, or by the number of rows alone."""
-
-    by: Literal["weaker", "weaker-without-noise"]
-    w: float
-
-
-class EvenStrong(Missed):
-    """Even strong dependences: the chances to find w = .5, below 80%, and w = .3."""
-
-    strong: float
-    medium: float
 
 
 class MissingRule(Fact):
@@ -202,8 +185,9 @@ class CITestResult(OtherNames):
         Which way y goes with x, where the statistic has a sign and independence was rejected.
     tau : float or None
         Mean tau-a within the cells of ``given`` (``kendall`` with a public number of rows).
-    missed : Missed or None
-        Where independence was not rejected, the dependences that would have been missed; None where rows are protected.
+    missed : PowerForecast or None
+        Where independence was not rejected, which dependences the test finds and how often: weaker ones would have been
+        missed; None where rows are protected.
     with_noise : WithNoise or None
         Without privacy and with ``method="auto"``: whether a private answer takes the same test.
     by_bins : tuple of str
@@ -249,7 +233,7 @@ class CITestResult(OtherNames):
     chosen: Chosen | None = None
     direction: Trend | None = None
     tau: float | None = None
-    missed: Missed | None = None
+    missed: PowerForecast | None = None
     with_noise: WithNoise | None = None
     by_bins: tuple[str, ...] = ()
     missing: tuple[MissingRule, ...] = ()

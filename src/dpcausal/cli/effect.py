@@ -172,7 +172,7 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.planning.look import left_in_ledger
+    from dpcausal.privacy.budget import left_in_ledger
 
     asked: dict[str, Any] = {
         "estimand": estimand,

@@ -28,7 +28,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.effect import asked_of_data
+from dpcausal.effects.effect import asked_of_data, forecast_of
 from dpcausal.effects.measure import MeasuredEffect, measure_effect
 from dpcausal.effects.outcome import rows_with_cut
 from dpcausal.effects.plan import AskedEffect, plan_effect
@@ -38,7 +38,7 @@ from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import EffectResult, FreshNoise
 from dpcausal.effects.table import planned_table
 from dpcausal.privacy.accounting.composition import exact, fits
-from dpcausal.privacy.budget import Allowance, Budget
+from dpcausal.privacy.budget import Allowance, Budget, refuse_hopeless
 
 LEAST, MOST = 0.01, 0.99  # shares that can be kept
 USUAL_RESERVE = 0.3  # of the budget, where effects are named and no share is
@@ -182,7 +182,7 @@ class Reserve:
             unit, allowed = self._allowed(budget, taken, asked)
             plan = plan_effect(data, asked, allowed, rows)
             if rows is not None and not request.anyway:
-                refuse_underpowered(asked, allowed, rows)
+                refuse_hopeless(forecast_of(asked, rows, help_wanted=False, part=allowed))
             budget.open_later()
             self.left = max(self.left - taken, 0.0)  # before noise is drawn: an error in between loses it
             self._units = [unit]
@@ -240,19 +240,6 @@ class Reserve:
 
         unit = min(ways, key=noise)
         return unit, ways[unit]
-
-
-def refuse_underpowered(asked: AskedEffect, allowed: Allowance, rows: int) -> None:
-    """Refuse a budget at which noise hides arms of half of the rows each: from public numbers, nothing charged."""
-    one_stratum = planned_table(asked.schema, asked.question, (), allowed, asked.request.relation)
-    noise = math.sqrt(2 * one_stratum.variance)  # an arm is the sum of two cells
-    if rows / 2 < LEAST_ARM * noise:
-        enough = 1.06 * allowed.epsilon * 2 * LEAST_ARM * noise / max(rows, 1)  # two digits err by less
-        raise InputError(
-            f"at epsilon {allowed.epsilon:g} the noise in a count is about {noise:,.3g} rows, and of {rows:,} rows one "
-            f"arm has at most half: nothing could be said; ask for epsilon {enough:.2g} or more "
-            f"({spelled('--anyway', 'anyway=True')} goes on)"
-        )
 
 
 def _key(asked: AskedEffect) -> tuple[Any, ...]:

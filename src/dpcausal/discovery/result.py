@@ -48,7 +48,7 @@ from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided

@@ -44,8 +44,7 @@ from dpcausal.graphs.equivalence import consistent, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import columns_within_reach, reach
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.forecast import NOTABLE_GAIN, columns_within_reach, noise_without_delta, reach
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 
 

@@ -63,7 +63,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Column, has_order
+from dpcausal.data.columns import Column, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.search import Query, Task
 from dpcausal.stats.chi2 import likelihood_moment_pvalue, pearson_moment_pvalue
@@ -100,7 +100,7 @@ def splits(column: Column) -> Sides:
     [[1, 0, 0], [0, 1, 0], [1, 1, 0]]
     """
     size = column.size
-    if not isinstance(column, Categorical) or column.ordered:
+    if has_order(column):
         return np.tri(size - 1, size, dtype=np.uint8)
     if size > ALL_SPLITS:
         return np.eye(size, dtype=np.uint8)

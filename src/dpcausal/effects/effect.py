@@ -31,7 +31,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.forecast import EffectForecast, forecast, refuse_uninformative
+from dpcausal.effects.forecast import EffectForecast, forecast, smaller_question
 from dpcausal.effects.measure import measure_effect
 from dpcausal.effects.outcome import refuse_wide_bin, rows_with_cut, schema_with_cut
 from dpcausal.effects.plan import (
@@ -48,12 +48,10 @@ from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
 from dpcausal.effects.request import EffectMethod, EffectRequest
 from dpcausal.effects.result import EffectResult, RestsOn
-from dpcausal.effects.whether import smaller_question
 from dpcausal.graphs.doubts import NONE, Doubts, read_graph
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.look import left_in_ledger
 from dpcausal.privacy.accounting.composition import Filter, check_total
-from dpcausal.privacy.budget import Allowance, Budget, require_left
+from dpcausal.privacy.budget import Allowance, Budget, refuse_hopeless
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
@@ -215,10 +213,8 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
     plan = plan_effect(data, asked, allowed, rows, may_drop_delta=True)
     if rows is not None:
         ahead = forecast_of(asked, rows, help_wanted=not request.anyway)
-        if not request.anyway and ahead.says_nothing:
-            require_left(request.ledger, request.dataset, request.epsilon)
-            left = left_in_ledger(request.ledger, request.dataset)
-            refuse_uninformative(replace(ahead, left=left))
+        if not request.anyway:
+            refuse_hopeless(ahead, request.ledger, request.dataset)
         if ahead.noise_rules:
             asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
     budget = _budget(data, request, plan)
@@ -279,10 +275,16 @@ def allowed_by(epsilon: float, delta: float) -> Allowance:
     return Allowance(total.epsilon, total.rho)
 
 
-def forecast_of(asked: AskedEffect, rows: int, *, help_wanted: bool = True) -> EffectForecast:
-    """Return what the interval is expected to be with the budget of the request; ``help_wanted``: with what helps."""
+def forecast_of(
+    asked: AskedEffect, rows: int, *, help_wanted: bool = True, part: Allowance | None = None
+) -> EffectForecast:
+    """Return what the interval is expected to be with the budget of the request; ``help_wanted``: with what helps.
+
+    ``part`` is what an answer may take, where that is a part of the budget.
+    """
     request = asked.request
-    assert request.epsilon is not None
+    epsilon, delta = (request.epsilon, request.delta) if part is None else (part.epsilon, 0.0)
+    assert epsilon is not None
 
     def chosen(allowed: Allowance, question: EffectQuestion, sets: Sequence[tuple[str, ...]]) -> str:
         less = replace(asked, question=replace(question, adjust=sets[0]), sets=tuple(sets))
@@ -293,12 +295,13 @@ def forecast_of(asked: AskedEffect, rows: int, *, help_wanted: bool = True) -> E
         asked.question,
         asked.used,
         chosen,
-        request.epsilon,
-        request.delta,
+        epsilon,
+        delta,
         request.relation,
         rows,
         request.level,
         help_wanted=help_wanted,
+        part=part,
     )
     rules = missing_notes(asked.schema, asked.question, table=found.method == "table")
     return replace(found, notes=tuple(rules))

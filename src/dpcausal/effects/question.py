@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpcausal.core.arguments import checked_list, checked_name, column_names
 from dpcausal.core.errors import InputError, did_you_mean, no_columns
 from dpcausal.core.spelling import spelled
-from dpcausal.data.columns import Column, Level, Numeric
+from dpcausal.data.columns import Column, Level, Numeric, has_order
 from dpcausal.data.schema import Schema
 from dpcausal.effects.levels import Groups, coarse, compare_option, examples, group_names, level_names
 from dpcausal.effects.outcome import left_out_codes, number_cut, outcome_scores
@@ -194,14 +194,11 @@ def _arms(
 ) -> tuple[tuple[int, int], tuple[str, str]]:
     """Codes and names of the two arms; the bins of a number are ordered levels, a bin for missing ones apart."""
     names = level_names(column)
-    if isinstance(column, Numeric):
-        last, ordered = column.size - 1 - column.missing_level, True
-    else:
-        last, ordered = column.size - 1, column.ordered or column.size == 2
+    last = column.size - 1 - (isinstance(column, Numeric) and column.missing_level)
     if last < 1:
         raise InputError(f'the treatment "{name}" has one level: there is nothing to compare')
     if compare is None:
-        if not ordered:
+        if not has_order(column):
             raise InputError(
                 f'the treatment "{name}" has {column.size} levels without an order: say which two to compare, such as '
                 f"{compare_option(*examples(names)[:2])}"

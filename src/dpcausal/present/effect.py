@@ -13,6 +13,7 @@ from dpcausal.core.statement import MissingAs
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
+from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, listed, percent, short_cost_lines
 
 if TYPE_CHECKING:
@@ -563,9 +564,8 @@ def refusal_words(found: EffectForecast) -> str:
         else f"{one.outcome} lies between {one.low:g} and {one.high:g}"
     )
     return (
-        f"this can say nothing, so nothing was charged: with {found.rows:,} rows, epsilon {found.epsilon:g} and delta "
-        f"{found.delta:g} {_expected(found)}, and {most}. {_ways(found)}; {spelled('--anyway', 'anyway=True')} runs it "
-        "all the same"
+        f"this can say nothing, so nothing was charged: {budget_words(found)} {_expected(found)}, and {most}. "
+        f"{_ways(found)}; {spelled('--anyway', 'anyway=True')} runs it all the same"
     )
 
 
@@ -577,10 +577,6 @@ def _expected(found: EffectForecast) -> str:
 def _ways(found: EffectForecast) -> str:
     """What would help, each by itself, and what it costs; numbers are checked by a forecast of their own."""
     one, ways = found.question, []
-    if found.enough is not None and (found.left is None or found.enough <= found.left):
-        ways.append(f"{spelled('--epsilon ', 'epsilon=')}{found.enough:g}")
-    if found.with_delta:
-        ways.append(spelled("--delta 1e-6", "delta=1e-6"))
     if found.event is not None:
         ways.append(_event_way(found.event))
     if found.number:
@@ -592,12 +588,7 @@ def _ways(found: EffectForecast) -> str:
             f"{one.outcome}: else the effect is confounded"
         )
     ways += ["coarser bins of what is held fixed"] if one.adjust else []
-    ways.append("more rows")
-    what = "What would help, each by itself: " if len(ways) > 1 else "What would help: "
-    left = ""
-    if found.enough is not None and found.left is not None and found.enough > found.left:
-        left = f" (epsilon {found.enough:g} would do, but the ledger has {found.left:.3g} left)"
-    return what + "; ".join(ways) + left
+    return help_words(found, ways)
 
 
 def _no_causes(names: list[str]) -> str:

@@ -35,13 +35,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from dpcausal._version import __version__
 from dpcausal.core import entropy, process
 from dpcausal.core.display import display
-from dpcausal.core.errors import BudgetError, EngineError, InputError
+from dpcausal.core.errors import BudgetError, DpcausalError, EngineError, InputError
+from dpcausal.core.forecast import PowerForecast, UnderpoweredError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     ONE_ROW,
@@ -110,6 +112,39 @@ def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: floa
     opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
     if isinstance(opened, Ledger):
         opened.require(dataset, epsilon)
+
+
+def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
+    """Return the epsilon that a ledger has left for a data set; None where that can't be said. No row is looked at."""
+    if ledger is None or dataset is None:
+        return None
+    from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+    try:
+        opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
+        accounts = opened.show(dataset) if isinstance(opened, Ledger) else []
+        return next((account.left_epsilon for account in accounts), None)
+    except DpcausalError:  # the charge says so
+        return None
+
+
+def refuse_hopeless(
+    ahead: PowerForecast | None, ledger: str | Ledger | None = None, dataset: str | None = None
+) -> None:
+    """Refuse what is forecast to show nothing, before anything is charged; of None nothing is known, and it passes.
+
+    Raises
+    ------
+    BudgetError
+        If the ledger has less left than this epsilon: no advice would help.
+    UnderpoweredError
+        With what would help.
+    """
+    if ahead is None or ahead.epsilon is None or not ahead.hopeless:
+        return
+    require_left(ledger, dataset, ahead.epsilon)
+    ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
+    raise UnderpoweredError(display().summary(ahead, part="refusal"), ahead)
 
 
 def refuse_half_named(ledger: str | Ledger | None, dataset: str | None) -> None:

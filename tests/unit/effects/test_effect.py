@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.forecast import Remedy
 from dpcausal.core.statement import KeptForEffects
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.effect_after import (
@@ -982,7 +983,7 @@ def test_confounders_are_not_dropped_without_a_word() -> None:
     schema = dc.Schema(drug=BIT, pain=dc.Numeric(0, 10), age=dc.Numeric(0, 100, range(5, 100, 5)), sex=BIT)
     ahead = dc.forecast_effect(schema, "drug", "pain", adjust=["age", "sex"], rows=150, epsilon=0.3)
     assert ahead.says_nothing
-    told = str(replace(ahead, fewer=("sex",)))
+    told = str(replace(ahead, remedies=(Remedy("adjust", ("sex",)),)))
     assert "leaving age out of what is held fixed, if it is no common cause of drug and pain: else" in told
 
 

@@ -14,7 +14,6 @@ from dpcausal.effects.adjustment import doubt_notes
 from dpcausal.effects.effect import allowed_by
 from dpcausal.effects.forecast import (
     MOST_STRATA,
-    Uninformative,
     typical_noise,
     typical_strata,
 )
@@ -92,7 +91,7 @@ def test_it_depends_on_nothing_but_the_schema_and_the_number_of_rows() -> None:
 def test_the_advice_is_true() -> None:
     data = rows(600)
     given: dict[str, Any] = {"adjust": ["z", "dose", "y"], "epsilon": 0.3}
-    with pytest.raises(Uninformative, match="nothing was charged") as refused:
+    with pytest.raises(dc.UnderpoweredError, match="nothing was charged") as refused:
         dc.effect(data, "x", "weight", **given)
     ahead = refused.value.forecast
     assert ahead.enough is not None

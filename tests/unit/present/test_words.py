@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpcausal.citests.result import Chosen, HeldFixed, Missed, MissingRule, Reason, WithNoise
+from dpcausal.citests.result import Chosen, HeldFixed, MissingRule, Reason, WithNoise
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
 from dpcausal.core.statement import (
@@ -149,11 +149,6 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "spread": {"columns": ["age"], "strata": 90},
         "model": {"columns": ["age"]},
         "declared-bins": {"columns": ["age"]},
-    },
-    Missed: {
-        "weaker": {"w": 0.13},
-        "weaker-without-noise": {"w": 0.07},
-        "even-strong": {"strong": 0.58, "medium": 0.004},
     },
     MissingRule: {
         "counts": {"columns": [("age", 40.0), ("sex", "f")]},

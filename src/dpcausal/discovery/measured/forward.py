@@ -14,7 +14,7 @@ that separates the pair, is below 1, and a medium dependence would have been fou
 not, and a weak one would have been. *Open*: the rest. Were "not found" enough, "absent" would be said most often of
 pairs that look linked: what looks promising is measured again, and only what is measured well can be called absent.
 
-How much is ``enough`` is said in ``planning/enough.py``.
+How much is ``enough`` is said in ``planning/settings.py``.
 
 **Cost** at most ``MAX_NEAR`` neighbours of an end and ``MAX_SET`` columns a set; all from released values, so that no
 loop tells more than they do.
@@ -33,9 +33,9 @@ from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.repeats import repeats_for
 from dpcausal.discovery.search import Task
+from dpcausal.planning.settings import MAX_SET
 from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Floats, Question, all_pairs
 
-MAX_SET = 2  # columns that a separating set has, at most
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
 
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
