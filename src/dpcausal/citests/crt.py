@@ -52,7 +52,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Noisy, Public, Released, SettingKnown
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.base import checked_positive, release
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
@@ -62,7 +62,6 @@ from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.regression.rounding import inner_error, residual_error
 from dpcausal.stats.crt import (
     SCORE_SENSITIVITY,
-    SCORES,
     Copies,
     Score,
     crt_sensitivity,
@@ -89,7 +88,7 @@ PILOT_DRAWS = 64  # draws that show the mean and standard deviation of a functio
 
 @dataclass(frozen=True)
 class Crt(ValueTest):
-    """The test with its options."""
+    """The conditional randomization test with its options."""
 
     model: Annotated[
         object,
@@ -119,14 +118,9 @@ class Crt(ValueTest):
     )
 
     def __post_init__(self) -> None:
-        if self.score not in SCORES:
-            raise InputError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
-        if self.release not in ("decision", "rank"):
-            raise InputError(f"release must be decision or rank, not {self.release!r}")
-        if self.draw not in ("law", "permutation"):
-            raise InputError(f"draw must be law or permutation, not {self.draw!r}")
+        super().__post_init__()
         if self.draw == "permutation" and self.score == "kernel":
-            raise InputError("draw='permutation' goes with score='ranks' or 'plain', not with 'kernel'")
+            raise InputError("draw='permutation' needs score='ranks' or 'plain', not 'kernel'")
         if self.copies is not None and self.copies < 1:
             raise InputError(f"copies must be at least 1, not {self.copies!r}")
 
@@ -216,6 +210,7 @@ class Crt(ValueTest):
         return Outcome.at(settings.level, (1 + rank) / (copies + 1))
 
     def _resampled(self, question: Question) -> str:
+        """Return the column that copies are made of."""
         return self.resample or question.x
 
     def _kind(self, question: Question) -> Copies:
@@ -225,7 +220,7 @@ class Crt(ValueTest):
         return "pairs" if any(name in question.numeric for name in question.given) else "cells"
 
     def _copies(self, level: float) -> int:
-        """Return m so that level (m + 1) is a whole number, as nearly as can be from below."""
+        """Return the number of copies m: level (m + 1) is a whole number, as nearly as can be from below."""
         if self.copies is None and self.release == "decision":
             copies = math.ceil(max(1, round(level * DECISION_COPIES)) / level - 1e-9) - 1
         else:
@@ -262,7 +257,7 @@ class Crt(ValueTest):
     def _by_model(
         self, question: Question, data: Dataset, name: str, real: Floats, generator: Any
     ) -> tuple[Callable[[], Floats], Callable[[Floats], Floats]]:
-        """Return what draws a copy, and what turns a column into u."""
+        """Return a function that draws a copy of x, and one that turns a column into standardised residuals u."""
         model = as_model(self.model, question)
 
         def from_law() -> Floats:
@@ -276,7 +271,7 @@ class Crt(ValueTest):
         return draw, lambda x: standardised(_columns(x, data, name), centre, sd)
 
     def _scores(self, question: Question, data: Dataset, other: str, n: int | None) -> Floats:
-        """Return v, one column for each feature of the other variable."""
+        """Return the scores v of the other variable, one column for each of its features."""
         y = _columns(usable(numbers(data, other), data, other), data, other)
         if self.score == "ranks":
             block, k = blocks_of(question, data, bins_for(question, data, self.strata, n))
@@ -290,12 +285,13 @@ class Crt(ValueTest):
         return ridge_residuals(z, scaled, self._kernel(question), penalty_of(self.strength, data.n))
 
     def _kernel(self, question: Question) -> Kernel:
+        """Return the kernel of the ridge regression on the given columns."""
         discrete = tuple(i for i, z in enumerate(question.given) if z not in question.numeric)
         return Kernel(self.bandwidth, discrete=discrete)
 
 
 def _largest(level: float, copies: int) -> int:
-    """Return k, how many of m + 1 may be called large at this level."""
+    """Return how many of the m + 1 statistics may be called large at this level."""
     largest = math.floor(level * (copies + 1) + 1e-9)
     if largest < 1:
         raise InputError(f"level {level:g} needs at least {math.ceil(1 / level) - 1} copies, not {copies}")
@@ -313,9 +309,9 @@ def _unit(data: Dataset, name: str) -> Floats:
 def _columns(x: Floats, data: Dataset, name: str) -> Floats:
     """Return one column for numbers, ordered levels and two levels; else one indicator for each level."""
     column = data.schema[name]
-    if isinstance(column, Categorical) and not column.ordered and column.size > 2:
-        return np.asarray(x[:, None] == np.arange(column.size), dtype=np.float64)
-    return x[:, None]
+    if has_order(column):
+        return x[:, None]
+    return np.asarray(x[:, None] == np.arange(column.size), dtype=np.float64)
 
 
 def _in_bounds(data: Dataset, name: str, x: Floats) -> Floats:

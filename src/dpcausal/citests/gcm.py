@@ -60,7 +60,7 @@ from dpcausal.core.statement import (
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
-from dpcausal.regression.kernel import KINDS, Kernel, Kind
+from dpcausal.regression.kernel import Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
 from dpcausal.stats.gcm_fit import classical_gcm, classical_pairs
@@ -90,7 +90,6 @@ RELEASES: dict[Variant, Released] = {
     "moments": Noisy("residual-sums"),
     "residuals": Noisy("residuals"),
 }
-VARIANTS = tuple(RELEASES)
 ROWS_PER_BIN = 4  # of variant="bins", about
 MIN_ROWS_FOR_THREADS = 200  # rows of a part from which parts are shared out to threads
 CLASSICAL_WEIGHTED_ROWS = 2048  # rows of one weighted fit without privacy, both halves together
@@ -155,6 +154,7 @@ def private_parts(
 
 
 def _matrix(side: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the columns of x or y as a matrix, also where there is one."""
     return side[:, None] if side.ndim == 1 else side
 
 
@@ -197,7 +197,7 @@ def scored_parts(
 
 @dataclass(frozen=True)
 class Gcm(ValueTest):
-    """The test with its options."""
+    """The generalised covariance measure with its options."""
 
     variant: Annotated[Variant, "parts, weighted, bins, moments or residuals"] = "parts"
     lambda_: Annotated[float | None, "strength of the ridge (moments, residuals); default 1"] = None
@@ -222,10 +222,7 @@ class Gcm(ValueTest):
     )
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant must be one of {', '.join(VARIANTS)}, not {self.variant!r}")
-        if self.kernel not in KINDS:
-            raise InputError(f"kernel must be one of {', '.join(KINDS)}, not {self.kernel!r}")
+        super().__post_init__()
         for word, number in (("bins", self.bins), ("parts", self.parts)):
             if number is not None and (number != int(number) or number < 1):
                 raise InputError(f"{word} must be an integer above zero, not {number!r}")
@@ -236,6 +233,7 @@ class Gcm(ValueTest):
         self._check_choice()
 
     def _check_choice(self) -> None:
+        """Refuse lists to choose from where nothing is chosen, and a number beside a list."""
         for word in ("lambdas", "bandwidths"):
             given = getattr(self, word)
             if not isinstance(given, tuple | list):

@@ -67,7 +67,6 @@ from dpcausal.stats.value_ranks import Ranked
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Score = Literal["ranks", "plain", "kernel"]
-SCORES = ("ranks", "plain", "kernel")
 Copies = Literal["law", "cells", "pairs"]
 SCORE_SENSITIVITY = 1.0  # of the score of a rank
 CHUNK_ROWS = 1 << 16  # rows summed at once, in a tree, as numpy adds numbers that lie side by side
@@ -77,7 +76,7 @@ CHUNK_ROWS = 1 << 16  # rows summed at once, in a tree, as numpy adds numbers th
 def crt_sensitivity(
     neighbours: Neighbours | str, score: Score, strength: float = 1.0, copies: Copies = "law"
 ) -> float:
-    """Return Delta_T, the sensitivity of T.
+    """Return the sensitivity of the crt statistic T.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ def crt_sensitivity(
 
 @proved("crt.proof.md")
 def _permutation_sensitivity(added: bool, score: Score, copies: Copies) -> float:
-    """Return Delta_T where copies are permutations of x."""
+    """Return the sensitivity of T where copies are permutations of x."""
     if score == "kernel":
         raise InputError("permutations of x go with score='ranks' or 'plain', not with 'kernel'")
     if copies == "cells":
@@ -137,7 +136,7 @@ def ridge_reach(strength: float) -> float:
 
 @proved("crt.proof.md")
 def standardised(x: Floats, centre: Floats, sd: Floats) -> Floats:
-    """Return u: residuals in standard deviations, cut at one; 0 where the standard deviation is 0.
+    """Return the residuals of x in standard deviations (u), cut at one; 0 where the standard deviation is 0.
 
     >>> standardised(np.array([3.0, 0.5]), np.zeros(2), np.array([1.0, 2.0])).tolist()
     [1.0, 0.25]
@@ -148,7 +147,7 @@ def standardised(x: Floats, centre: Floats, sd: Floats) -> Floats:
 
 @proved("crt.proof.md")
 def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
-    """Return v of the score ``ranks``: (below - above)/n_b in each row's block.
+    """Return the rank score of every y (v): rows below less rows above in its block, over the size of the block.
 
     >>> from dpcausal.stats.value_ranks import ranked
     >>> rank_scores(ranked(np.array([5.0, 1.0, 3.0, 3.0])), np.zeros(4, np.int64), 1).tolist()
@@ -173,7 +172,7 @@ def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
 
 @proved("crt.proof.md")
 def crt_statistic(u: Floats, v: Floats) -> float:
-    """Return T: the largest |sum_i u_i v_i| over the columns of ``u`` (n x f) and of ``v`` (n x g).
+    """Return the crt statistic T: the largest |sum_i u_i v_i| over the columns of ``u`` (n x f) and ``v`` (n x g).
 
     >>> crt_statistic(np.array([[1.0], [-1.0]]), np.array([[0.5], [0.25]]))
     0.25
@@ -184,14 +183,14 @@ def crt_statistic(u: Floats, v: Floats) -> float:
 
 
 def _runs(new: NDArray[np.bool_], place: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the run of every place begins, and where it stops."""
+    """Return where the run of equal values that holds each place begins and stops; ``new`` marks the first of a run."""
     first = np.flatnonzero(new)
     number = np.cumsum(new) - 1
     return first[number], np.append(first[1:], len(place))[number]
 
 
 def places_in_cells(cell: Integers) -> Integers:
-    """Return t of every row, 1 for the first row of its cell in the order of the rows.
+    """Return the position (t) of every row among the rows of its cell: 1 for the first.
 
     >>> places_in_cells(np.array([0, 1, 0, 0, 1])).tolist()
     [1, 1, 2, 3, 2]
@@ -236,7 +235,7 @@ def permuted_in_cells(cell: Integers, drawn: Integers) -> Integers:
 
 
 def swap_chances(own: Floats, other: Floats) -> Floats:
-    """Return how probably each pair changes places.
+    """Return the probability that the two rows of each pair change places.
 
     Parameters
     ----------
@@ -266,7 +265,7 @@ def swapped_pairs(n: int, order: Integers, swap: NDArray[np.bool_]) -> Integers:
 
 @proved("query_rank.proof.md")
 def query_rank_scores(values: ArrayLike, which: int, sensitivity: float) -> NDArray[np.float64]:
-    """Return s(c) of every rank c, for the rank of query number ``which``.
+    """Return the score of every rank that query number ``which`` may have among ``values``: 0 for the right one.
 
     >>> query_rank_scores([1.0, 7.0, 3.0], 2, 0.5).tolist()
     [-4.0, -0.0, -2.0]
@@ -276,7 +275,7 @@ def query_rank_scores(values: ArrayLike, which: int, sensitivity: float) -> NDAr
 
 
 def rank_error(sensitivity: float, epsilon: float, others: int, failure: float) -> float:
-    """Return gamma: with probability 1 - ``failure`` the query at the chosen rank is within gamma of the right one.
+    """Return how far the query at the noisy rank is from the right one, at most, with probability 1 - ``failure``.
 
     ``others`` is m, the number of the other queries, and ``sensitivity`` Delta of every query.
 

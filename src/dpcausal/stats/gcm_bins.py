@@ -64,7 +64,7 @@ def _centred(products: Integers, x: Integers, y: Integers, n: Integers) -> tuple
 
 @proved("gcm_bins.proof.md")
 def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float, float]:
-    """Return (M, V) for scores in [0, 1] and bin numbers, which may be any integers.
+    """Return the covariance of x and y within bins (M) and its null variance (V); scores in [0, 1], any bin numbers.
 
     >>> binned_moments(np.array([0.0, 1.0, 0.5]), np.array([0.0, 1.0, 0.5]), np.array([7, 7, -2]))
     (0.5, 0.25)
@@ -88,7 +88,7 @@ def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float
 
 @proved("gcm_bins.proof.md")
 def binned_sensitivity(neighbours: Neighbours, weight: float) -> float:
-    """Return the l1 sensitivity of (M, weight V).
+    """Return the l1 sensitivity of the binned covariance and its weighted variance, (M, weight V).
 
     >>> binned_sensitivity(Neighbours.REPLACE_ONE, 1.0), binned_sensitivity(Neighbours.ADD_REMOVE, 1.0)
     (2.375, 1.25)

@@ -112,7 +112,7 @@ SCORING = ScoreSettings()
 
 @dataclass(frozen=True)
 class PartPlan:
-    """Public numbers of the test.
+    """How rows are dealt into parts and their scores are cut: public numbers.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class PartPlan:
     max_rows: int
 
     def mixed(self, own: float) -> float:
-        """Return r: the variance of the mean over deals, as a share of one deal's.
+        """Return the variance of the mean over deals as a share of one deal's (r), for this own share.
 
         >>> PartPlan(14, 8, 1.0, 0.5, 720).mixed(1.0), PartPlan(14, 1, 1.0, 0.5, 720).mixed(0.5)
         (1.0, 1.0)
@@ -142,7 +142,7 @@ class PartPlan:
 
 
 def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return (t, own) of one block of rows; own is exact only if ``exact``, else 1."""
+    """Return the gcm score t of one block of rows, and the rows' own share of its variance (1 unless ``exact``)."""
     if len(x) < 3:
         return 0.0, 1.0
     x, y = x - x.mean(), y - y.mean()
@@ -154,7 +154,7 @@ def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exac
 
 
 def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool) -> Scores:
-    """Return t of every pair of a column of x (m x p) and one of y (m x q), y fastest, and own."""
+    """Return the gcm score of every pair of a column of x (m x p) and of y (m x q), y fastest, and the own share."""
     p, q = x.shape[1], y.shape[1]
     none = np.append(np.zeros(p * q), 1.0)
     if len(x) < 3:
@@ -175,7 +175,7 @@ def part_score(
     plan: PartPlan,
     score: BlockScore = block_score,
 ) -> Scores:
-    """Return t (of every pair of columns) and own of one part, by blocks of at most ``max_rows``.
+    """Return the scores of one part (one for each pair of columns) and the own share, by blocks of ``max_rows`` rows.
 
     Silent, since a warning or an exception would tell of the rows.
     """
@@ -194,13 +194,13 @@ def part_score(
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def squares() -> tuple[int, ...]:
-    """Return v(p) for p = 0 ... STEPS."""
+    """Return what a score of p = 0 ... STEPS steps adds to the variance: v(p)."""
     return tuple(round(VARIANCE_WEIGHT * p * p / STEPS) for p in range(STEPS + 1))
 
 
 @proved("gcm_parts.proof.md")
 def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
-    """Return (S, V) of the scores of all parts of all deals: integers, exactly.
+    """Return the sum of the cut scores of all parts of all deals (S) and their variance (V), in whole steps.
 
     >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], PartPlan(3, 1, 1.0, 1.0, 720))
     (-128, 160)
@@ -218,7 +218,7 @@ def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def cut_sensitivity() -> int:
-    """Return the l1 sensitivity of (S, V) of one deal.
+    """Return the l1 sensitivity of ``cut_scores`` for one deal.
 
     >>> cut_sensitivity() == 2 * STEPS
     True
@@ -229,7 +229,7 @@ def cut_sensitivity() -> int:
 
 @proved("gcm_pairs.proof.md")
 def largest_pair(scores: Sequence[Scores], plan: PartPlan) -> tuple[int, int]:
-    """Return (S, V) of the scores of all parts of all deals: integers, exactly.
+    """Return the largest |S| and the largest V of ``cut_scores`` over all pairs of columns.
 
     >>> largest_pair([np.array([0.5, -1.0, 1.0]), np.array([0.5, -0.5, 1.0])], PartPlan(2, 1, 1.0, 1.0, 720))
     (384, 160)
@@ -241,7 +241,7 @@ def largest_pair(scores: Sequence[Scores], plan: PartPlan) -> tuple[int, int]:
 
 @proved("gcm_pairs.proof.md")
 def largest_sensitivity() -> int:
-    """Return the l1 sensitivity of (S, V) of one deal: 2 steps for S, and the largest v for V.
+    """Return the l1 sensitivity of ``largest_pair`` for one deal: 2 steps for S, and the largest v for V.
 
     >>> largest_sensitivity() == 2.5 * STEPS
     True
@@ -250,6 +250,7 @@ def largest_sensitivity() -> int:
 
 
 def _score(part: Scores, k: int) -> Score:
+    """Return the score of pair k of one part, with the own share."""
     return float(part[k]), float(part[-1])
 
 
@@ -276,7 +277,7 @@ def largest_tail(statistic: float, variance: float, scale: float, count: int) ->
 
 
 def cut_moments(clip: float) -> tuple[float, float]:
-    """Return E c^2 and E c^4 of c = cut(N(0, 1)/clip, -1, 1).
+    """Return the second and fourth moments of a standard normal score cut at ``clip``, in clips.
 
     >>> [round(moment, 4) for moment in cut_moments(1.0)]
     [0.5161, 0.4296]
@@ -329,7 +330,7 @@ def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool
     """Return the plan for n rows and d conditioning columns (``numeric``: not all of them codes): public numbers only.
 
     Enough parts that the noise (2 clip/epsilon) is no more than the parts' own spread, and that a dependence which
-    every part sees stands out at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
+    every part sees is significant at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
     rows on), none below 24 + 7 d. With more parts than that the clip widens, up to 3, which keeps skewed errors from
     shifting the sum.
 
@@ -438,7 +439,7 @@ def level_cut(tail: Callable[[float], float], level: float, unit: float) -> floa
 
 
 def _cut_law(mean: float, clip: float) -> tuple[float, float]:
-    """Return E c and E c^2 of c = cut(N(mean, 1)/clip, -1, 1).
+    """Return the first two moments of a normal score with this mean and variance 1, cut at ``clip``, in clips.
 
     >>> _cut_law(0.0, 1.0)[1] == cut_moments(1.0)[0], [round(moment, 6) for moment in _cut_law(50.0, 2.0)]
     (True, [1.0, 1.0])
@@ -462,8 +463,8 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
     for j in range(z.shape[1]):
         if j in discrete:
             codes, count = np.unique(base[:, j], return_counts=True)
-            kept = codes[np.argsort(-count, kind="stable")[: SCORING.max_codes]]
-            found += [np.asarray(z[:, j] == code, dtype=np.float64) for code in kept]
+            frequent = codes[np.argsort(-count, kind="stable")[: SCORING.max_codes]]
+            found += [np.asarray(z[:, j] == code, dtype=np.float64) for code in frequent]
         else:
             place = np.searchsorted(np.sort(base[:, j]), z[:, j]) / max(len(base), 1)
             found += [2 * place - 1, np.cos(2 * math.pi * place)]
@@ -471,7 +472,7 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
 
 
 def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return (t, 1) of one block; every second row finds the weights, the others are tested. ``exact`` is not used."""
+    """Return the weighted gcm score of one block, and 1: every second row finds the weights, the others are tested."""
     del exact
     if len(x) < SCORING.min_weighted_rows:
         return 0.0, 1.0
