@@ -60,9 +60,10 @@ def test_tail_matches_simulation() -> None:
 
 def test_tiny_tails_keep_their_relative_precision() -> None:
     scale = unit_circle_sensitivity(2000, 3000, 29.7) / 0.5
-    beyond = math.sqrt(1 + 5000 / 29.7)  # above every ||V||: from there on the tail is that of the noise
+    a, _ = margin_law(2000, 3000, 1200)
+    beyond = float(unit_circle(a, 1200 - a, 2000, 3000, 29.7).max())  # from there on the tail is that of the noise
     near, far = (unit_circle_tail(beyond + k * scale, 2000, 3000, 1200, 29.7, scale) for k in (0, 20))
-    assert 0 < near < 1e-30
+    assert 0 < near < 5e-8
     assert far == pytest.approx(near * math.exp(-20), rel=1e-9)
 
 
