@@ -64,13 +64,9 @@ class Question:
     ordered: bool  # whether the levels of x and of y have an order (two levels always do)
     numeric: frozenset[str] = frozenset()  # those of its columns that hold numbers
     other_cells: int = 1  # cells of the given columns that hold levels
-    groups: tuple[tuple[str, ...], tuple[str, ...]] | None = (
-        None  # of x and of y, where one has several columns
-    )
-    widths: tuple[int, int] = (
-        1,
-        1,
-    )  # columns of x and of y in a regression, levels without an order having one each
+    # the columns of x and of y, where one of them has several
+    groups: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    widths: tuple[int, int] = (1, 1)  # columns of x and of y in a regression; an unordered level has its own
 
     @classmethod
     def of(

@@ -105,9 +105,7 @@ def found_at_best(mechanism: SmoothMedian, m: int, level: float) -> float:
     quantile, chance = _LAWS[mechanism.noise]
     if averaged == 1:
         under_null *= UNEVEN[mechanism.noise]
-    own = (
-        float(-ndtri(level)) * 0.5 / math.sqrt(m + 2)
-    )  # of a median of m uniform numbers; a mean's is smaller
+    own = float(-ndtri(level)) * 0.5 / math.sqrt(m + 2)  # of m uniform numbers' median; a mean's is smaller
     edge = 0.5 - math.hypot(under_null * quantile(level), own)
     return chance(edge / here) if edge > 0 else 0.0
 

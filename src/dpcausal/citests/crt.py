@@ -78,9 +78,7 @@ from dpcausal.stats.value_ranks import ranked
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-DECISION_COPIES = (
-    200  # columns compared in a decision, the real one among them, unless the level asks for more
-)
+DECISION_COPIES = 200  # columns compared in a decision, the real one too, unless the level asks for more
 RANK_COPIES = 20  # the same for a rank, the paper's choice: more copies make its rank noisier
 MAX_COPIES = 10_000
 PILOT_DRAWS = 64  # draws that show the mean and standard deviation of a function's law

@@ -37,9 +37,8 @@ from dpcausal.core.proofs import proved
 CELLS = 100  # cells of [0, 1]: p-values are distinguished to .01
 QUADRATURE_NODES = 160  # of the integral over s
 MAX_EXACT_PARTS = 40  # half a second; 140 parts would take 8 s
-MAX_EXACT_EPSILON_M = (
-    200.0  # epsilon m: the least weight of a choice is within exp(-epsilon m/8) of the greatest
-)
+# epsilon m: the least weight of a choice is within exp(-epsilon m/8) of the greatest
+MAX_EXACT_EPSILON_M = 200.0
 SIMULATIONS, BATCH = 40_000, 4_000  # sets of p-values beyond that, and how many at a time
 
 

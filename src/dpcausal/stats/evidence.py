@@ -47,10 +47,7 @@ from dpcausal.stats.spearman import spearman_joint_sensitivity, spearman_varianc
 Sides = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 SETTLED_INFORMATION = 1e15  # information of a question whose answer is public
-MAX_FLOAT_ROWS, MAX_FLOAT_WORK = (
-    2.0**31,
-    2.0**41,
-)  # rows n, and n (k + 11), up to which float64 is good enough
+MAX_FLOAT_ROWS, MAX_FLOAT_WORK = 2.0**31, 2.0**41  # n and n (k + 11) up to which float64 is good enough
 PART_LEVEL = 0.2  # t: the size of the test on each part
 MAX_PARTS = 1 << 14
 MAX_K_OVER_V = 4.5  # largest |K| over V, without ties
@@ -181,9 +178,8 @@ def parts_for(wanted: float, threshold: float, most: int) -> int:
     low, high = 1, MAX_PARTS
     while low < high:  # m - C grows with m from m = 1 on, or is below 0
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if middle - unsurprising(middle, threshold) >= wanted else (middle + 1, high)
-        )
+        reached = middle - unsurprising(middle, threshold) >= wanted
+        low, high = (low, middle) if reached else (middle + 1, high)
     return max(1, min(low, most))
 
 

@@ -33,9 +33,7 @@ from dpcausal.stats.limits import checked_rows
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-SCALE = (
-    1 << 16
-)  # a score in [0, 1] is rounded to a multiple of 1/SCALE, so that sums of squares are exact in 64 bits
+SCALE = 1 << 16  # scores are rounded to multiples of 1/SCALE, so that sums of squares are exact in 64 bits
 
 
 @jit()

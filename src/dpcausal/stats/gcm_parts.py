@@ -97,7 +97,7 @@ class ScoreSettings:
         (2_000, 8),
         (5_000, 4),
         (20_000, 2),
-    )  # up to so many rows, so many deals
+    )  # by the number of rows, at most
     fit_rows: int = 720  # most rows of one fit up to that many rows
     fit_rows_beyond: int = 320  # the same for more rows
     min_rows: int = 24  # of a part
@@ -314,10 +314,8 @@ def part_pvalue(
     """
     unit = STEPS * plan.deals
     second, fourth = cut_moments(plan.clip)
-    spread = (
-        plan.parts * (fourth - second**2) * max(1.0, 2 * math.log(pairs))
-    )  # the largest of so many is above one
-    error = math.sqrt(spread + 2 * (scale / (VARIANCE_WEIGHT * unit)) ** 2)
+    above = max(1.0, 2 * math.log(pairs))  # the largest of several estimates is above one
+    error = math.sqrt(plan.parts * (fourth - second**2) * above + 2 * (scale / (VARIANCE_WEIGHT * unit)) ** 2)
     found = released_variance / (VARIANCE_WEIGHT * unit) - (total / unit) ** 2 / plan.parts - error
     variance = plan.mixed(plan.floor) * max(plan.parts * second, found) * unit**2
     if pairs > 1:

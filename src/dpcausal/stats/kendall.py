@@ -50,12 +50,8 @@ from dpcausal.stats.exact import exact_kendall, exact_scores, rows_of
 
 # an added row moves V by at most MAX_V_RISE (MAX_V_RISE_BINARY for 2x2 tables) up and MAX_V_FALL down
 MAX_V_RISE_BINARY, MAX_V_RISE, MAX_V_FALL = 1 / 4, 1 / 3, 5 / 144
-FREE_WEIGHT_L1, FREE_WEIGHT_L2 = (
-    1.0,
-    3.0,
-)  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
-
-
+# for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
+FREE_WEIGHT_L1, FREE_WEIGHT_L2 = 1.0, 3.0
 MAX_FLOAT_WORK = 2.0**37  # n (r + c + 40), up to which float64 is good enough
 MAX_PAIR_ROWS = 2.0**31  # up to here all numbers of pairs fit 64 bits
 
