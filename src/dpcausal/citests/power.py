@@ -12,7 +12,7 @@ The chance to reject is then that of a chi-squared test with so many rows.
 
 - ``gcm`` in parts: the cut scores of all parts and the noise on their sum (``stats/gcm_parts.py``). With several
   columns, or levels without an order, one pair of columns has all of the dependence: one level that differs from all
-  others (``stats/gcm_pairs.py``).
+  others (``stats/gcm_parts.py``).
 
 The power of other tests is not known here: they are never refused.
 
@@ -44,8 +44,7 @@ from dpcausal.core.forecast import (
     enough_epsilon,
 )
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.stats.gcm_pairs import pairs_power
-from dpcausal.stats.gcm_parts import part_power
+from dpcausal.stats.gcm_parts import pairs_power, part_power
 from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
 
 MAX_SHIFT = 1e5  # of a noncentral law

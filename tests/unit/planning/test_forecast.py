@@ -24,8 +24,7 @@ from dpcausal.planning.moments import moments_curve
 from dpcausal.present.planning import refusal_words
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.stats.gcm_pairs import pairs_power
-from dpcausal.stats.gcm_parts import expected_sum, part_power
+from dpcausal.stats.gcm_parts import expected_sum, pairs_power, part_power
 
 LEVELS = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(12)})
 NUMBERS = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(6)})
