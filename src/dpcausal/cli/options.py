@@ -19,7 +19,7 @@ from dpcausal.core.errors import InputError, SchemaError, no_columns
 
 if TYPE_CHECKING:
     from dpcausal.counts.engine import EngineCounts
-    from dpcausal.counts.sql import DuckDBCounts
+    from dpcausal.counts.stream import StreamCounts
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
@@ -289,7 +289,7 @@ def _them(names: list[str]) -> str:
 
 def rows_of(
     data: Path | None, source: str | None, table: str | None, schema: Schema, bars: bool
-) -> Dataset | DuckDBCounts | EngineCounts:
+) -> Dataset | StreamCounts | EngineCounts:
     """Return the rows of a file in memory, or a source that counts them where they are."""
     import dpcausal as dc
     from dpcausal.counts.connect import is_database
@@ -319,7 +319,7 @@ def rows_explained(source: str | None, table: str | None, schema: Schema, neighb
 
 def _table_of_rows(
     source: str | None, table: str | None, schema: Schema, neighbours: str
-) -> DuckDBCounts | EngineCounts:
+) -> StreamCounts | EngineCounts:
     from dpcausal.counts.connect import opened
 
     if source is None:
@@ -349,7 +349,4 @@ def explained(
     if source is not None and data is not None:
         raise InputError(f"give a file or --source, not both: {data}")
     counts = opened(str(data) if source is None else source, schema, table, count=False)
-    words = counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
-    size = counts.table_bytes
-    told = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
-    return told + words
+    return counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)

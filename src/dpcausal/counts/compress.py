@@ -115,14 +115,23 @@ def merge(a: Run, b: Run) -> Run:
     return keys[:distinct].copy(), counts[:distinct].copy()
 
 
-def merge_all(runs: Iterable[Run]) -> Run:
-    """Merge runs as they come, equal sizes first, so that no key is moved more than O(log runs) times."""
+class TooManyRows(Exception):
+    """There are more distinct rows than memory may take. It decides how rows are counted, and nobody is told."""
+
+
+def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
+    """Merge runs as they come, equal sizes first, so that no key is moved more than O(log runs) times.
+
+    Raises ``TooManyRows`` as soon as the runs hold more than ``most`` keys.
+    """
     stack: list[Run] = []
     for run in runs:
         stack.append(run)
         while len(stack) > 1 and len(stack[-1][0]) * 2 > len(stack[-2][0]):
             top = stack.pop()
             stack[-1] = merge(stack[-1], top)
+        if sum(len(keys) for keys, _ in stack) > most:
+            raise TooManyRows
     while len(stack) > 1:
         top = stack.pop()
         stack[-1] = merge(stack[-1], top)

@@ -43,6 +43,11 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def memory_share() -> int:
+    """Return the bytes that rows may take unless a limit is given: a quarter of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+
 def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
     """Run all tasks, the first in this thread and each other in one of its own; raise what one of them raised.
 

@@ -159,6 +159,7 @@ def read(
     if columns is not None:
         schema = schema.select(column_names(columns, "columns", schema))
     opened = open_checked(source, schema)
+    warn_of_draft(schema)
     names = list(schema)
     groups = [[name] for name in names] if isinstance(opened, ParquetSource) else [names]
     codes: dict[str, Codes] = {}
@@ -177,13 +178,21 @@ def read(
     return Dataset(schema, n, codes, values, file)
 
 
+def warn_of_draft(schema: Schema) -> None:
+    """Warn the caller of whoever calls this if the schema is a draft."""
+    if schema.is_draft:
+        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
+
+
 def open_checked(source: Any, schema: Schema) -> Source:
     """Open a source and check its columns against a schema: names, duplicates, types.
 
-    Warns of ignored columns and of a draft; raises as ``read`` does.
+    Every row that this process reads for a release comes through here, of a file, a frame or a table of DuckDB: what
+    must happen to rows before anything else sees them belongs here (on an engine, in ``EngineCounts._open``). Warns of
+    ignored columns; raises as ``read`` does.
     """
     wanted = list(schema)
-    opened = open_source(source, wanted, format=schema.format)
+    opened = source if isinstance(source, Source) else open_source(source, wanted, format=schema.format)
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""
@@ -196,7 +205,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
     for name in wanted:
         check_column(opened, name, schema[name])
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
-    if ignored and not schema.is_selection:
+    if ignored and not schema.is_selection and not opened.expects_other_columns:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)
@@ -209,8 +218,6 @@ def open_checked(source: Any, schema: Schema) -> Source:
             f"commas are taken for missing; they need {how}, and a point there says that they have none"
         )
         warnings.warn(message, DecimalNotDeclared, stacklevel=3)
-    if schema.is_draft:
-        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
     return opened
 
 

@@ -61,7 +61,11 @@ class Source:
         Unusual rows and lines of a CSV file, counted as it is read.
     marks : NumberMarks
         How numbers are written where cells are text: as declared in a CSV file, with a point anywhere else.
+    expects_other_columns : bool
+        Whether it usually has columns that a schema does not declare, so that these are nothing to warn of.
     """
+
+    expects_other_columns = False
 
     def __init__(
         self, label: str, names: list[str], types: Sequence[pa.DataType | None], rows: int | None = None
@@ -75,6 +79,16 @@ class Source:
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
         """Yield the named columns, up to ``rows`` rows at a time."""
         raise NotImplementedError
+
+    def count_rows(self) -> int | None:
+        """Return the number of rows, where it is known without reading them."""
+        return self.rows
+
+    def explained(self) -> str:
+        """Return the query that is sent for the rows; a comment where there is none."""
+        return (
+            f"-- no query: {self.label} is read in chunks within this process, and its rows are counted here"
+        )
 
 
 def open_source(

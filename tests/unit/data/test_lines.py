@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import dpcausal as dc
 from dpcausal.cli.app import app
-from dpcausal.counts.stream import stream
+from dpcausal.counts.stream import count_files
 from dpcausal.data import csv as delimited
 from dpcausal.data.check import check
 from dpcausal.data.draft import OpenQuotes, draft
@@ -46,7 +46,7 @@ def test_one_quote_in_a_file_without_quoting_takes_no_other_row(tmp_path: Path, 
     with pytest.warns(dc.ColumnsIgnored):
         after = dc.read(path, SCHEMA)
     with pytest.warns(dc.ColumnsIgnored):
-        counted = stream(path, SCHEMA)
+        counted = count_files(path, SCHEMA)
     assert before.n == after.n == counted.n == 1000
     for name in SCHEMA:
         changed = before.codes[name] != after.codes[name]
@@ -126,7 +126,7 @@ def test_line_breaks_inside_quotes_are_declared(tmp_path: Path) -> None:
         assert data.n == 3
         assert data.codes["a"].tolist() == [1, 1, 1]
         assert data.values["b"].tolist() == [1, 2, 7]
-    assert stream(path, declared).n == 3
+    assert count_files(path, declared).n == 3
     assert dc.read(path, declared, quoted_newlines=False).n == 5
 
 
