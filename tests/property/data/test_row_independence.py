@@ -635,12 +635,6 @@ def test_one_cell_in_memory(kind: str, turns: Turns, tmp_path: Path) -> None:
     one_cell_changes_one_row(IN_MEMORY[kind], tmp_path / "none", "memory", nasty, turns)
 
 
-@pytest.mark.parametrize("kind", ["pandas objects", "dict iterable list", "table"])
-def test_one_cell_in_memory_streamed(kind: str, turns: Turns, tmp_path: Path) -> None:
-    nasty = [*TEXTS[::3], *BYTES, *(OBJECTS if kind in WITH_OBJECTS else [None])]
-    one_cell_changes_one_row(IN_MEMORY[kind], tmp_path / "none", "stream", nasty, turns)
-
-
 TYPES: dict[str, tuple[pa.DataType, list[Any], list[Any]]] = {
     "int8": (pa.int8(), [1, 2, 3], [-128, 127, None]),
     "int64": (pa.int64(), [1, 2, 3], [-(2**63), 2**63 - 1, None]),

@@ -212,7 +212,7 @@ def test_a_check_counts_the_bin_of_missing_numbers() -> None:
     assert found.empty == ["missing"]
     filled = check({"age": [30, 50, 70, None]}, dc.Schema(age=AGE))
     assert filled.columns[0].empty == []
-    told = [line for line in check_lines(filled) if "get a bin of their own in tables" in line]
+    told = [line for line in check_lines(filled) if "have a bin of their own in tables" in line]
     assert len(told) == 1
     assert told[0].startswith("age: 1 missing cells")
     assert told[0].endswith("replace them by 50")
