@@ -39,7 +39,7 @@ ROOMS = {
     "causallearn": ("adapters/causal_learn.py",),
     "polars": (),
     "pyreadstat": ("data/stat_files.py",),
-    "rdata": ("data/rds.py",),
+    "rdata": ("data/stat_files.py",),
     "openpyxl": (),
     "diffprivlib": (),
 }

@@ -36,10 +36,11 @@ from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_m
 from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.counts.compress import KeyLayout
+from dpcausal.counts.covering import Covering
 from dpcausal.counts.expressions import Dialect, code_expression
 from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
 from dpcausal.counts.feature_sums import Cells, Shortening, Sums
-from dpcausal.counts.memory import Covering, MemoryCounts
+from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, memory_share, processors
 from dpcausal.data.columns import Numeric

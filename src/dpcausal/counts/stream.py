@@ -37,9 +37,10 @@ from dpcausal.counts.compress import (
     merge_all,
     sorted_run,
 )
+from dpcausal.counts.covering import Covering
 from dpcausal.counts.duckdb_table import DuckDBTable
 from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Sums
-from dpcausal.counts.memory import Covering, MemoryCounts
+from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
 from dpcausal.counts.rows import Rows, memory_share, processors, run_parallel
 from dpcausal.counts.sampling import hypergeometric
@@ -182,7 +183,7 @@ class StreamCounts:
             if local is not None:
                 return local.tables(requests)
             covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self.n)
-            flat = count_jobs(self._parts(progress), covering.covers, self._layout)
+            flat = count_stream(self._parts(progress), covering.covers, self._layout)
         self._refuse_changed(int(flat[: int(covering.covers.cells[1])].sum()))
         return self._layout.tables(wanted, covering.requests.cells, covering.sum_down(flat, self._threads))
 
@@ -327,7 +328,7 @@ def compress_stream(parts: Sequence[Part], layout: TableLayout, most: int) -> Ro
     """
     if cube_pays(layout.sizes, VERY_MANY_ROWS):
         whole = Jobs.of([range(len(layout.sizes))], layout.sizes)
-        return distinct_of(count_jobs(parts, whole, layout), layout.sizes)
+        return distinct_of(count_stream(parts, whole, layout), layout.sizes)
     keys = KeyLayout(layout.sizes)
     runs: list[Run] = []
 
@@ -347,7 +348,7 @@ def hold_rows(parts: Sequence[Part], layout: TableLayout) -> Rows:
     return Rows(tuple(map(np.concatenate, zip(*(rows.columns for rows in held), strict=True))), layout.sizes)
 
 
-def count_jobs(parts: Sequence[Part], jobs: Jobs, layout: TableLayout) -> Table:
+def count_stream(parts: Sequence[Part], jobs: Jobs, layout: TableLayout) -> Table:
     """Return the flat tables of all jobs, counted in one pass."""
     out, lock = np.zeros(int(jobs.cells[-1]), np.int64), threading.Lock()
 

@@ -21,7 +21,7 @@ from dpcausal.core.arguments import REQUIRED, column_names
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Tick, shown
 from dpcausal.core.spelling import spelled
-from dpcausal.data.coding import Coded, Coder, check_type, code_type
+from dpcausal.data.coding import Coded, check_type, code_type, coder_of
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset, two_lines
 from dpcausal.data.schema import Schema
@@ -246,7 +246,7 @@ def coded_chunks(
     source: Source, schema: Schema, columns: Sequence[str], rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, Coded]]:
     """Yield the named columns of an opened source, coded, up to ``rows`` rows at a time."""
-    coders = {name: Coder(schema[name], source.marks) for name in columns}
+    coders = {name: coder_of(schema[name], source.marks) for name in columns}
     for chunk in source.chunks(columns, rows):
         yield {name: coders[name].code(chunk[name]) for name in columns}
 

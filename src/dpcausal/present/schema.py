@@ -141,8 +141,8 @@ def _missing_with(note: found.MissingWith) -> str:
     keep = ", this one if you ask about the number" if note.number else ""
     return (
         f"is missing in (nearly) all rows in which {note.other} is {note.value!r} ({note.cells:,} cells), which tells "
-        f"whether it is missing: keep one of the two{keep}; if it arises only afterwards (a cause of death), leave this "
-        "one out"
+        f"whether it is missing: keep one of the two{keep}; if it arises only afterwards (a cause of death), leave "
+        "this one out"
     )
 
 

@@ -53,9 +53,9 @@ from dpcausal.counts.duckdb_table import DuckDBTable
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
 from dpcausal.counts.stream import count_files, count_table
-from dpcausal.data.labelled import Labelled
 from dpcausal.data.read import open_checked
 from dpcausal.data.sources import COLUMN_KINDS, COMPRESSED, FORMATS, INPUTS
+from dpcausal.data.stat_files import Labelled
 
 pytestmark = pytest.mark.long_file
 
