@@ -118,7 +118,7 @@ def merge(a: Run, b: Run) -> Run:
 
 
 class TooManyRows(Exception):
-    """There are more distinct rows than memory may take. It decides how rows are counted, and nobody is told."""
+    """There are more distinct rows than memory may take. It decides how rows are counted, and is never reported."""
 
 
 def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:

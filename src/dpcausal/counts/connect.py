@@ -57,7 +57,7 @@ def connect(
 ) -> StreamCounts | EngineCounts:
     """Return a data source for rows that stay where they are.
 
-    It goes where a data set goes: ``discover``, ``ci_test`` by a test on tables, ``effect``. Rows are coded as
+    It is used like a data set: ``discover``, ``ci_test`` by a test on tables, ``effect``. Rows are coded as
     ``dc.read`` codes them, cell for cell, and counted where they are; what comes here are counts.
 
     **Guarantee.** No query holds a value that was read from a row, and what is asked follows from public numbers and
@@ -249,9 +249,14 @@ def _described(
 
     table = opened()
     dialect = _dialect(name, backend[0], table)
-    kept = [table]
+    unused = [table]  # of the connection that was just made
     return EngineTable(
-        engine, label, dialect, lambda: kept.pop() if kept else opened(), remote=name != "duckdb", size=size
+        engine,
+        label,
+        dialect,
+        lambda: unused.pop() if unused else opened(),
+        remote=name != "duckdb",
+        size=size,
     )
 
 

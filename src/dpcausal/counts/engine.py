@@ -376,7 +376,7 @@ class EngineCounts:
         return Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, 1 << 62, COVER_CELLS)
 
     def _scan(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        """Return the tables asked for from covering ones, each counted by one GROUP BY and kept."""
+        """Return the tables asked for from covering ones, each counted by one GROUP BY, once."""
         covering = self._covering(wanted)
         lists = [tuple(columns.tolist()) for columns in covering.covers.column_lists()]
         new = [columns for columns in dict.fromkeys(lists) if columns not in self._covers]
@@ -521,7 +521,7 @@ def fetch(expression: ir.Table) -> dict[str, NDArray[Any]]:
                 backend.con.cursor().execute(backend.compile(expression)).fetchnumpy()
             )
             return found
-        case "pyspark":  # Ibis goes by pandas, which takes three times the memory
+        case "pyspark":  # Ibis converts by pandas, which takes three times the memory
             table = _from_spark(backend._session, backend.compile(expression))
         case _:
             table = backend.to_pyarrow_batches(expression, chunk_size=BATCH_ROWS).read_all()

@@ -150,7 +150,7 @@ class Shortening(NamedTuple):
 
     @property
     def step(self) -> float:
-        """What one step of a shortened feature stands for."""
+        """The size of one step of a shortened feature."""
         return 2.0 ** -(UNIT_BITS + self.finer)
 
     @property

@@ -168,7 +168,7 @@ _counts_by_dataset: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary
 
 
 def counts_of(data: Dataset | Counts) -> Counts:
-    """Return ``data`` itself if it counts already, else its counts in memory, made once and kept as long as it lives.
+    """Return ``data`` itself if it counts already, else its counts in memory, made once, for as long as it lives.
 
     Raises
     ------

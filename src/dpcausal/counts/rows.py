@@ -124,7 +124,7 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """Number of rows that these stand for: the sum of the weights."""
+        """Number of rows that these represent: the sum of the weights."""
         return int(self.weight.sum()) if len(self.weight) else self.length
 
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:

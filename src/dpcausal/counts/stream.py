@@ -252,7 +252,7 @@ class StreamCounts:
             yield batch
             tick(len(next(iter(batch.values()))) / self.n)
 
-    # ---- features of numbers: rows pass by in batches, and only sums are kept
+    # ---- features of numbers: rows pass by in batches, and only sums remain
 
     def place_counts(self, name: str) -> tuple[Ints, Ints]:
         """Return the places of a numeric column where rows are, and how many are at each."""
@@ -293,7 +293,7 @@ class StreamCounts:
         return self.explain()
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
-        """Return the same: rows pass by in chunks, and only counts and sums are kept."""
+        """Return the same: rows pass by in chunks, and only counts and sums remain."""
         del columns, limits, short
         return self.explain()
 

@@ -41,7 +41,7 @@ from dpcausal.data.profile import (
     present_cells,
 )
 from dpcausal.data.read import check_column
-from dpcausal.data.relations import look_at
+from dpcausal.data.relations import FirstRows, look_at
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
@@ -229,7 +229,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         name: [one for one in (checkers.get(name), identifiers.get(name)) if one is not None]
         for name in dict.fromkeys([*checked, *identifiers])
     }
-    first_rows = look_at(opened, observers if checked else {}, progress)
+    first_rows = look_at(opened, observers, progress) if checked else FirstRows()
     rows = checkers[checked[0]].found.rows if checked else 0
     if checked and rows == 0:
         raise InputError(f"{opened.label} has no rows")

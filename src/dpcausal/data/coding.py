@@ -1,7 +1,7 @@
 """Codes of a column: an Arrow array and its declaration in, one small integer a cell out, and numbers where declared.
 
 Categorical: the code of a cell is the position of the level that it means (see ``dpcausal.data.spelling``), or of
-``other`` where it means none or is missing. Text that means no level as it stands is tried once more without white
+``other`` where it means none or is missing. Text that means no level as it is written is tried once more without white
 space at its ends, and then as a number. Text that is not UTF-8 is read as Windows-1252 (``dpcausal.data.file_format``).
 
 Numeric: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number, or one that the

@@ -128,7 +128,7 @@ class Categorical:
     other : str, int or bool, optional
         The level that an undeclared or missing value gets. The first level unless given.
     aliases : mapping of str to level, optional
-        Other spellings, and the level that each stands for.
+        Other spellings, and the level that each means.
     missing : sequence of str, int or bool, optional
         Texts that mean a missing value, besides an empty cell.
     label : str, optional
@@ -506,7 +506,7 @@ def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> t
 def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
     """Check spellings mapped to levels, ``levels`` being keyed by printed form.
 
-    A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it stands for that one.
+    A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it means that one.
     """
     if not isinstance(value, Mapping):
         raise DeclarationError("aliases", f'aliases must be a table such as {{ Yes = "yes" }}, not {value!r}')
@@ -519,13 +519,13 @@ def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
         level = str(_as_level(target, "aliases", "every level"))
         fault = ""
         if not spelling:
-            fault = "an empty text is a missing cell, which goes to other"
+            fault = "an empty text is a missing cell, which becomes other"
         elif spelling in levels:
             fault = f"{spelling!r} is a level itself"
         elif level not in levels:
-            fault = f"{spelling!r} stands for {level!r}, which is not a level{did_you_mean(level, levels)}"
+            fault = f"{spelling!r} means {level!r}, which is not a level{did_you_mean(level, levels)}"
         elif str(meaning := meanings.setdefault(canonical_value(spelling), levels[level])) != level:
-            fault = f"{spelling!r} stands for {level!r}, but reads as {str(meaning)!r}"
+            fault = f"{spelling!r} means {level!r}, but reads as {str(meaning)!r}"
         elif spelling in aliases:
             fault = f"{spelling!r} is given twice"
         if fault:

@@ -169,7 +169,7 @@ def _whole(n: Any) -> int:
 
 
 def _plain(array: NDArray[Any], masked: float) -> NDArray[Any]:
-    """Entries as they stand in memory, ``masked`` where a mask lies: it would hide them from ``min`` and ``max``."""
+    """Return the entries as they are in memory, ``masked`` where a mask would hide them from ``min`` and ``max``."""
     if type(array) is np.ndarray:  # without a mask, and without ``np.ma``, which loads for a while
         return array
     plain = np.asarray(np.ma.getdata(array))

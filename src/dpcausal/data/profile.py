@@ -37,13 +37,13 @@ class ProfileLimits:
     """How much of a column is remembered, and from where on it looks like an identifier."""
 
     max_counted_texts: int = 1000  # distinct texts that are counted
-    max_sampled_numbers: int = 100_000  # numbers kept, for quantiles
+    max_sampled_numbers: int = 100_000  # numbers sampled, for quantiles
     max_listed_texts: int = 5  # texts listed as the most frequent ones
     max_text_length: int = 30  # characters shown of one text
-    max_identifier_cells: int = 1 << 20  # cells of a possible identifier that are kept
+    max_identifier_cells: int = 1 << 20  # cells of a possible identifier that are remembered
     min_identifier_values: int = 20  # distinct values of an identifier: fewer are a ward or a site
     min_identifier_numbers: int = 100  # the same, of whole numbers in a column that is not named like one
-    max_odd_texts: int = 200  # distinct texts that are not UTF-8 and kept, to guess their encoding
+    max_odd_texts: int = 200  # distinct texts that are not UTF-8 and remembered, to guess their encoding
     min_named_share: float = 0.05  # distinct values per cell of a column that is named like an identifier
     min_unnamed_share: float = 0.5  # distinct values per cell of a column of any other name
 
@@ -219,20 +219,20 @@ def shortened(text: bytes) -> str:
 
 
 class NumberSample:
-    """Every k-th number of a column, k doubling as it gets longer, so that ``max_sampled_numbers`` are kept at most."""
+    """Every k-th number of a column, k doubling as it gets longer: at most ``max_sampled_numbers``."""
 
     def __init__(self) -> None:
-        self.kept: NDArray[np.float64] = np.zeros(0)
-        self.step, self._skip = 1, 0  # numbers still to be passed over before the next one is kept
+        self.values: NDArray[np.float64] = np.zeros(0)
+        self.step, self._skip = 1, 0  # numbers still to be passed over before the next one is sampled
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Sample some more numbers."""
         taken = values[self._skip :: self.step]
         self._skip = (self._skip - len(values)) % self.step
-        self.kept = np.concatenate([self.kept, taken])
-        while len(self.kept) > LIMITS.max_sampled_numbers:
-            odd = len(self.kept) % 2
-            self.kept = self.kept[::2]
+        self.values = np.concatenate([self.values, taken])
+        while len(self.values) > LIMITS.max_sampled_numbers:
+            odd = len(self.values) % 2
+            self.values = self.values[::2]
             self._skip += self.step * odd
             self.step *= 2
 
@@ -362,9 +362,9 @@ class ColumnProfile:
         """Return the range of the numbers without likely missing codes, and a sample of them."""
         missing = [code for code, _ in self.likely_missing_codes()]
         if not missing:
-            return self.lower, self.upper, self.sample.kept
+            return self.lower, self.upper, self.sample.values
         inside = [code for code, count in self.code_counts.items() if count and code not in missing]
-        values = self.sample.kept[~np.isin(self.sample.kept, missing)]
+        values = self.sample.values[~np.isin(self.sample.values, missing)]
         return min([self.lower_but_codes, *inside]), max([self.upper_but_codes, *inside]), values
 
 
@@ -411,7 +411,7 @@ class IdentifierProfile:
     def __init__(self, name: str) -> None:
         self._named = is_identifier_name(name)
         self._rows = self._missing = 0
-        self._kept: list[pa.Array] = []
+        self._cells: list[pa.Array] = []
         self._watching = True
 
     def add(self, array: pa.Array) -> None:
@@ -421,21 +421,21 @@ class IdentifierProfile:
         cells = present_cells(array)
         self._missing += len(array) - len(cells)
         if (
-            not self._kept
+            not self._cells
             and not self._named
             and not _mostly_distinct_texts(cells)
             and not _numbers_as_keys(cells)
         ):
             self._watching = False
             return
-        self._kept.append(cells)
+        self._cells.append(cells)
         self._rows += len(cells)
 
     def all_different(self) -> bool:
         """Return whether no value repeats and none is missing: texts or whole numbers that tell rows apart."""
-        if not self._watching or not self._kept or self._missing:
+        if not self._watching or not self._cells or self._missing:
             return False
-        cells = pa.chunked_array(self._kept)
+        cells = pa.chunked_array(self._cells)
         if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
             return False
         fractions = _count_true(
@@ -446,9 +446,9 @@ class IdentifierProfile:
 
     def repeated_rows(self) -> int:
         """Return the number of rows beyond the first with the same value; 0 where it is not like an identifier."""
-        if not self._watching or not self._kept:
+        if not self._watching or not self._cells:
             return 0
-        cells = pa.chunked_array(self._kept)
+        cells = pa.chunked_array(self._cells)
         if not self._named and not _mostly_distinct_texts(cells):
             return 0
         distinct = len(cells.unique())

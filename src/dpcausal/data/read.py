@@ -1,6 +1,6 @@
 """``dc.read``: a file or frame and its schema in, a coded ``Dataset`` out. The same in chunks, for larger files.
 
-**Guarantee.** Every row is kept, once and in order, and its codes depend on that row alone. Errors depend on names,
+**Guarantee.** Every row is read, once and in order, and its codes depend on that row alone. Errors depend on names,
 types and whether there is a row at all, never on a value. The types of a frame are public, and that a column of it
 holds no value is one of them.
 """

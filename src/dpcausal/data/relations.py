@@ -63,7 +63,7 @@ TOLERANCE = Tolerance()
 
 @dataclass(frozen=True)
 class PairLimits:
-    """How many rows are remembered together, and from where on columns are said to be missing together."""
+    """How many rows are remembered together, and from where on columns count as missing together."""
 
     max_rows: int = 20_000
     max_cells: int = 4_000_000  # of all columns together
@@ -265,7 +265,7 @@ def _same_levels(levels: Mapping[str, Codes]) -> Iterator[Determined]:
             if a == b or not _follow(levels[names[a]], levels[names[b]]):
                 continue
             if b < a and _follow(levels[names[b]], levels[names[a]]):
-                continue  # the same levels under other names: said of the later column
+                continue  # the same levels under other names: the later column is reported
             follows.add(names[b])
             yield Determined(names[b], (names[a],), Relation.LEVELS)
     if len(names) > TOLERANCE.max_level_columns:

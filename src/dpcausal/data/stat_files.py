@@ -345,5 +345,5 @@ class RdsFile:
 
 
 def _referenced(item: Any) -> Any:
-    """Return what a reference stands for."""
+    """Return the object that a reference points to."""
     return item.referenced_object if getattr(item, "referenced_object", None) is not None else item

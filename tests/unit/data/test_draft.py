@@ -289,8 +289,8 @@ def test_the_sample_is_every_kth_number_whatever_the_batches(monkeypatch: pytest
         sample = NumberSample()
         for start in range(0, 100, size):
             sample.add(np.arange(start, min(start + size, 100), dtype=np.float64))
-        assert 5 <= len(sample.kept) <= 10
-        assert sample.kept.tolist() == list(range(0, 100, sample.step))
+        assert 5 <= len(sample.values) <= 10
+        assert sample.values.tolist() == list(range(0, 100, sample.step))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
