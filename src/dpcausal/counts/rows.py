@@ -15,6 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -127,24 +128,26 @@ class Rows:
         """Number of rows that these represent: the sum of the weights."""
         return int(self.weight.sum()) if len(self.weight) else self.length
 
+    def add_to(self, out: Table, jobs: Jobs, rows: tuple[int, int], which: tuple[int, int]) -> None:
+        """Add the tables of some of the jobs, over some of the rows, to ``out``, which is flat."""
+        layout = (jobs.columns, jobs.start, jobs.cells)
+        count_jobs(self.address, self.width, self.sizes, self.weight, *rows, *layout, *which, out)
+
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:
         """Return all tables of ``jobs``, flat; ``nanoseconds`` is the expected work, which decides on threads."""
         total = int(jobs.cells[-1])
         parts = threads if nanoseconds > COSTS.threads else 1
         out = np.zeros(total, np.int64)
-        fixed = (self.address, self.width, self.sizes, self.weight)
-
-        def task(low: int, high: int, first: int, last: int, target: Table) -> Callable[[], None]:
-            return lambda: count_jobs(
-                *fixed, low, high, jobs.columns, jobs.start, jobs.cells, first, last, target
-            )
-
+        every_row, every_job = (0, self.length), (0, len(jobs))
         if len(jobs) >= 4 * parts or parts == 1:  # many jobs: they are shared between threads
-            run_parallel([task(0, self.length, a, b, out) for a, b in split(len(jobs), parts)])
+            run_parallel(
+                [partial(self.add_to, out, jobs, every_row, some) for some in split(len(jobs), parts)]
+            )
             return out
         ranges = split(self.length, parts, 64)  # few jobs, many rows: the rows are shared
         copies = [out] + [np.zeros(total, np.int64) for _ in ranges[1:]]
-        run_parallel([task(a, b, 0, len(jobs), copy) for (a, b), copy in zip(ranges, copies, strict=True)])
+        shares = zip(ranges, copies, strict=True)
+        run_parallel([partial(self.add_to, copy, jobs, some, every_job) for some, copy in shares])
         for copy in copies[1:]:
             out += copy
         return out

@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from glob import glob, has_magic
 from itertools import chain
 from pathlib import Path
@@ -353,10 +354,12 @@ def count_stream(parts: Sequence[Part], jobs: Jobs, layout: TableLayout) -> Tabl
     out, lock = np.zeros(int(jobs.cells[-1]), np.int64), threading.Lock()
 
     def task(part: Part) -> None:
+        own = np.zeros_like(out)
         for batch in part:
-            found = _rows(batch, layout).count(jobs, threads=1, nanoseconds=0.0)
-            with lock:
-                np.add(out, found, out=out)
+            rows = _rows(batch, layout)
+            rows.add_to(own, jobs, (0, rows.length), (0, len(jobs)))
+        with lock:
+            np.add(out, own, out=out)
 
     _side_by_side(task, parts)
     return out
@@ -377,10 +380,7 @@ def draw_rows(parts: Sequence[Part], n: int, m: int, layout: TableLayout, source
 
 
 def _side_by_side(task: Callable[[Part], None], parts: Sequence[Part]) -> None:
-    def bound(part: Part) -> Callable[[], None]:
-        return lambda: task(part)
-
-    run_parallel([bound(part) for part in parts])
+    run_parallel([partial(task, part) for part in parts])
 
 
 def _rows(batch: Mapping[str, Codes], layout: TableLayout) -> Rows:
