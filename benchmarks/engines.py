@@ -6,7 +6,7 @@
     python benchmarks/engines.py tables                     the tables of docs/engines.md, from benchmarks/results
 
 ``same`` compares tables of every column, and of the first three together, of random schemas with ugly cells: memory,
-stream, DuckDB (a file, a table of a database by its own coder, SQL through Ibis), PostgreSQL (where
+a file, a table of a DuckDB database, DuckDB through Ibis, PostgreSQL (where
 ``DPCAUSAL_TEST_POSTGRES`` holds a URL) and Spark (where Java is there). It prints how many tables were compared and how
 many differ. What memory refuses by types must be refused by every engine. Ten tables stand side by side in one, so that
 an engine codes and counts them in one query.
