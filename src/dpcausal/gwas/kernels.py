@@ -25,7 +25,7 @@ import numpy as np
 
 from dpcausal.core.compiled import jit
 from dpcausal.core.proofs import proved
-from dpcausal.counts.kernels.intrinsics import pointer, popcount
+from dpcausal.counts.intrinsics import pointer, popcount
 
 
 @jit()

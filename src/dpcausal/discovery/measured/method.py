@@ -25,7 +25,7 @@ from typing import Annotated
 
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
-from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.counts.rows import count_jobs
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Knowledge, Pair
