@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpcausal as dc
-from dpcausal.data.draft import RULES, cut_points, public_bounds
+from dpcausal.data.cut_points import cut_points, public_bounds
+from dpcausal.data.draft import RULES
 
 NUMBERS = 4
 DESIGNS = {"smooth": (9, 2.0), "bands": (10, 1.0)}  # columns, edges a column

@@ -24,7 +24,8 @@ from scipy import stats
 
 from dpcausal.citests.registry import make_table_test
 from dpcausal.stats.chi2 import likelihood_ratio, pearson
-from dpcausal.stats.kendall import kendall, kendall_terms, tau_a
+from dpcausal.stats.kendall import kendall, kendall_terms
+from dpcausal.stats.published import tau_a
 from dpcausal.stats.spearman import spearman
 
 REFERENCES = Path(__file__).parents[1] / "tests" / "references"

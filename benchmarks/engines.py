@@ -6,7 +6,7 @@
     python benchmarks/engines.py tables                     the tables of docs/engines.md, from benchmarks/results
 
 ``same`` compares tables of every column, and of the first three together, of random schemas with ugly cells: memory,
-stream, DuckDB (a file, a table of a database by its own coder, SQL through Ibis), PostgreSQL (where
+a file, a table of a DuckDB database, DuckDB through Ibis, PostgreSQL (where
 ``DPCAUSAL_TEST_POSTGRES`` holds a URL) and Spark (where Java is there). It prints how many tables were compared and how
 many differ. What memory refuses by types must be refused by every engine. Ten tables stand side by side in one, so that
 an engine codes and counts them in one query.
@@ -91,12 +91,12 @@ def in_database(rows: pa.Table, schema: dc.Schema) -> Counts:
     """Return a table of a DuckDB database."""
     import duckdb
 
-    from dpcausal.counts.sql import DuckDBCounts
+    from dpcausal.counts.stream import count_table
 
     connection = duckdb.connect()
     connection.register("arrow_rows", rows)
     connection.execute("CREATE TABLE visits AS SELECT * FROM arrow_rows")
-    return DuckDBCounts("visits", schema, connection=connection)
+    return count_table(connection, "visits", schema)
 
 
 def ugly_tables(count: int, refused_by: list[Loader]) -> Iterator[tuple[pa.Table, dc.Schema]]:
@@ -136,8 +136,6 @@ def side_by_side(some: list[tuple[pa.Table, dc.Schema]]) -> tuple[pa.Table, dc.S
 
 def same(tables: int, spark_tables: int, together: int) -> None:
     """Compare every engine with memory, and print how often they differ."""
-    from dpcausal.counts.stream import stream
-
     folder = Path(tempfile.mkdtemp())
     loaders: dict[str, Loader] = {"DuckDB through Ibis": duckdb_loader()}
     if url := os.environ.get("DPCAUSAL_TEST_POSTGRES"):
@@ -147,17 +145,13 @@ def same(tables: int, spark_tables: int, together: int) -> None:
     done: dict[str, list[bool]] = {}
     ugly = ugly_tables(tables, list(loaders.values()))
     while some := list(itertools.islice(ugly, together)):
-        for rows, schema in some:  # a stream takes no more than 64 bits a row
-            pq.write_table(rows, folder / "one.parquet")
-            streamed, held = stream(folder / "one.parquet", schema), MemoryCounts(dc.read(rows, schema))
-            done.setdefault("stream", []).extend(compared(streamed, held, [list(schema)]))
         rows, schema, parts = side_by_side(some)
         path = folder / "rows.parquet"
         pq.write_table(rows, path)
         expected = MemoryCounts(dc.read(rows, schema))
         ways: dict[str, Any] = {
-            "DuckDB, a file": dc.connect(path, schema),
-            "DuckDB, a table": in_database(rows, schema),
+            "a file": dc.connect(path, schema),
+            "a table of DuckDB": in_database(rows, schema),
         }
         for name, loader in loaders.items():
             if name != "Spark" or len(done.get(name, ())) < spark_tables:

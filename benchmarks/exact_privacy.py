@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dpcausal.audit import laws
+from dpcausal.audit import exact
 from dpcausal.audit.broken import BROKEN
 from dpcausal.audit.targets import SHIPPED
 from dpcausal.privacy.mechanisms import INTEGERS, SparseVector
@@ -20,15 +20,15 @@ GRID = 20  # steps per unit of sensitivity in the margin table
 
 def success(noise: str, scales: Scales, margin: int, decoys: int) -> float:
     """P(every decoy is below and the true query above), decoys ``margin`` steps below it, best public threshold."""
-    z, weights = laws.thresholds(noise, scales, [margin])
+    z, weights = exact.thresholds(noise, scales, [margin])
     kept = weights > 1e-9
     z, weights = z[kept], weights[kept]
     return max(
         float(
             (
                 weights
-                * laws.misses(noise, scales.query, z + threshold) ** decoys
-                * laws.reaches(noise, scales.query, z + threshold - margin)
+                * exact.misses(noise, scales.query, z + threshold) ** decoys
+                * exact.reaches(noise, scales.query, z + threshold - margin)
             ).sum()
         )
         for threshold in range(-5 * GRID, margin + 15 * GRID, GRID // 2)

@@ -42,8 +42,8 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 from dpcausal.networks.network import Network, Variable
-from dpcausal.planning.executable import ExecutablePlan
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
+from dpcausal.planning.plan import ExecutablePlan
 from dpcausal.planning.settings import SETTINGS, MeasuredSettings
 from effects import random_network
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from dpcausal.gwas.cohort import GenotypeCounts, Variant
-from dpcausal.gwas.screen import Screen
+from dpcausal.gwas.screen import Screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 from dpcausal.testing import seeded
 
 STUDIES = 10  # simulated for each setting

@@ -23,20 +23,20 @@ from dpcausal.stats.kendall import (
     kendall_sensitivity,
     kendall_variance_sensitivity,
     kendall_weight,
-    tau_a_sensitivity,
 )
 from dpcausal.stats.noisy_normal import laplace_pvalue, normal_pvalue
-from dpcausal.stats.spearman import (
+from dpcausal.stats.published import (
     rho_sensitivity,
-    spearman_joint_sensitivity,
-    spearman_sensitivity,
-    spearman_variance_sensitivity,
     spearman_z_sensitivity,
-)
-from dpcausal.stats.weighted_kendall import (
+    tau_a_sensitivity,
     weighted_floor,
     weighted_kendall_sensitivity,
     weighted_numerator_sensitivity,
+)
+from dpcausal.stats.spearman import (
+    spearman_joint_sensitivity,
+    spearman_sensitivity,
+    spearman_variance_sensitivity,
 )
 
 RELATIONS = ("add-remove", "replace-one")

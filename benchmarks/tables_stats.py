@@ -15,9 +15,8 @@ import numpy as np
 from numpy.random import Generator
 
 from dpcausal.stats.chi2 import chi2_sensitivity, pearson
-from dpcausal.stats.distance import any_row_distance, fixed_labels_distance
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE, MeasuredTest, measured_test
-from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
+from dpcausal.stats.unit_circle import fixed_labels_distance, unit_circle, unit_circle_sensitivity
 
 SIZES, BLOCKS, EPSILONS = (500, 1000, 5000, 20000), (1, 4, 8, 64), (0.1, 0.5, 1.0, 2.0)
 RELATIONS, NOISES = ("add-remove", "replace-one"), ("laplace", "gaussian")
@@ -82,8 +81,6 @@ def sensitivity() -> None:
     print(
         f"distance, labels fixed        15    15   {max(np.abs(np.diff(score, axis=i)).max() for i in (0, 1)):.6f}"
     )
-    line = [any_row_distance(10 + i, 10 - i, 10, 10, 3.84) for i in range(-10, 11)]
-    print(f"distance, any row (a line)    20    20   {np.abs(np.diff(line)).max():.6f}")
 
 
 def level(draws: int) -> None:

@@ -1,6 +1,6 @@
 """How much of the project's source one public call walks through.
 
-    python tools/walks.py            a table of five walks, and statistics of the source files
+    python tools/walks.py            a table of five walks, and sizes: of the source, of the help and of the report
     python tools/walks.py --files    the files of every walk, too
     python tools/walks.py --json     the same numbers as one JSON object
 
@@ -8,12 +8,17 @@ A walk is one call of the public interface. It runs twice: the first run imports
 Counted are source files below ``src/dpcausal`` in which some function was entered, those functions (comprehensions,
 generator expressions and lambdas belong to the function around them) and the greatest number of project frames on the
 stack at once. Code that runs while a module is imported and compiled kernels do not count.
+
+The complexity of a function is 1 plus its decisions: branches, loops, handlers, cases, conditions of comprehensions,
+and every ``and`` and ``or``. Functions inside it count with it; compiled kernels are left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
+import pydoc
 import statistics
 import sys
 import tempfile
@@ -28,6 +33,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dpcausal"
 NETWORK, ROWS, SEED = "asia", 20_000, 1
+MOST_FILES, MOST_COMPLEXITY = 40, 25  # the bars: files that ``discover`` enters, and complexity of a function
+DECISIONS = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
 
 SCHEMA = """\
 [columns.smoke]
@@ -122,8 +129,8 @@ def traced(name: str, call: Callable[[], object]) -> Walk:
     return walk
 
 
-def walks(folder: Path) -> list[Walk]:
-    """The five walks, with their files in ``folder``."""
+def measured(folder: Path) -> tuple[list[Walk], dict[str, int]]:
+    """Return the five walks, whose files are in ``folder``, and the sizes of the help and of the report."""
     import dpcausal as dc
 
     if not Path(dc.__file__).resolve().is_relative_to(SOURCE):
@@ -134,7 +141,8 @@ def walks(folder: Path) -> list[Walk]:
     csv.write_text(TABLE)
     toml.write_text(SCHEMA)
     budget: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
-    result = dc.discover(data, method="measured", **budget)
+    with dc.testing.seeded(SEED):  # the same noise each time, so that sizes of the report can be compared
+        result = dc.discover(data, method="measured", **budget)
     calls: dict[str, Callable[[], object]] = {
         "discover(measured)": lambda: dc.discover(data, method="measured", **budget),
         "ci_test(kendall)": lambda: dc.ci_test(
@@ -144,7 +152,37 @@ def walks(folder: Path) -> list[Walk]:
         "read": lambda: dc.read(str(csv), dc.Schema.from_toml(str(toml))),
         "plan": lambda: dc.plan(data.schema, ROWS, **budget),
     }
-    return [traced(name, call) for name, call in calls.items()]
+    found = [traced(name, call) for name, call in calls.items()]
+    text = pydoc.plain(pydoc.render_doc(dc.discover))
+    return found, {
+        "lines of help(dc.discover)": text.count("\n"),
+        "characters of help(dc.discover)": len(text),
+        "bytes of the report": page.stat().st_size,
+    }
+
+
+def complexity(function: ast.AST) -> int:
+    """Return 1 plus the number of decisions in a function.
+
+    >>> complexity(ast.parse("def f(x):\\n    return [y for y in x if y and y > 1] if x else []"))
+    5
+    """
+    nodes = list(ast.walk(function))
+    conditions = sum(len(node.ifs) for node in nodes if isinstance(node, ast.comprehension))
+    operators = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
+    return 1 + sum(isinstance(node, DECISIONS) for node in nodes) + conditions + operators
+
+
+def complex_functions(source: Path = SOURCE) -> dict[str, int]:
+    """Return the functions above the bar, compiled kernels left out, the most complex first."""
+    found = {}
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef) or (score := complexity(node)) <= MOST_COMPLEXITY:
+                continue
+            if not any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
+                found[f"{path.relative_to(source)}: {node.name}"] = score
+    return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
 
 def source_statistics(source: Path = SOURCE) -> dict[str, Any]:
@@ -172,8 +210,8 @@ def main() -> None:
     parser.add_argument("--files", action="store_true", help="list the files of every walk")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = walks(Path(folder))
-    size = source_statistics()
+        found, texts = measured(Path(folder))
+    size, above = source_statistics(), complex_functions()
     if chosen.json:
         described = {
             walk.name: {
@@ -184,7 +222,7 @@ def main() -> None:
             }
             for walk in found
         }
-        print(json.dumps({"walks": described, "source": size}, indent=2))
+        print(json.dumps({"walks": described, "source": size, "complexity": above, "texts": texts}, indent=2))
         return
     print(f"{'walk':<20}{'files':>7}{'functions':>11}{'depth':>7}")
     for walk in found:
@@ -197,6 +235,13 @@ def main() -> None:
         f"\nsource: {size['files']} files that are not empty, {size['lines']:,} lines; "
         f"median {size['median']:g}, largest {size['largest']} ({size['largest_file']})"
     )
+    entered = len(found[0].files)
+    print(
+        f"{found[0].name} enters {entered} files: {'within' if entered <= MOST_FILES else 'above'} {MOST_FILES}"
+    )
+    print(f"functions of complexity above {MOST_COMPLEXITY}: {len(above)}")
+    print("".join(f"  {score:>3}  {name}\n" for name, score in above.items()), end="")
+    print("\n".join(f"{what}: {number:,}" for what, number in texts.items()))
 
 
 if __name__ == "__main__":

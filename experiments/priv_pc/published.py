@@ -42,7 +42,7 @@ from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, drive, p
 from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.kendall import concordance, kendall, kendall_margin
-from dpcausal.stats.weighted_kendall import weighted_kendall
+from dpcausal.stats.published import weighted_kendall
 
 THRESHOLD, TWEAK = 0.10, 0.02  # of the reference code
 ADVANCED_DELTA = 1e-3

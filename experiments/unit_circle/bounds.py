@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import chdtri
 
-from dpcausal.stats.error_bounds import missed_by_chi2, missed_by_circle
+from dpcausal.stats.published import missed_by_chi2, missed_by_circle
 from dpcausal.stats.unit_circle import unit_circle
 from unit_circle.published import chi2_noise, drawn, published_sensitivity
 from unit_circle.tables import finish

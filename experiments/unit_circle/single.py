@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcausal.gwas.single import single_test
+from dpcausal.gwas.screen import single_test
 from dpcausal.testing import seeded
 from unit_circle.published import Tables, chi2_test, drawn, one_test
 from unit_circle.tables import finish
@@ -15,7 +15,7 @@ EPSILON, LEVEL, EFFECT = 0.1, 0.05, 0.02
 TEXT = """Share of rejections of one test by the number of rows N; two groups of N/2, the value in .52 and .48 of them
 (*power*) or in half of both (*level*); epsilon .1, level .05, {reps} repetitions; one row is the unit and margins are
 public. *Published*: Algorithm 1 with the sensitivity of appendix G and {m} simulated values. *Ours*: the tight
-sensitivity and the exact null law (`gwas/single.py`, unit allele)."""
+sensitivity and the exact null law (`gwas/screen.py`, unit allele)."""
 
 
 def ours(tables: Tables) -> float:

@@ -7,8 +7,9 @@
 - Search what was released again at no cost, with other background knowledge (``load_release``, ``Release``).
 - Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed; or say
   first how wide its interval will be (``forecast_effect``, ``EffectForecast``).
-- Plan a budget before any data is touched (``plan``, ``Plan``), keep one per data set (``Ledger``, ``Budget``), see
-  what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together (``compose``).
+- Plan a budget before any data is touched (``plan``, ``Plan``, ``PowerForecast``), keep one per data set (``Ledger``,
+  ``Budget``), see what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together
+  (``compose``).
 - ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
   simulated data, ``testing`` for repeatable runs that are not private.
 
@@ -21,15 +22,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal._version import __version__
-from dpcausal.core import display, drafting
+from dpcausal.core import display
 
 if TYPE_CHECKING:
     from dpcausal import estimators, gwas, models, networks, testing
     from dpcausal.citests.ci_test import ci_test
     from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
     from dpcausal.citests.result import CITestResult
-    from dpcausal.core.display import Display
-    from dpcausal.core.drafting import Drafter
+    from dpcausal.core.display import Display, Drafter
     from dpcausal.core.errors import (
         BudgetError,
         DpcausalError,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         LedgerError,
         SchemaError,
     )
-    from dpcausal.core.look import UnderpoweredError
+    from dpcausal.core.forecast import PowerForecast, UnderpoweredError
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, effect, forecast_effect
+    from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
+    from dpcausal.effects.effect import effect, forecast_effect
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger.store import Ledger
 
 _HOMES = {
-    "AdjustsForDescendant": "dpcausal.effects.effect",
+    "AdjustsForDescendant": "dpcausal.effects.adjustment",
     "Budget": "dpcausal.privacy.budget",
     "BudgetError": "dpcausal.core.errors",
     "CITestForecast": "dpcausal.citests.forecast",
@@ -81,9 +82,9 @@ _HOMES = {
     "EmPC": "dpcausal.estimators",
     "EngineError": "dpcausal.core.errors",
     "Graph": "dpcausal.graphs.graph",
-    "UnderpoweredError": "dpcausal.core.look",
+    "UnderpoweredError": "dpcausal.core.forecast",
     "InputError": "dpcausal.core.errors",
-    "LeavesBackDoorOpen": "dpcausal.effects.effect",
+    "LeavesBackDoorOpen": "dpcausal.effects.adjustment",
     "Ledger": "dpcausal.privacy.ledger.store",
     "LedgerError": "dpcausal.core.errors",
     "LinearGaussian": "dpcausal.models",
@@ -95,6 +96,7 @@ _HOMES = {
     "PAG": "dpcausal.graphs.pag",
     "PC": "dpcausal.estimators",
     "Plan": "dpcausal.planning.plan",
+    "PowerForecast": "dpcausal.core.forecast",
     "PrivPC": "dpcausal.estimators",
     "PrivacyStatement": "dpcausal.core.statement",
     "Release": "dpcausal.discovery.release",
@@ -152,6 +154,7 @@ __all__ = [
     "NoDelta",
     "Numeric",
     "Plan",
+    "PowerForecast",
     "PrivPC",
     "PrivacyStatement",
     "Release",
@@ -200,7 +203,7 @@ def _drafter() -> Drafter:
 
 
 display.register(_present)
-drafting.register(_drafter)
+display.register_drafter(_drafter)
 
 
 def __getattr__(name: str) -> Any:

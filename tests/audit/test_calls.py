@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from dpcausal.audit.calls import ADD, CALLS, FIXED, REPLACE, stored, target
-from dpcausal.audit.empirical import AuditResult, audit
-from dpcausal.audit.observed import ANSWERING, Observation, answers, flat
+from dpcausal.audit.empirical import ANSWERING, AuditResult, Observation, answers, audit, flat
 from dpcausal.citests.registry import TESTS
 from dpcausal.cli.app import run
 from dpcausal.discovery.discover import METHODS

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dpcausal.audit import exact, laws
+from dpcausal.audit import exact
 from dpcausal.audit.broken import BROKEN
 from dpcausal.audit.targets import SHIPPED
 from dpcausal.privacy.mechanisms import INTEGERS, SieveAndExamine, SparseVector
@@ -39,8 +39,8 @@ def test_many_positives_for_one_threshold(positives: int, noise: str) -> None:
     assert exact.far_attack(noise, svt.scales, positives) == pytest.approx(1.0, abs=1e-6)
     if noise == "geometric":  # attained already by a short stream at the threshold
         answers = [False] + [True] * positives
-        here = laws.transcript([0] * (positives + 1), answers, noise, svt.scales)
-        there = laws.transcript([1] + [-1] * positives, answers, noise, svt.scales)
+        here = exact.transcript([0] * (positives + 1), answers, noise, svt.scales)
+        there = exact.transcript([1] + [-1] * positives, answers, noise, svt.scales)
         assert math.log(here / there) == pytest.approx(1.0, abs=1e-9)
 
 
@@ -56,9 +56,9 @@ def test_subsampled_sieve_attains_its_claim(ratio: int) -> None:
         grid=INTEGERS,
     )
     scales = mechanism.sieve.scales
-    without = laws.sparse_vector_law([1, -1], "geometric", scales)  # as the neighbour with its row
-    inside = laws.sparse_vector_law([0, 0], "geometric", scales)
-    loss = exact.worst_loss(laws.mixture(without, inside, 1 / ratio), without)
+    without = exact.sparse_vector_law([1, -1], "geometric", scales)  # as the neighbour with its row
+    inside = exact.sparse_vector_law([0, 0], "geometric", scales)
+    loss = exact.worst_loss(exact.mixture(without, inside, 1 / ratio), without)
     assert loss == pytest.approx(0.5, abs=1e-6)
 
 
@@ -93,8 +93,8 @@ def test_no_refresh_grows_without_bound() -> None:
     scales, examine = mechanism.sieve.scales, mechanism.examine.steps[1]
     losses = [
         exact.worst_loss(
-            laws.sieve_law([(500, -1)] * many, "geometric", scales, examine, refresh=False),
-            laws.sieve_law([(500, 0)] * many, "geometric", scales, examine, refresh=False),
+            exact.sieve_law([(500, -1)] * many, "geometric", scales, examine, refresh=False),
+            exact.sieve_law([(500, 0)] * many, "geometric", scales, examine, refresh=False),
         )
         for many in (4, 8, 16)
     ]

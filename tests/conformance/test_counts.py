@@ -20,12 +20,10 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.progress import Tick
 from dpcausal.counts import memory as memory_backend
-from dpcausal.counts import sql
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
 from dpcausal.counts.rows import COSTS
-from dpcausal.counts.sql import DuckDBCounts
-from dpcausal.counts.stream import stream
+from dpcausal.counts.stream import count_files, count_table
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
@@ -44,27 +42,16 @@ def memory(data: Dataset, folder: Path) -> Counts:
 
 
 def streamed(data: Dataset, folder: Path) -> Counts:
-    return stream(parquet_of(data, folder), data.schema)
+    return count_files(parquet_of(data, folder), data.schema, threads=2)
 
 
-def duckdb_compressed(data: Dataset, folder: Path) -> Counts:
-    counts = DuckDBCounts(parquet_of(data, folder), data.schema, threads=2)
-    counts.compress()
+def scanned(data: Dataset, folder: Path) -> Counts:
+    counts = count_files(parquet_of(data, folder), data.schema, threads=2)
+    counts._too_large = True
     return counts
 
 
-def duckdb_scanned(data: Dataset, folder: Path) -> Counts:
-    counts = DuckDBCounts(parquet_of(data, folder), data.schema, threads=2)
-    counts._scan_only = True
-    return counts
-
-
-BACKENDS: dict[str, Make] = {
-    "memory": memory,
-    "stream": streamed,
-    "duckdb": duckdb_compressed,
-    "duckdb-scan": duckdb_scanned,
-}
+BACKENDS: dict[str, Make] = {"memory": memory, "stream": streamed, "scan": scanned}
 
 
 def dataset(sizes: Sequence[int], n: int, seed: int, used: float = 1.0) -> Dataset:
@@ -133,38 +120,41 @@ def test_most_levels(make: Make, tmp_path: Path) -> None:
 
 def test_more_than_64_bits_a_row(tmp_path: Path) -> None:
     data = dataset([4] * 40, 500, seed=2)
-    for name in ("memory", "duckdb", "duckdb-scan"):
+    for name in BACKENDS:
         counts = BACKENDS[name](data, tmp_path)
         assert np.array_equal(counts.table(["c39", "c0", "c20"]), reference(data, ["c39", "c0", "c20"]))
-    with pytest.raises(InputError, match="64 bits"):
-        streamed(data, tmp_path)
 
 
-def test_rows_that_hardly_repeat_are_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql, "TRIAL_ROWS", 500)
-    monkeypatch.setattr(sql, "MANY_ROWS", 1000)
-    data = dataset([200, 200, 200], 3000, seed=3)
-    counts = DuckDBCounts(parquet_of(data, tmp_path), data.schema)
-    assert np.array_equal(counts.table(["c0", "c2"]), reference(data, ["c0", "c2"]))
-    assert counts._local is None
+@pytest.mark.parametrize(("sizes", "row_bytes"), [([200, 200, 200], 51), ([4] * 40, 40)])
+def test_rows_are_scanned_where_memory_does_not_suffice(
+    tmp_path: Path, sizes: list[int], row_bytes: int
+) -> None:
+    """Distinct rows, or all where a row is wider than a key: one byte less than they take, and none is held."""
+    data = dataset(sizes, 3000, seed=3)
+    path, distinct = parquet_of(data, tmp_path), len(np.unique(np.stack(list(data.codes.values())), axis=1).T)
+    for spare, held in ((0, True), (1, False)):
+        counts = count_files(path, data.schema, threads=1, memory_limit=distinct * row_bytes - spare)
+        assert np.array_equal(counts.table(["c0", "c2"]), reference(data, ["c0", "c2"]))
+        assert (counts._local is not None) == held
+        drawn = counts.subsample(70).tables([["c0"], ["c1"]])
+        assert [int(table.sum()) for table in drawn] == [70, 70]
 
 
 @pytest.mark.parametrize("of", ["file", "table"])
-def test_progress_is_the_same_whether_rows_repeat_or_not(
-    of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are compressed or scanned, by how many of the first are distinct: the bar shows one pass either way."""
-    monkeypatch.setattr(sql, "TRIAL_ROWS", 500)
-    monkeypatch.setattr(sql, "MANY_ROWS", 1000)
+def test_progress_is_the_same_whether_rows_repeat_or_not(of: str, tmp_path: Path) -> None:
+    """They are held or counted in passes, by how many are distinct: the bar shows one pass either way."""
     seen = []
     for used in (0.02, 1.0):
         data = dataset([200, 200, 200], 3000, seed=3, used=used)
         path = parquet_of(data, tmp_path)
-        connection = None
-        if of == "table":
-            connection = duckdb.connect()
-            connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{path}')")
-        counts = DuckDBCounts("cells" if connection else path, data.schema, connection=connection, threads=1)
+        connection = duckdb.connect()
+        connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{path}')")
+        options = {"threads": 1, "memory_limit": 1500 * 51}
+        counts = (
+            count_files(path, data.schema, **options)
+            if of == "file"
+            else count_table(connection, "cells", data.schema, **options)
+        )
         stages: list[tuple[str, float | None]] = []
         done: list[float] = []
 
@@ -181,7 +171,7 @@ def test_progress_is_the_same_whether_rows_repeat_or_not(
             stages.append(("answered", None))
         assert (counts._local is None) == (used == 1.0)
         counts.subsample(7)
-        assert sum(done) == pytest.approx(1.0 if of == "file" else 0.0)
+        assert sum(done) == pytest.approx(1.0)
         seen.append((stages, done))
     assert seen[0] == seen[1]
     assert [what for what, _ in seen[0][0][1:]] == ["answered", "answered"]
@@ -241,27 +231,27 @@ def test_every_way_through_memory_agrees(
         assert np.array_equal(counts.table(requests[0]), reference(data, requests[0]))
 
 
-def test_duckdb_bad_input(tmp_path: Path) -> None:
+def test_bad_input(tmp_path: Path) -> None:
     data = dataset([2, 3], 5, seed=9)
     path = parquet_of(data, tmp_path)
     with pytest.raises(SchemaError, match=r'no column "c_1" \(did you mean'):
-        DuckDBCounts(path, Schema(c_1=Categorical([0, 1])))
+        count_files(path, Schema(c_1=Categorical([0, 1])))
     with pytest.raises(InputError, match=r"none\.parquet: no such file"):
-        DuckDBCounts(tmp_path / "none.parquet", data.schema)
+        count_files(tmp_path / "none.parquet", data.schema)
     with pytest.raises(InputError, match="can't be read by DuckDB: no such table"):
-        DuckDBCounts("none", data.schema, connection=duckdb.connect())
+        count_table(duckdb.connect(), "none", data.schema)
     nested = tmp_path / "nested.parquet"
     pq.write_table(pa.table({"c0": [[1], [2]], "c1": [0, 1]}), nested)
     with pytest.raises(SchemaError, match=r'"c0" of nested\.parquet has type'):
-        DuckDBCounts(nested, data.schema)
+        count_files(nested, data.schema)
     connection = duckdb.connect()
     connection.execute("CREATE TABLE nested AS SELECT [1] AS c0, 1 AS c1")
     with pytest.raises(InputError, match='"c0" is stored as'):
-        DuckDBCounts("nested", data.schema, connection=connection)
+        count_table(connection, "nested", data.schema)
     empty = tmp_path / "empty.parquet"
     pq.write_table(pa.table({"c0": pa.array([], pa.int8()), "c1": pa.array([], pa.int8())}), empty)
     with pytest.raises(InputError, match="no rows"):
-        DuckDBCounts(empty, data.schema)
+        count_files(empty, data.schema)
 
 
 def test_a_file_damaged_half_way_is_one_line(tmp_path: Path) -> None:
@@ -271,8 +261,8 @@ def test_a_file_damaged_half_way_is_one_line(tmp_path: Path) -> None:
     body[4 : len(body) // 2] = bytes(len(body) // 2 - 4)
     path.write_bytes(body)
     for scan_only in (True, False):
-        counts = DuckDBCounts(path, data.schema)
-        counts._scan_only = scan_only
+        counts = count_files(path, data.schema)
+        counts._too_large = scan_only
         with pytest.raises(InputError, match=r"data\.parquet is damaged") as caught:
             counts.table(["c0"])
         assert "\n" not in str(caught.value)
@@ -285,10 +275,10 @@ def test_text_that_is_not_utf8_is_other_everywhere(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": cells.view(pa.string()), "y": [0, 1, 1, 0]}), path)
     schema = Schema(x=Categorical(["no", "yes"]), y=Categorical([0, 1]))
     for scan_only in (True, False):
-        counts = DuckDBCounts(path, schema)
-        counts._scan_only = scan_only
+        counts = count_files(path, schema)
+        counts._too_large = scan_only
         assert counts.table(["x", "y"]).tolist() == [[2, 1], [0, 1]]
-    assert DuckDBCounts(path, schema).subsample(4).table(["x"]).tolist() == [3, 1]
+    assert count_files(path, schema).subsample(4).table(["x"]).tolist() == [3, 1]
 
 
 def test_a_view_that_fails_says_nothing_of_its_cells() -> None:
@@ -296,7 +286,7 @@ def test_a_view_that_fails_says_nothing_of_its_cells() -> None:
     connection.execute(
         "CREATE VIEW v AS SELECT CAST(c AS INTEGER) AS x FROM (VALUES ('1'), ('SECRETVALUE')) t(c)"
     )
-    counts = DuckDBCounts("v", Schema(x=Categorical([0, 1])), connection=connection)
+    counts = count_table(connection, "v", Schema(x=Categorical([0, 1])))
     with pytest.raises(InputError) as caught:
         counts.table(["x"])
     assert "SECRET" not in str(caught.value)

@@ -13,8 +13,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.sql import DuckDBCounts
-from dpcausal.counts.stream import stream
+from dpcausal.counts.stream import count_files
 
 HALVES = dc.Schema(x=dc.Categorical(["0.1", "other"], other="other"), note=dc.Categorical(["a", "b"]))
 
@@ -35,9 +34,9 @@ def test_half_floats_beside_a_cell_that_duckdb_refuses(
     half_floats(tmp_path / "t.parquet", note)
     expected = MemoryCounts(dc.read(tmp_path / "t.parquet", HALVES)).table(["x", "note"])
     assert expected.tolist() == [[999, 1], [0, 0]]
-    counts = DuckDBCounts(tmp_path / name, HALVES)
+    counts = count_files(tmp_path / name, HALVES)
     if scan_only is not None:
-        counts._scan_only = scan_only
+        counts._too_large = scan_only
     assert counts.n == 1000
     assert counts.table(["x", "note"]).tolist() == expected.tolist()
     assert counts.subsample(1000).table(["x", "note"]).tolist() == expected.tolist()
@@ -57,8 +56,8 @@ def test_a_name_with_marks_of_a_glob_is_a_file_where_there_is_one(tmp_path: Path
     write(tmp_path / "data1.parquet", "no", "no", "no")
     write(tmp_path / "a.parquet", "no", "no", "no")
     path = write(tmp_path / name, "yes", "yes")
-    assert dc.read(path, SCHEMA).n == stream(path, SCHEMA).n == 2
-    assert DuckDBCounts(path, SCHEMA).table(["c"]).tolist() == [0, 2]
+    assert dc.read(path, SCHEMA).n == count_files(path, SCHEMA).n == 2
+    assert count_files(path, SCHEMA).table(["c"]).tolist() == [0, 2]
 
 
 def test_a_glob_is_all_files_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -66,14 +65,14 @@ def test_a_glob_is_all_files_in_the_order_of_their_names(tmp_path: Path) -> None
     write(tmp_path / "a" / "1.parquet", "no", "yes")
     write(tmp_path / "b" / "1.parquet", "no")
     (tmp_path / "a" / "3.txt").write_text("not read")
-    assert DuckDBCounts(tmp_path / "a" / "*.parquet", SCHEMA).table(["c"]).tolist() == [1, 2]
-    assert DuckDBCounts(str(tmp_path / "[a-b]" / "[0-9].parquet"), SCHEMA).n == 4
-    assert DuckDBCounts(str(tmp_path / "**" / "*.parquet"), SCHEMA).n == 4
+    assert count_files(tmp_path / "a" / "*.parquet", SCHEMA).table(["c"]).tolist() == [1, 2]
+    assert count_files(str(tmp_path / "[a-b]" / "[0-9].parquet"), SCHEMA).n == 4
+    assert count_files(str(tmp_path / "**" / "*.parquet"), SCHEMA).n == 4
     with pytest.raises(dc.InputError, match=r"none\*\.parquet: no such file"):
-        DuckDBCounts(tmp_path / "none*.parquet", SCHEMA)
+        count_files(tmp_path / "none*.parquet", SCHEMA)
     pq.write_table(pa.table({"d": [1]}), tmp_path / "b" / "2.parquet")
     with pytest.raises(dc.SchemaError, match=r'2\.parquet has no column "c"'):
-        DuckDBCounts(tmp_path / "b" / "*.parquet", SCHEMA)
+        count_files(tmp_path / "b" / "*.parquet", SCHEMA)
 
 
 @pytest.mark.parametrize("glob", [False, True])
@@ -81,13 +80,13 @@ def test_a_folder_named_like_a_column_overrides_nothing(tmp_path: Path, glob: bo
     path = write(tmp_path / "c=yes" / "t.parquet", "no", "no", "yes")
     assert dc.read(path, SCHEMA).codes["c"].tolist() == [0, 0, 1]
     source = tmp_path / "*" / "*.parquet" if glob else path
-    assert DuckDBCounts(source, SCHEMA).table(["c"]).tolist() == [2, 1]
+    assert count_files(source, SCHEMA).table(["c"]).tolist() == [2, 1]
 
 
 def test_a_folder_named_like_a_column_adds_none(tmp_path: Path) -> None:
     path = write(tmp_path / "d=yes" / "t.parquet", "no")
     with pytest.raises(dc.SchemaError, match='no column "d"'):
-        DuckDBCounts(path, dc.Schema(d=dc.Categorical(["no", "yes"])))
+        count_files(path, dc.Schema(d=dc.Categorical(["no", "yes"])))
 
 
 def test_every_type_that_can_be_read_can_be_counted(tmp_path: Path) -> None:
@@ -108,7 +107,7 @@ def test_every_type_that_can_be_read_can_be_counted(tmp_path: Path) -> None:
         text=dc.Numeric(0, 10, bins=[5]),
     )
     expected = MemoryCounts(dc.read(tmp_path / "t.parquet", schema)).table(list(schema))
-    assert (DuckDBCounts(tmp_path / "t.parquet", schema).table(list(schema)) == expected).all()
+    assert (count_files(tmp_path / "t.parquet", schema).table(list(schema)) == expected).all()
 
 
 @pytest.mark.parametrize(
@@ -131,8 +130,8 @@ def test_every_backend_reads_numbers_that_are_written_otherwise(
         database.execute("CREATE TABLE t AS SELECT * FROM rows")
     for counts in (
         MemoryCounts(dc.read(tmp_path / "t.parquet", schema)),
-        stream(tmp_path / "t.parquet", schema),
-        DuckDBCounts(tmp_path / "t.parquet", schema),
+        count_files(tmp_path / "t.parquet", schema),
+        count_files(tmp_path / "t.parquet", schema),
         dc.connect(tmp_path / "t.duckdb", schema),
     ):
         assert np.array_equal(counts.table(list(schema)), expected)
@@ -166,8 +165,8 @@ def test_every_backend_counts_a_workbook_and_a_labelled_file_alike(
     schema = dc.Schema(x=dc.Categorical(["none", "0.1"]), note=dc.Categorical(["ä", "b"]))
     expected = [[10, 0], [0, 20]]
     assert MemoryCounts(dc.read(path, schema)).table(["x", "note"]).tolist() == expected
-    assert stream(path, schema).table(["x", "note"]).tolist() == expected
-    assert DuckDBCounts(path, schema).table(["x", "note"]).tolist() == expected
+    assert count_files(path, schema).table(["x", "note"]).tolist() == expected
+    assert count_files(path, schema).table(["x", "note"]).tolist() == expected
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp850"])
@@ -177,5 +176,5 @@ def test_every_backend_reads_a_declared_encoding_and_decimal_commas(encoding: st
     schema = dc.Schema({"größe": dc.Numeric(0, 4, bins=[2], other=3), "weg": dc.Categorical(["b", "ä"])})
     schema = schema.with_format(encoding=encoding, separator=";", decimal=",")
     expected = [[0, 1], [1, 1]]
-    for counts in (MemoryCounts(dc.read(path, schema)), stream(path, schema), DuckDBCounts(path, schema)):
+    for counts in (MemoryCounts(dc.read(path, schema)), count_files(path, schema), count_files(path, schema)):
         assert counts.table(["größe", "weg"]).tolist() == expected

@@ -11,7 +11,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.cli.app import run
-from dpcausal.effects.effect import LeavesBackDoorOpen
+from dpcausal.effects.adjustment import LeavesBackDoorOpen
 from dpcausal.effects.result import BackDoor
 
 LEVELS = {"age": ["young", "old"], "sex": ["f", "m"], "smokeyrs": ["few", "many"], "death": ["no", "yes"]}

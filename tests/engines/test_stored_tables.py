@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcausal as dc
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import count_table
 from engine_tables import Loader
 
 SCHEMA = dc.Schema(x=dc.Categorical(["other", "0.5", "1.5"]))
@@ -63,7 +63,7 @@ def by_file(path: Path, name: str) -> Any:
 
 
 def by_connection(path: Path, name: str) -> Any:
-    return DuckDBCounts(name, SCHEMA, connection=duckdb.connect(str(path), read_only=True))
+    return count_table(duckdb.connect(str(path), read_only=True), name, SCHEMA)
 
 
 def by_ibis(path: Path, name: str) -> Any:
@@ -127,7 +127,7 @@ def test_a_name_is_no_variable_of_python(tmp_path: Path) -> None:
     connection = duckdb.connect()
     for name in ("rows", "frame", "connection"):
         with pytest.raises(dc.InputError, match="no such table"):
-            DuckDBCounts(name, SCHEMA, connection=connection)
+            count_table(connection, name, SCHEMA)
 
 
 def test_the_only_table_is_not_a_view_of_a_file(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_names_of_tables_are_found_as_duckdb_finds_them(tmp_path: Path) -> None:
 def test_a_database_file_reads_nothing_else(tmp_path: Path) -> None:
     counts = by_file(database(tmp_path), "t")
     with pytest.raises(duckdb.PermissionException):
-        counts._connection.execute(f"SELECT * FROM '{tmp_path}/v.csv'")
+        counts._sources[0]._connection.execute(f"SELECT * FROM '{tmp_path}/v.csv'")
     # two sources of one file live side by side, a column that passes by among them
     text = dc.Schema(x=dc.Numeric(0, 2, bins=[1]))
     assert dc.connect(tmp_path / "clinic.duckdb", text, "t").table(["x"]).tolist() == [1, 2]

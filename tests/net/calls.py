@@ -36,15 +36,14 @@ from dpcausal.citests.registry import TESTS, make_test
 from dpcausal.citests.session import Session
 from dpcausal.cli.app import app as command_line
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import count_files
 from dpcausal.discovery.discover import METHODS
-from dpcausal.effects.effect import EffectMethod
 from dpcausal.effects.question import ESTIMANDS
+from dpcausal.effects.request import EffectMethod
 from dpcausal.gwas.plan import Method as GwasMethod
 from dpcausal.gwas.plan import ScreenPlan as GwasPlan
-from dpcausal.gwas.screen import screen
+from dpcausal.gwas.screen import screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 
 # --- end of them -------------------------------------------------------------------------------------------------
 
@@ -281,7 +280,7 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
         return folder
     if kind in ("level duckdb", "number duckdb"):
         parquet.write_table(pyarrow.table(columns), folder / "data.parquet")
-        return DuckDBCounts(folder / "data.parquet", schema, threads=1)
+        return count_files(folder / "data.parquet", schema, threads=1)
     if kind in ("level engine", "number engine"):
         import ibis
 

@@ -45,7 +45,7 @@ from dpcausal.citests import unit_circle as unit_circle_tests
 from dpcausal.core import entropy
 from dpcausal.counts import sampling
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import StreamCounts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import search
@@ -59,7 +59,7 @@ from dpcausal.stats import moments as moment_statistics
 
 RELEASE = mechanisms.release  # the function that charges, then samples
 DEAL_EQUAL, DEAL_FAIR = sampling.deal_equal, sampling.deal_fair
-BACKENDS = (MemoryCounts, DuckDBCounts)  # each with a method ``subsample``
+BACKENDS = (MemoryCounts, StreamCounts)  # each with a method ``subsample``
 GENERATOR = entropy.public_generator
 # null laws of released numbers: no data enters, and they cost a hundred times what the release does
 LAWS = (chi2_tests.median_pvalue, chi2_tests.smooth_pvalue, unit_circle_tests.worst_tail)

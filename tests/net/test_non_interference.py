@@ -136,9 +136,7 @@ def interference(
         ANSWERED.add(case.id)
         if not recorder.whats - {"charge", "simulation", "progress"}:
             found.append("no mechanism was asked")
-    elif not seen.get("error", "InputError").startswith(
-        ("InputError", "BudgetError", "UnderpoweredError", "Uninformative")
-    ):
+    elif not seen.get("error", "InputError").startswith(("InputError", "BudgetError", "UnderpoweredError")):
         found.append(f"A {first}: {seen['error']}")  # the same on both sides, and a fault all the same
     for which in second:
         other = material(case.kind, *which)
@@ -210,7 +208,7 @@ NO_RELEASE = {
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DecimalNotDeclared", "DraftSchema", "NoDelta"),  # warnings
-    "UnderpoweredError",  # an error from public numbers
+    *("PowerForecast", "UnderpoweredError"),  # from public numbers
     *(
         "AdjustsForDescendant",
         "LeavesBackDoorOpen",

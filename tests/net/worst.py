@@ -28,7 +28,7 @@ from capture import compared, record
 from neighbours import Star
 
 from dpcausal.audit.calls import ADD, CALLS, FIXED, Call, built, decoded, returned
-from dpcausal.audit.observed import answers
+from dpcausal.audit.empirical import answers
 from dpcausal.privacy import noise
 
 ROOT = Path(__file__).resolve().parents[2]

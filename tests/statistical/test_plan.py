@@ -14,7 +14,7 @@ import pytest
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured.tables import Components, JointTable, subsets_of
-from dpcausal.planning.designs import Aim, expected
+from dpcausal.planning.forecast import Aim, representative_places, table_at
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.power import Expected, Floats, directions, least_dependence, margin
 from dpcausal.stats.components import interaction
@@ -71,11 +71,16 @@ def released(plan: MeasurementPlan, counts: Floats, rng: np.random.Generator) ->
     return tables
 
 
+def typical(plan: MeasurementPlan, order: int, aim: Aim) -> Expected:
+    """The tables that stand for an order."""
+    return table_at(plan, representative_places(plan, order, "typical", aim), aim)
+
+
 def found_share(
     plan: MeasurementPlan, order: int, share: float | None, seed: int, *, cancels: bool = False
 ) -> float:
     rows = int(plan.public.rows_or_one)
-    table = expected(plan, order, "typical", Aim(rows, LEVEL, 0.8, 0.1, share))
+    table = typical(plan, order, Aim(rows, LEVEL, 0.8, 0.1, share))
     rng = np.random.default_rng(seed)
     chances = cells(table, least_dependence(table, LEVEL, 0.8), rng, cancels=cancels)
     given = tuple(range(2, order + 2))
@@ -150,7 +155,7 @@ def test_a_plan_that_is_wrong_is_seen() -> None:
     """
     quiet = planned((2,) * 37, 400_000, 0.3, 1e-6, ADD)
     aim = Aim(400_000, LEVEL, 0.8, 0.1, None)
-    table = expected(quiet, 1, "typical", aim)
+    table = typical(quiet, 1, aim)
     rng = np.random.default_rng(7)
     for factor in (0.0, 4.0):
         wrong = Expected(

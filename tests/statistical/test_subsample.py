@@ -14,7 +14,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from dpcausal.counts.protocol import TableLayout
 from dpcausal.counts.sampling import binomial_halves, deal_equal, hypergeometric
+from dpcausal.counts.stream import draw_rows
+from dpcausal.data.columns import Categorical
+from dpcausal.data.schema import Schema
 
 FAILURE = 1e-6
 
@@ -60,6 +64,14 @@ def test_small_cases_follow_the_exact_law(counts: list[int], m: int) -> None:
     random = source(1)
     draws = np.array([hypergeometric(np.array(counts), m, random) for _ in range(20_000)])
     assert pvalue(draws, law(counts, m)) > FAILURE
+
+
+def test_rows_that_pass_by_are_drawn_by_the_exact_law() -> None:
+    """Whatever chunks they come in: every set of three rows of six is as likely as any other."""
+    random, layout = source(7), TableLayout(Schema(x=Categorical(list(range(6)))))
+    chunks = [{"x": np.array(part, np.uint8)} for part in ([0], [1, 2], [3, 4, 5])]
+    drawn = [draw_rows([chunks], 6, 3, layout, random).columns[0] for _ in range(10_000)]
+    assert pvalue(np.array([np.bincount(rows, minlength=6) for rows in drawn]), law([1] * 6, 3)) > FAILURE
 
 
 @pytest.mark.parametrize("counts", [[2, 0, 0, 1, 0, 0, 0, 3], [2, 1, 3]], ids=["few rows", "few cells"])

@@ -27,7 +27,7 @@ ROOMS = {
     "sqlalchemy": ("privacy/ledger/",),
     "sqlite3": ("privacy/ledger/",),
     "psycopg": ("privacy/ledger/",),
-    "duckdb": ("counts/sql.py", "counts/stored.py", "counts/connect.py"),
+    "duckdb": ("counts/duckdb_table.py", "counts/stream.py", "counts/connect.py"),
     "ibis": ("counts/connect.py", "counts/engine.py", "counts/expressions.py", "counts/feature_queries.py"),
     "jinja2": ("present/page.py",),
     "matplotlib": ("present/plots.py",),
@@ -39,7 +39,7 @@ ROOMS = {
     "causallearn": ("adapters/causal_learn.py",),
     "polars": (),
     "pyreadstat": ("data/stat_files.py",),
-    "rdata": ("data/rds.py",),
+    "rdata": ("data/stat_files.py",),
     "openpyxl": (),
     "diffprivlib": (),
 }

@@ -1,14 +1,11 @@
-"""Two mistakes of sieve-and-examine as published, as audit targets, and a sparse vector with any scales.
-
-References: [2] Wang, Pang & Song 2020, Alg. 2.
-
-Known-broken variants, each a mistake from a paper or a public library, as audit targets.
+"""Known-broken variants, each a mistake from a paper or a public library, as audit targets.
 
 Every one claims ``epsilon`` (and delta = 1e-6 where it has one) and costs more. ``real`` is its exact cost, or a
 lower bound of it found by exact computation. ``catchable`` says whether sampling finds it at 100,000
 trials and epsilon = 1: some mistakes only show on outputs too rare to sample.
 
-References: [1] Lyu, Su & Li 2017 (variants of sparse vector); [2] Wang, Pang & Song 2020, appendix F.
+References: [1] Lyu, Su & Li 2017 (variants of sparse vector); [2] Wang, Pang & Song 2020, Alg. 2 (sieve-and-examine)
+and appendix F.
 """
 
 from __future__ import annotations
@@ -17,8 +14,8 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
-from dpcausal.audit import exact, laws, targets
-from dpcausal.audit.targets import DELTA, SCORES, Target
+from dpcausal.audit import exact, targets
+from dpcausal.audit.targets import DELTA, Target
 from dpcausal.privacy import mechanisms as dp
 from dpcausal.privacy import noise
 from dpcausal.privacy.mechanisms import INTEGERS
@@ -27,7 +24,7 @@ from dpcausal.privacy.mechanisms.sparse_vector import Scales
 
 
 def answers(queries: Sequence[int], kind: str, scales: Scales, positives: int) -> Hashable:
-    """A sparse vector with any scales; a scale of 0 means no noise."""
+    """Return the answers of a sparse vector with any scales; a scale of 0 means no noise."""
     draw = noise.geometric if kind == "geometric" else noise.discrete_laplace
     level = draw(scales.threshold) if scales.threshold else 0
     given: list[bool] = []
@@ -39,7 +36,7 @@ def answers(queries: Sequence[int], kind: str, scales: Scales, positives: int) -
 
 
 def sieve_no_sqrt(epsilon: float) -> Target:
-    """[2] Alg. 2 line 15 at n/m = 20: threshold noise for the sensitivity at size n, not m. Claims epsilon/2."""
+    """Sieve whose threshold noise is for the sensitivity at n, not m, rows ([2] Alg. 2 line 15); claims epsilon/2."""
     unit, ratio = 1000, 20
     moved = math.floor(unit * math.sqrt(ratio))  # one row moves a statistic of m rows by this much
     amplified = unamplified(epsilon / 2, ratio, 1)
@@ -66,7 +63,7 @@ def sieve_no_sqrt(epsilon: float) -> Target:
 
 
 def sieve_no_refresh(epsilon: float) -> Target:
-    """[2] Alg. 2: a failed examination is neither charged nor followed by a new threshold."""
+    """Sieve in which a failed examination costs nothing and keeps the threshold ([2] Alg. 2)."""
     mechanism = dp.SieveAndExamine(
         sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
     )
@@ -86,7 +83,7 @@ def sieve_no_refresh(epsilon: float) -> Target:
 
     def real() -> float:
         return exact.worst_loss(
-            *(laws.sieve_law(stream, "geometric", scales, examine, refresh=False) for stream in worlds)
+            *(exact.sieve_law(stream, "geometric", scales, examine, refresh=False) for stream in worlds)
         )
 
     return Target(
@@ -111,8 +108,10 @@ def _svt(
     real: Callable[[], float] | None = None,
     catchable: bool = True,
 ) -> Target:
+    """Return the target of a sparse vector with wrong scales on two streams of queries."""
+
     def found() -> float:
-        here, there = (laws.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
+        here, there = (exact.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
         return exact.worst_loss(here, there)
 
     return Target(
@@ -127,17 +126,18 @@ def _svt(
 
 
 def _scales(epsilon: float, monotone: bool = False) -> Scales:
+    """Return the scales of the shipped sparse vector."""
     return dp.SparseVector(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS).scales
 
 
 def svt_no_query_noise(epsilon: float) -> Target:
-    """[1] Alg. 5."""
+    """Sparse vector with noise on the threshold only ([1] Alg. 5)."""
     scales = Scales(_scales(epsilon).threshold, 0.0)
     return _svt("svt-no-query-noise", "noise on the threshold only", epsilon, scales, ((0, 1), (1, 0)))
 
 
 def svt_no_threshold_noise(epsilon: float) -> Target:
-    """The same threshold draw on both sides of the comparison, so that it cancels."""
+    """Sparse vector with the same threshold draw on both sides of the comparison, so that it cancels."""
     scales = Scales(0.0, _scales(epsilon).query)
     low = -round(scales.query)
     worlds = ((low,) * 6, (low + 1,) * 6)
@@ -145,13 +145,13 @@ def svt_no_threshold_noise(epsilon: float) -> Target:
 
 
 def svt_monotone_scales(epsilon: float) -> Target:
-    """Halved query noise on queries that one row can move both ways: 1.5 epsilon."""
+    """Sparse vector with halved query noise on queries that one row can move both ways: 1.5 epsilon."""
     scales = _scales(epsilon, monotone=True)
     return _svt("svt-monotone-scales", "monotone scales, general queries", epsilon, scales, ((0, 0), (1, -1)))
 
 
 def svt_laplace_monotone_scales(epsilon: float) -> Target:
-    """The same with Laplace noise: as wrong, but it only shows on rare outputs."""
+    """Monotone scales for general queries with Laplace noise: as wrong, but it only shows on rare outputs."""
     scales = _scales(epsilon, monotone=True)
     return _svt(
         "svt-laplace-monotone-scales",
@@ -166,29 +166,26 @@ def svt_laplace_monotone_scales(epsilon: float) -> Target:
 
 
 def svt_unlimited(epsilon: float) -> Target:
-    """[1] Alg. 6: pays for one positive, gives four."""
+    """Sparse vector that pays for one positive and gives four ([1] Alg. 6)."""
     worlds = ((0,) * 5, (1, -1, -1, -1, -1))
     return _svt(
         "svt-unlimited", "four positives for the price of one", epsilon, _scales(epsilon), worlds, positives=4
     )
 
 
+def _broken(target: Target, name: str, says: str, claim: float) -> Target:
+    """Return a shipped target under the name of a mistake that claims too little, and is caught."""
+    return replace(target, name=name, says=says, claim=claim, broken=True, catchable=True)
+
+
 def laplace_small_scale(epsilon: float) -> Target:
-    """Noise 30% too small: epsilon/.7."""
-    wrong = targets.laplace(epsilon / 0.7)
-    return replace(
-        wrong,
-        name="laplace-small-scale",
-        says="noise 30% too small",
-        claim=epsilon,
-        broken=True,
-        catchable=True,
-    )
+    """Laplace noise 30% too small: epsilon/.7."""
+    return _broken(targets.laplace(epsilon / 0.7), "laplace-small-scale", "noise 30% too small", epsilon)
 
 
 def gaussian_small_sigma(epsilon: float) -> Target:
-    """Noise 30% too small. At delta = 1e-6 the excess hides in tails that sampling can't see."""
-    sigma = dp.Gaussian(sensitivity=1.0, rho=_rho(epsilon), grid=INTEGERS).steps[1] * 0.7
+    """Gaussian noise 30% too small. At delta = 1e-6 the excess hides in tails that sampling can't see."""
+    sigma = dp.Gaussian(sensitivity=1.0, rho=targets.rho_at(epsilon), grid=INTEGERS).steps[1] * 0.7
     return Target(
         name="gaussian-small-sigma",
         says="Gaussian noise 30% too small",
@@ -200,40 +197,20 @@ def gaussian_small_sigma(epsilon: float) -> Target:
     )
 
 
-def _rho(epsilon: float) -> float:
-    tail = math.log(1 / DELTA)
-    return (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
-
-
 def noisy_max_monotone_scales(epsilon: float) -> Target:
-    """Scale Delta/epsilon for scores that one row can move both ways: 2 epsilon."""
-    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=True, grid=INTEGERS)
-    return Target(
-        name="noisy-max-monotone-scales",
-        says="noisy max with monotone scales on general scores",
-        sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.noisy_max_law(s, mechanism.scale)),
-        broken=True,
-        catchable=True,
-    )
+    """Noisy max of scale Delta/epsilon for scores that one row can move both ways: 2 epsilon."""
+    wrong = targets.noisy_max(epsilon, monotone=True)
+    says = "noisy max with monotone scales on general scores"
+    return _broken(wrong, "noisy-max-monotone-scales", says, epsilon)
 
 
 def top_k_unsplit(epsilon: float) -> Target:
-    """Two rounds at the full epsilon each."""
-    wrong = targets.top_k(2 * epsilon)
-    return replace(
-        wrong,
-        name="top-k-unsplit",
-        says="two rounds, each at epsilon",
-        claim=epsilon,
-        broken=True,
-        catchable=True,
-    )
+    """Top-2 by two rounds at the full epsilon each: 2 epsilon."""
+    return _broken(targets.top_k(2 * epsilon), "top-k-unsplit", "two rounds, each at epsilon", epsilon)
 
 
 def smooth_median_paper(epsilon: float) -> Target:
-    """[2] appendix F: alpha = epsilon/2, beta = epsilon ln(1/delta)/2. Its real delta at epsilon is near 1."""
+    """Smooth median with the constants of [2] appendix F, alpha = epsilon/2 and beta = epsilon ln(1/delta)/2."""
     cells = 10**6
     beta = epsilon * math.log(1 / DELTA) / 2
     scales = [2 * cells * math.exp(-beta) / epsilon, 2 * cells / epsilon]  # of (0, 0, 0) and (0, 0, cells)

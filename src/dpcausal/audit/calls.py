@@ -1,7 +1,7 @@
 """Audit targets that are whole public calls: ``ci_test``, ``discover`` and the screening of a study.
 
 A call runs as a user's does, with production noise and nothing replaced; what it returns and what the mechanisms on its
-way answered is observed (``observed.py``). The two data sets are the neighbours that came nearest to the charge in a
+way answered is observed (``empirical.py``). The two data sets are the neighbours that came nearest to the charge in a
 search over extreme and random ones: ``neighbours.json``, made by ``tests/net/worst.py`` with the searches of
 ``tests/net/neighbours.py``. Calls run without delta: what sampling could see of 1e-6 is nothing.
 """
@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from dpcausal.audit.observed import RESULT, Observation, Value, answers, flat
+from dpcausal.audit.empirical import RESULT, Observation, Value, answers, flat
 from dpcausal.audit.targets import Target
 from dpcausal.citests.ci_test import ci_test
 from dpcausal.core.errors import InputError
@@ -28,14 +28,13 @@ from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.discover import NoDelta, discover
 from dpcausal.gwas.plan import Method
-from dpcausal.gwas.screen import screen
+from dpcausal.gwas.screen import screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 from dpcausal.models import LinearGaussian
 
 REPLACE, ADD, FIXED = "replace-one", "add-remove", "fixed-labels"
-TRIALS = 2_000  # of a call, unless told: it costs milliseconds
-WHOLE = "the whole of epsilon"  # stands for it among the options of a search
+TRIALS = 2_000  # of a call by default: it costs milliseconds
+WHOLE = "the whole of epsilon"  # a value among the options of a search that means it
 Columns = dict[str, Any]
 
 PAIR = Schema({name: Categorical([0, 1]) for name in "xy"})
@@ -70,6 +69,7 @@ class Call:
 
 
 def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) -> Call:
+    """Return the call of a test of x and y, given z where the schema has it."""
     given = [column for column in schema if column == "z"]
 
     def run(data: Any, epsilon: float, relation: Any) -> Any:
@@ -82,6 +82,7 @@ def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) 
 
 
 def _tests() -> Iterator[Call]:
+    """Yield a call of every test, with the options that change what it releases."""
     for name in ("auto", "kendall", "spearman", "measured"):
         yield _test(name, "bits", BITS)
     for name in ("kendall", "spearman"):
@@ -105,6 +106,8 @@ def _tests() -> Iterator[Call]:
 
 
 def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
+    """Return the call of a method of discovery."""
+
     def run(data: Any, epsilon: float, relation: Any) -> Any:
         method: Any = name
         given: dict[str, Any] = {
@@ -118,6 +121,7 @@ def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
 
 
 def _searches() -> Iterator[Call]:
+    """Yield a call of every private method of discovery."""
     yield _search("auto", "bits", BITS)
     yield _search("measured", "bits", BITS, confidence=0)  # repeats are made of what was released, and slow
     yield _search("curate", "bits", BITS)
@@ -130,6 +134,7 @@ def _searches() -> Iterator[Call]:
 
 
 def _studies() -> Iterator[Call]:
+    """Yield the calls that screen or test SNPs."""
     for method in get_args(Method):
 
         def run(data: Any, epsilon: float, _: str, method: Any = method) -> Any:
@@ -152,23 +157,24 @@ CALLS: dict[str, Call] = {call.name: call for call in (*_tests(), *_searches(), 
 
 @cache
 def _stored() -> Any:
+    """Return all stored neighbours, by call and relation."""
     return json.loads(files(__package__).joinpath("neighbours.json").read_text())
 
 
 def stored(call: Call, relation: str) -> tuple[Columns, Columns]:
-    """The two neighbours of this call as columns: a common base with either row, or without one (null)."""
-    kept = _stored()[call.name][relation]
+    """Return the two neighbours of this call as columns: a common base with either row, or without one (null)."""
+    pair = _stored()[call.name][relation]
 
     def world(row: Any) -> Columns:
-        more = {name: [] if row is None else [row[name]] for name in kept["base"]}
-        return {name: decoded([*column, *more[name]]) for name, column in kept["base"].items()}
+        more = {name: [] if row is None else [row[name]] for name in pair["base"]}
+        return {name: decoded([*column, *more[name]]) for name, column in pair["base"].items()}
 
-    first, second = kept["rows"]
+    first, second = pair["rows"]
     return world(first), world(second)
 
 
 def decoded(cells: list[Any]) -> Any:
-    """Cells as they are stored: "0" and "1" are codes, "0120" the genotypes of a person, 0.25 is a number.
+    """Return cells from how they are stored: "0" and "1" are codes, "0120" the genotypes of a person, 0.25 is a number.
 
     >>> decoded(["0", "1"]), decoded([0.5]), decoded(["01", "12"]).tolist()
     (array([0, 1]), array([0.5]), [[0, 1], [1, 2]])
@@ -180,7 +186,7 @@ def decoded(cells: list[Any]) -> Any:
 
 
 def built(call: Call, columns: Columns) -> Any:
-    """What the call is given: rows, or the counts of a study."""
+    """Return what the call is given: rows, or the counts of a study."""
     if call.schema is not None:
         return read(columns, call.schema)
     genotypes, case = columns["genotypes"], columns["case"].astype(bool)
@@ -193,7 +199,7 @@ def built(call: Call, columns: Columns) -> Any:
 
 
 def returned(result: Any) -> dict[str, Value]:
-    """The features of a result: every number and every decision in it."""
+    """Return the features of a result: every number and every decision in it."""
     found: dict[str, Value] = {}
     for name in ("independent", "rejected", "statistic", "pvalue", "asked", "full", "complete"):
         value = getattr(result, name, None)
@@ -227,7 +233,7 @@ def sampler(call: Call, worlds: Sequence[Any], epsilon: float, relation: str) ->
 
 
 def target(name: str, epsilon: float, relation: str | None = None) -> Target:
-    """The audit of this call at this epsilon.
+    """Return the audit of this call at this epsilon.
 
     Raises
     ------

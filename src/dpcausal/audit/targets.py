@@ -7,12 +7,13 @@ loss of the mechanism; for those with a delta, the exact epsilon at that delta o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from dpcausal.audit import exact, laws
+from dpcausal.audit import exact
 from dpcausal.audit.empirical import Sampler
 from dpcausal.privacy import mechanisms as dp
 from dpcausal.privacy.mechanisms import INTEGERS
@@ -32,12 +33,12 @@ class Target:
     real: Callable[[], float]
     delta: float = 0.0
     broken: bool = False
-    trials: int = 100_000  # unless told
+    trials: int = 100_000  # by default
     catchable: bool = False  # of a broken one: whether 100,000 trials at epsilon = 1 refute its claim
 
 
 def laplace(epsilon: float) -> Target:
-    """One count, 0 against 1."""
+    """Laplace noise on one count, 0 against 1."""
     mechanism = dp.Laplace(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     return Target(
         name="laplace",
@@ -49,10 +50,8 @@ def laplace(epsilon: float) -> Target:
 
 
 def gaussian(epsilon: float) -> Target:
-    """One count, 0 against 1; claims (epsilon, 1e-6) through rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
-    tail = math.log(1 / DELTA)
-    rho = (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
-    mechanism = dp.Gaussian(sensitivity=1.0, rho=rho, grid=INTEGERS)
+    """Gaussian noise on one count, 0 against 1; claims (epsilon, 1e-6)."""
+    mechanism = dp.Gaussian(sensitivity=1.0, rho=rho_at(epsilon), grid=INTEGERS)
     return Target(
         name="gaussian",
         says="a count with Gaussian noise",
@@ -63,8 +62,14 @@ def gaussian(epsilon: float) -> Target:
     )
 
 
+def rho_at(epsilon: float) -> float:
+    """Return the rho of rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
+    tail = math.log(1 / DELTA)
+    return (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
+
+
 def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) -> float:
-    """The least epsilon that goes with delta = 1e-6 for noise of (centre, scale) ``here`` and ``there``."""
+    """Return the exact epsilon at delta = 1e-6 between noise of (centre, scale) ``here`` and ``there``."""
     low, high = 0.0, 100.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -76,7 +81,7 @@ def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) 
 
 
 def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
-    """Two queries at the threshold; the neighbour moves the first up and the second down."""
+    """Sparse vector on two queries at the threshold; the neighbour moves the first up and the second down."""
     mechanism = dp.SparseVector(
         sensitivity=1.0,
         epsilon=epsilon,
@@ -98,7 +103,7 @@ def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
 
 
 def sieve_and_examine(epsilon: float) -> Target:
-    """As for the sparse vector, half of epsilon for the examination of the second query."""
+    """Sieve-and-examine on two queries at the threshold; half of epsilon is for the examination."""
     mechanism = dp.SieveAndExamine(
         sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
     )
@@ -124,46 +129,46 @@ def sieve_and_examine(epsilon: float) -> Target:
 SCORES = ((0, 1, 1), (-1, 2, 2))  # the first candidate falls, the others rise
 
 
-def noisy_max(epsilon: float) -> Target:
-    """Three candidates."""
-    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
+def selection(
+    name: str,
+    says: str,
+    mechanism: dp.NoisyMax | dp.PermuteAndFlip | dp.Exponential,
+    law: Callable[[Sequence[int]], exact.Law],
+    far: int = 40,
+) -> Target:
+    """Return the target of a choice among three candidates; ``law`` is that of the mechanism."""
     return Target(
-        name="noisy-max",
-        says="report-noisy-max with geometric noise",
+        name=name,
+        says=says,
         sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.noisy_max_law(s, mechanism.scale)),
+        claim=mechanism.epsilon,
+        real=lambda: exact.worst_selection(law, far=far),
     )
+
+
+def noisy_max(epsilon: float, *, monotone: bool = False) -> Target:
+    """Report-noisy-max among three candidates."""
+    mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS)
+    law = partial(exact.noisy_max_law, scale=mechanism.scale)
+    return selection("noisy-max", "report-noisy-max with geometric noise", mechanism, law)
 
 
 def permute_and_flip(epsilon: float) -> Target:
-    """Three candidates."""
+    """Permute-and-flip among three candidates."""
     mechanism = dp.PermuteAndFlip(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
-    return Target(
-        name="permute-and-flip",
-        says="permute-and-flip",
-        sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(lambda s: laws.choice_law(mechanism, s, flip=True)),
-    )
+    law = partial(exact.choice_law, mechanism, flip=True)
+    return selection("permute-and-flip", "permute-and-flip", mechanism, law)
 
 
 def exponential(epsilon: float) -> Target:
-    """Three candidates."""
+    """The exponential mechanism among three candidates."""
     mechanism = dp.Exponential(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
-    return Target(
-        name="exponential",
-        says="the exponential mechanism",
-        sampler=lambda world: mechanism.sample(SCORES[world]),
-        claim=epsilon,
-        real=lambda: exact.worst_selection(
-            lambda s: laws.choice_law(mechanism, s, flip=False), far=math.ceil(FAR / epsilon)
-        ),
-    )
+    law = partial(exact.choice_law, mechanism, flip=False)
+    return selection("exponential", "the exponential mechanism", mechanism, law, math.ceil(FAR / epsilon))
 
 
 def top_k(epsilon: float) -> Target:
-    """The best two of three candidates."""
+    """The best two of three candidates, by peeling."""
     mechanism = dp.TopK(sensitivity=1.0, count=2, epsilon=epsilon, grid=INTEGERS)
     return Target(
         name="top-k",
@@ -175,7 +180,7 @@ def top_k(epsilon: float) -> Target:
 
 
 def median(epsilon: float) -> Target:
-    """Five points; one moves from the left end to the right end."""
+    """Exponential median of five points; one moves from the left end to the right end."""
     cells, left = 10_000, 100
     mechanism = dp.ExponentialMedian(lower=0.0, upper=float(cells), epsilon=epsilon, cells=cells)
     worlds = [(0, 0, left, left, cells), (0, left, left, cells, cells)]
@@ -191,7 +196,7 @@ def median(epsilon: float) -> Target:
 
 
 def smooth_median(epsilon: float) -> Target:
-    """Three points of which one moves across; Laplace noise, delta = 1e-6."""
+    """Smooth median of three points, one of which moves across; Laplace noise, delta = 1e-6."""
     mechanism = dp.SmoothMedian(lower=0.0, upper=100.0, epsilon=epsilon, delta=DELTA, cells=100)
     worlds = [(0, 0, 100), (0, 100, 100)]
 

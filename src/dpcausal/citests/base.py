@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Protocol, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
 from dpcausal.citests.result import (
     BothMissing,
@@ -29,7 +29,7 @@ from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Categorical, Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.privacy.events import Event, PureEvent
@@ -64,13 +64,9 @@ class Question:
     ordered: bool  # whether the levels of x and of y have an order (two levels always do)
     numeric: frozenset[str] = frozenset()  # those of its columns that hold numbers
     other_cells: int = 1  # cells of the given columns that hold levels
-    groups: tuple[tuple[str, ...], tuple[str, ...]] | None = (
-        None  # of x and of y, where one has several columns
-    )
-    widths: tuple[int, int] = (
-        1,
-        1,
-    )  # columns of x and of y in a regression, levels without an order having one each
+    # the columns of x and of y, where one of them has several
+    groups: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    widths: tuple[int, int] = (1, 1)  # columns of x and of y in a regression; an unordered level has its own
 
     @classmethod
     def of(
@@ -94,14 +90,14 @@ class Question:
         inner = [tuple(sorted(side, key=place.__getitem__)) for side in sides]
         of_x, of_y = sorted(inner, key=lambda side: place[side[0]])
         sizes = {name: schema[name].size for name in names}
-        ordered = all(_is_ordered(schema, name) for name in (*of_x, *of_y))
+        ordered = all(has_order(schema[name]) for name in (*of_x, *of_y))
         inside = tuple(sorted(given, key=place.__getitem__))
         numeric = frozenset(name for name in names if isinstance(schema[name], Numeric))
         others = math.prod(sizes[z] for z in given if z not in numeric)
         r, c, k = (math.prod(sizes[name] for name in side) for side in (of_x, of_y, inside))
         groups = (of_x, of_y) if len(of_x) + len(of_y) > 2 else None
         wide = [
-            sum(1 if _is_ordered(schema, name) else min(sizes[name], MAX_INDICATORS) for name in side)
+            sum(1 if has_order(schema[name]) else min(sizes[name], MAX_INDICATORS) for name in side)
             for side in (of_x, of_y)
         ]
         return cls(
@@ -144,7 +140,7 @@ class Question:
         return (*self.given, self.x, self.y)
 
     def blocks(self, counts: Counts) -> Blocks:
-        """Return the table of shape (k, r, c)."""
+        """Return the counts of (given, x, y) as a table of shape (k, r, c)."""
         return counts.table(self.columns).reshape(self.k, self.r, self.c)
 
     def __str__(self) -> str:
@@ -161,12 +157,8 @@ def _side(columns: str | Sequence[str], word: str) -> tuple[str, ...]:
 
 
 def _words(columns: tuple[str, ...]) -> str:
+    """Return the name of one column, or the names of several in parentheses."""
     return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
-
-
-def _is_ordered(schema: Schema, name: str) -> bool:
-    column = schema[name]
-    return not isinstance(column, Categorical) or column.ordered or column.size <= 2
 
 
 @dataclass(frozen=True)
@@ -200,7 +192,7 @@ class Outcome:
 
 
 class Charger(Protocol):
-    """Anything that takes charges."""
+    """A budget: anything that takes charges."""
 
     def charge(self, *events: Event) -> None:
         """Record events or refuse."""
@@ -211,7 +203,7 @@ class Charger(Protocol):
 
 @dataclass(frozen=True)
 class TestSettings:
-    """What a private test is asked under.
+    """The privacy, level and neighbours under which a private test is asked.
 
     Attributes
     ----------
@@ -265,7 +257,7 @@ class TestInfo:
     needs_order : bool
         Whether the levels of x and of y must have an order (numbers do, two levels always do).
     signed : bool
-        Whether the sign of the statistic says which way y goes with x.
+        Whether the sign of the statistic says whether y rises or falls with x.
     any_question : bool
         Whether it answers every question, whatever the levels and the conditioning columns are.
     several_columns : bool
@@ -309,6 +301,18 @@ class CITest(ABC):
     info: ClassVar[TestInfo]
     registered: ClassVar[Mapping[str, type[CITest]]] = {}  # all tests by name; set by the registry
 
+    def __post_init__(self) -> None:
+        for name, choices in self._choices().items():
+            if (given := getattr(self, name)) not in choices:
+                raise InputError(f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, not {given!r}")
+
+    @classmethod
+    @cache
+    def _choices(cls) -> dict[str, tuple[str, ...]]:
+        """Return the values of every option that takes one of a few."""
+        hints = get_type_hints(cls).items()
+        return {name: get_args(hint) for name, hint in hints if get_origin(hint) is Literal}
+
     @classmethod
     @cache
     def options(cls) -> tuple[Option, ...]:
@@ -346,7 +350,7 @@ class CITest(ABC):
 
     @property
     def signed(self) -> bool:
-        """Whether, with these options, the sign of the statistic says which way y goes with x."""
+        """Whether, with these options, the sign of the statistic says whether y rises or falls with x."""
         return self.info.signed
 
     def check(self, question: Question) -> None:
@@ -370,7 +374,7 @@ class CITest(ABC):
             )
 
     def tau(self, statistic: float, n: int) -> float | None:
-        """Return the mean tau-a within the cells of z that a statistic of n rows means; None where it means none."""
+        """Return the mean tau-a within the cells of z, from the statistic of n rows; None where the test has none."""
         del statistic, n
         return None
 

@@ -77,7 +77,7 @@ def _simulated_medians(mechanism: SmoothMedian, m: int, epoch: int) -> NDArray[n
 
 
 def smooth_pvalue(median: float, mechanism: SmoothMedian, m: int) -> float:
-    """Return the probability of a median this small or smaller under the null.
+    """Return the p-value of a released smooth median: the chance of one this small or smaller under the null.
 
     >>> mechanism = SmoothMedian(lower=0.0, upper=1.0, epsilon=1.0, noise="cauchy")
     >>> smooth_pvalue(0.0, mechanism, 15) < smooth_pvalue(1.0, mechanism, 15) == 1.0
@@ -88,7 +88,7 @@ def smooth_pvalue(median: float, mechanism: SmoothMedian, m: int) -> float:
 
 
 def found_at_best(mechanism: SmoothMedian, m: int, level: float) -> float:
-    """Return the chance to reject where all m p-values are 0: from public numbers, by the law of the noise.
+    """Return the power of a smooth median where all m p-values are 0: from public numbers, by the law of the noise.
 
     Under the null the noise has the scale that evenly spread p-values give. A median's is larger for random ones, by a
     factor up to ``UNEVEN`` on average: measured on simulated uniform p-values.
@@ -97,17 +97,15 @@ def found_at_best(mechanism: SmoothMedian, m: int, level: float) -> float:
     >>> found_at_best(few, 29, 0.05), found_at_best(few, 449, 0.05) > 0.9
     (0.0, True)
     """
-    kept = m - 2 * mechanism.trim if isinstance(mechanism, SmoothTrimmedMean) else 1
+    averaged = m - 2 * mechanism.trim if isinstance(mechanism, SmoothTrimmedMean) else 1
     even = ((np.arange(m) + 0.5) / m * mechanism.cells).astype(np.int64)
     under_null, here = (
-        mechanism.scale(points) / (mechanism.cells * kept) for points in (even, np.zeros(m, np.int64))
+        mechanism.scale(points) / (mechanism.cells * averaged) for points in (even, np.zeros(m, np.int64))
     )
     quantile, chance = _LAWS[mechanism.noise]
-    if kept == 1:
+    if averaged == 1:
         under_null *= UNEVEN[mechanism.noise]
-    own = (
-        float(-ndtri(level)) * 0.5 / math.sqrt(m + 2)
-    )  # of a median of m uniform numbers; a mean's is smaller
+    own = float(-ndtri(level)) * 0.5 / math.sqrt(m + 2)  # of m uniform numbers' median; a mean's is smaller
     edge = 0.5 - math.hypot(under_null * quantile(level), own)
     return chance(edge / here) if edge > 0 else 0.0
 
@@ -150,8 +148,7 @@ class MedianOfPartsTest(TableTest):
     ] = None
 
     def __post_init__(self) -> None:
-        if self.median not in ("exponential", "laplace", "gaussian", "cauchy"):
-            raise InputError(f"median must be exponential, laplace, gaussian or cauchy, not {self.median!r}")
+        super().__post_init__()
         if self.trim is None:
             return
         if self.median == "exponential":
@@ -234,7 +231,7 @@ class MedianOfPartsTest(TableTest):
 
 @dataclass(frozen=True)
 class Chi2(MedianOfPartsTest):
-    """Pearson's chi-squared."""
+    """Pearson's chi-squared, private by a median over parts."""
 
     info = TestInfo(
         "chi2",
@@ -247,7 +244,7 @@ class Chi2(MedianOfPartsTest):
 
 @dataclass(frozen=True)
 class LikelihoodRatio(MedianOfPartsTest):
-    """The likelihood ratio G."""
+    """The likelihood ratio G, private by a median over parts."""
 
     info = TestInfo(
         "g",

@@ -9,8 +9,9 @@
   and takes unordered levels by indicators.
 - Several columns as x or y: ``gcm``, the only test that takes them.
 
-Where only counts are there, not rows, everything goes by declared bins, and what a number does within a bin counts as
-dependence: the reason says so. ``crt`` is never chosen: it needs a model. Measured in ``benchmarks/auto_level.py``.
+Where only counts are there, not rows, numbers take part by their declared bins, and what a number does within a bin
+counts as dependence: the reason says so. ``crt`` is never chosen: it needs a model. Measured in
+``benchmarks/auto_level.py``.
 """
 
 from __future__ import annotations

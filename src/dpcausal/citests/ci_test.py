@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpcausal.citests.base import CITest, Question, ValueTest, missing_rules
+from dpcausal.citests.base import CITest, Outcome, Question, ValueTest, missing_rules
 from dpcausal.citests.choice import choose, with_noise
-from dpcausal.citests.look import missed_by, refuse_underpowered
+from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
 from dpcausal.citests.session import Session
@@ -24,6 +26,7 @@ from dpcausal.core.arguments import (
     refuses_schema,
 )
 from dpcausal.core.errors import InputError
+from dpcausal.core.forecast import PowerForecast
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import (
@@ -33,6 +36,7 @@ from dpcausal.core.statement import (
     Asked,
     Exact,
     OneAnswer,
+    PrivacyStatement,
     Public,
     Released,
     SettingKnown,
@@ -41,9 +45,8 @@ from dpcausal.core.statement import (
 from dpcausal.counts.protocol import Counts, source_limits
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset, not_a_dataset
-from dpcausal.data.schema import Schema
 from dpcausal.privacy.accounting.composition import check_total
-from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.budget import Budget, refuse_hopeless
 from dpcausal.stats.limits import row_limit
 
 if TYPE_CHECKING:
@@ -224,7 +227,7 @@ def ci_test(
     >>> test.independent, test.method, test.privacy.epsilon
     (False, 'kendall', 1.0)
 
-    An option of a test goes beside the rest:
+    An option of a test is a keyword like any other:
 
     >>> test = dc.ci_test(data, "smoke", "xray", ["either"], method="test-of-tests", test="chi2", epsilon=1.0)
     >>> test.privacy.private, test.privacy.epsilon
@@ -236,8 +239,7 @@ def ci_test(
         check_total(epsilon, delta)
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
-    reason: Reason
-    name, reason = checked_name(method, "method"), ByQuestion("as-asked")
+    name = checked_name(method, "method")
     relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
@@ -245,6 +247,7 @@ def ci_test(
     given = column_names(given, "given", data.schema)
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)
+    reason: Reason = ByQuestion("as-asked")
     if name == "auto":
         public_n = None if relation is Neighbours.ADD_REMOVE else data.n
         name, reason = choose(question, epsilon, rows=isinstance(data, Dataset), n=public_n)
@@ -258,144 +261,194 @@ def ci_test(
     shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
     test = make_test(name, options, shared)
     test.check(question)
-    if epsilon is None:
-        refuse_charge_without_epsilon(delta, ledger)
-        budget = Budget.none(relation)
-    else:
-        if not anyway and relation is Neighbours.REPLACE_ONE:
-            refuse_underpowered(test, question, data.n, epsilon, delta, level, ledger, dataset)
-        reserve = delta if test.own_delta else 0.0
-        note = {"command": "test", "method": name, "question": str(question)}
-        budget = Budget(
-            epsilon,
-            delta,
-            neighbours=relation,
-            reserve=reserve,
-            ledger=ledger,
-            dataset=dataset,
-            note=note,
-            rows=None if relation is Neighbours.ADD_REMOVE else data.n,
-            file=data.file if isinstance(data, Dataset) else None,
-        )
-    session = Session(
-        data,
-        test,
-        level=level,
+    request = _Request(
+        data=data,
+        x=_as_asked(x),
+        y=_as_asked(y),
+        given=given,
+        question=question,
+        method=name,
+        test=test,
+        reason=reason,
+        neighbours=relation,
         epsilon=epsilon,
         delta=delta,
-        neighbours=relation,
-        budget=None if epsilon is None else budget,
-    )
-    with budget.telling():
-        outcome = session.ask(question.x_columns, question.y_columns, question.given)
-    public_rows = data.n if relation is not Neighbours.ADD_REMOVE or epsilon is None else None
-    held_fixed = test.held_fixed(question, data, public_rows)
-    by_spread = isinstance(held_fixed, HeldBySpread)
-    rows = (ROWS,) if relation is not Neighbours.ADD_REMOVE else ()
-    known: tuple[Public, ...] = rows or (NOT_EMPTY,)
-    if epsilon is not None and isinstance(test, ValueTest) and isinstance(data, Dataset):
-        known += row_limit(relation) if test.limits_rows(question) else ()
-    asked = [_asked(question.x_columns), _asked(question.y_columns)]
-    if set(question.x_columns) != ({x} if isinstance(x, str) else set(x)):
-        asked.reverse()  # a question has the order of the schema, an answer that of whoever asked
-    statement = budget.statement(
-        released=[
-            OneAnswer(
-                x=asked[0],
-                y=asked[1],
-                given=question.given,
-                released=EXACT if epsilon is None else _released(test, held_fixed),
-            )
-        ],
-        public=(
-            *PUBLIC,
-            *data.schema.assumes,
-            data.schema.missing_as((*question.x_columns, *question.y_columns, *question.given)),
-            *known,
-            *_also_public(test, data, question),
-        ),
-        adaptive=outcome.chosen is not None or by_spread,
-        unit=test.protects,
-        limits=source_limits(data),
-        rows=data.n if rows else None,
-    )
-    # where the reason has said how numeric columns are held fixed it is not said again
-    binned = isinstance(reason, NoOrder) and reason.binned
-    statistic = (
-        outcome.statistic if outcome.statistic is not None and math.isfinite(outcome.statistic) else None
-    )
-    signed = test.signed and question.ordered and not question.several
-    tau = None if statistic is None or not public_rows else test.tau(statistic, public_rows)
-    missed = None
-    if outcome.independent and (epsilon is None or relation is Neighbours.REPLACE_ONE):
-        missed = missed_by(test, question, data.n, epsilon, delta, level)
-    return CITestResult(
-        x=x if isinstance(x, str) else _asked(tuple(x)),
-        y=y if isinstance(y, str) else _asked(tuple(y)),
-        given=tuple(given),
-        method=name,
         level=level,
-        independent=outcome.independent,
-        pvalue=outcome.pvalue,
-        statistic=statistic,
-        dof=outcome.dof,
-        reason=reason,
-        held_fixed=None if binned else held_fixed,
-        chosen=outcome.chosen,
-        direction=_trend(data.schema, str(asked[0]), str(asked[1]), question.given, statistic, tau)
-        if signed and not outcome.independent
-        else None,
-        tau=tau,
-        missed=missed,
-        with_noise=with_noise(question, rows=isinstance(data, Dataset), n=data.n)
-        if epsilon is None and method == "auto"
-        else None,
-        by_bins=_by_bins(test, data, question),
-        missing=missing_rules(data.schema, test, question, rows=isinstance(data, Dataset)),
-        privacy=statement,
     )
+    budget = request.budget(ledger, dataset, anyway)
+    found = request.result(request.answer(budget), budget)
+    if epsilon is None and method == "auto":
+        return replace(found, with_noise=with_noise(question, rows=request.has_rows, n=data.n))
+    return found
 
 
-def _asked(columns: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return a column as a text, several as they are."""
-    return columns[0] if len(columns) == 1 else columns
+@dataclass(frozen=True, kw_only=True)
+class _Request:
+    """One call of ``ci_test`` whose arguments have been checked: all of it is public but the rows of ``data``."""
+
+    data: Dataset | Counts
+    x: str | tuple[str, ...]  # in the order in which they were asked about; a question has that of the schema
+    y: str | tuple[str, ...]
+    given: Sequence[str]
+    question: Question
+    method: str
+    test: CITest
+    reason: Reason
+    neighbours: Neighbours
+    epsilon: float | None
+    delta: float
+    level: float
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows, and not only counts."""
+        return isinstance(self.data, Dataset)
+
+    @property
+    def rows_protected(self) -> bool:
+        """Whether the number of rows is protected."""
+        return self.neighbours is Neighbours.ADD_REMOVE
+
+    @property
+    def public_rows(self) -> int | None:
+        """The number of rows, unless it is protected and the answer private."""
+        return None if self.rows_protected and self.epsilon is not None else self.data.n
+
+    @property
+    def limits_rows(self) -> bool:
+        """Whether the test takes no more than so many rows where it has rows."""
+        return isinstance(self.test, ValueTest) and self.test.limits_rows(self.question)
+
+    @cached_property
+    def forecast(self) -> PowerForecast | None:
+        """What the test finds and how often, by public numbers; None where the number of rows is not one."""
+        if (self.epsilon is not None and self.neighbours is not Neighbours.REPLACE_ONE) or self.data.n == 0:
+            return None
+        return forecast_of_test(self.test, self.question, self.data.n, self.epsilon, self.delta, self.level)
+
+    def budget(self, ledger: str | Ledger | None, dataset: str | None, anyway: bool) -> Budget:
+        """Return the budget that the answer is charged to; refuse what would show nothing unless ``anyway``."""
+        if self.epsilon is None:
+            refuse_charge_without_epsilon(self.delta, ledger)
+            return Budget.none(self.neighbours)
+        if not anyway:
+            refuse_hopeless(self.forecast, ledger, dataset)
+        return Budget(
+            self.epsilon,
+            self.delta,
+            neighbours=self.neighbours,
+            reserve=self.delta if self.test.own_delta else 0.0,
+            ledger=ledger,
+            dataset=dataset,
+            note={"command": "test", "method": self.method, "question": str(self.question)},
+            rows=None if self.rows_protected else self.data.n,
+            file=self.data.file if isinstance(self.data, Dataset) else None,
+        )
+
+    def answer(self, budget: Budget) -> Outcome:
+        """Return the answer of the test, charged to ``budget`` where it is private."""
+        session = Session(
+            self.data,
+            self.test,
+            level=self.level,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+            budget=None if self.epsilon is None else budget,
+        )
+        with budget.telling():
+            return session.ask(self.question.x_columns, self.question.y_columns, self.question.given)
+
+    def result(self, outcome: Outcome, budget: Budget) -> CITestResult:
+        """Return the answer with what it cost and what it means."""
+        held_fixed = self.test.held_fixed(self.question, self.data, self.public_rows)
+        found = outcome.statistic
+        statistic = found if found is not None and math.isfinite(found) else None
+        tau = None
+        if statistic is not None and self.public_rows:
+            tau = self.test.tau(statistic, self.public_rows)
+        # where the reason says how numeric columns are held fixed, it is not repeated
+        binned = isinstance(self.reason, NoOrder) and self.reason.binned
+        return CITestResult(
+            x=self.x,
+            y=self.y,
+            given=tuple(self.given),
+            method=self.method,
+            level=self.level,
+            independent=outcome.independent,
+            pvalue=outcome.pvalue,
+            statistic=statistic,
+            dof=outcome.dof,
+            reason=self.reason,
+            held_fixed=None if binned else held_fixed,
+            chosen=outcome.chosen,
+            direction=None if outcome.independent else self.direction(statistic, tau),
+            tau=tau,
+            missed=self.forecast if outcome.independent else None,
+            by_bins=self.by_bins(),
+            missing=missing_rules(self.data.schema, self.test, self.question, rows=self.has_rows),
+            privacy=self.statement(outcome, budget, held_fixed),
+        )
+
+    def statement(self, outcome: Outcome, budget: Budget, held_fixed: HeldFixed | None) -> PrivacyStatement:
+        """Return the privacy statement."""
+        released: Released = EXACT
+        if self.epsilon is not None:
+            released = self.test.releases
+            if isinstance(held_fixed, HeldBySpread):  # counts of these columns were released before
+                released = SpreadCounts(held_fixed.columns, then=released)
+        schema, sides = self.data.schema, [self.question.x_columns, self.question.y_columns]
+        if set(sides[0]) != ({self.x} if isinstance(self.x, str) else set(self.x)):
+            sides.reverse()
+        x, y = (_as_asked(side) for side in sides)
+        return budget.statement(
+            released=[OneAnswer(x=x, y=y, given=self.question.given, released=released)],
+            public=(
+                *PUBLIC,
+                *schema.assumes,
+                schema.missing_as((*self.question.x_columns, *self.question.y_columns, *self.question.given)),
+                *self.assumes(),
+            ),
+            adaptive=outcome.chosen is not None or isinstance(held_fixed, HeldBySpread),
+            unit=self.test.protects,
+            limits=source_limits(self.data),
+            rows=None if self.rows_protected else self.data.n,
+        )
+
+    def assumes(self) -> Iterator[Public]:
+        """Yield what is public besides the schema: of the rows, and of the test."""
+        yield NOT_EMPTY if self.rows_protected else ROWS
+        by_value = isinstance(self.test, ValueTest) and self.has_rows
+        if by_value and self.epsilon is not None and self.limits_rows:
+            yield from row_limit(self.neighbours)
+        if by_value or self.test.info.fixed_labels:
+            numeric = any(name in self.question.numeric for name in self.question.given)
+            # strata are of numeric given columns
+            yield from (fact for fact in self.test.assumes if numeric or fact != SettingKnown("strata"))
+
+    def by_bins(self) -> tuple[str, ...]:
+        """Return numbers that the test ranks where there are rows, and takes by their bins where there are counts."""
+        if self.has_rows or not self.limits_rows:
+            return ()
+        sides = (*self.question.x_columns, *self.question.y_columns)
+        return tuple(name for name in sides if name in self.question.numeric)
+
+    def direction(self, statistic: float | None, tau: float | None) -> Trend | None:
+        """Return whether y rises with x, read off a released statistic that has a sign, so that it costs nothing.
+
+        Only for answers that reject independence: else the sign is noise. It is the same whichever of the two is x.
+        """
+        signed = self.test.signed and self.question.ordered and not self.question.several
+        if not statistic or not signed:
+            return None
+        x, y = str(self.x), str(self.y)
+        x_levels, y_levels = (
+            column.printed if isinstance(column, Categorical) else ()
+            for column in (self.data.schema[x], self.data.schema[y])
+        )
+        return Trend(x, y, self.question.given, statistic > 0, tau, x_levels, y_levels)
 
 
-def _released(test: CITest, held_fixed: HeldFixed | None) -> Released:
-    """Return what leaves: before the test's own release, counts of the columns whose strata were measured."""
-    if not isinstance(held_fixed, HeldBySpread):
-        return test.releases
-    return SpreadCounts(held_fixed.columns, then=test.releases)
-
-
-def _trend(
-    schema: Schema, x: str, y: str, given: tuple[str, ...], statistic: float | None, tau: float | None
-) -> Trend | None:
-    """Return which way y goes with x, read off a released statistic that has a sign, so that it costs nothing.
-
-    Only for answers that reject independence: else the sign is noise. It is the same whichever of the two is x.
-    """
-    if not statistic:
-        return None
-    x_levels, y_levels = (
-        column.printed if isinstance(column, Categorical) else () for column in (schema[x], schema[y])
-    )
-    return Trend(x, y, given, statistic > 0, tau, x_levels, y_levels)
-
-
-def _by_bins(test: CITest, data: Dataset | Counts, question: Question) -> tuple[str, ...]:
-    """Return numbers that the test ranks where there are rows, and takes by their bins where there are counts."""
-    if isinstance(data, Dataset) or not isinstance(test, ValueTest) or not test.limits_rows(question):
-        return ()
-    return tuple(name for name in (*question.x_columns, *question.y_columns) if name in question.numeric)
-
-
-def _also_public(test: CITest, data: Dataset | Counts, question: Question) -> tuple[Public, ...]:
-    """Return what the test takes to be public besides; strata of numeric given columns only where there are any."""
-    if test.info.fixed_labels:
-        return test.assumes
-    if not (isinstance(test, ValueTest) and isinstance(data, Dataset)):
-        return ()
-    if any(name in question.numeric for name in question.given):
-        return test.assumes
-    return tuple(fact for fact in test.assumes if fact != SettingKnown("strata"))
+def _as_asked(side: str | Sequence[str]) -> str | tuple[str, ...]:
+    """Return one column as a text, several as a tuple."""
+    return side if isinstance(side, str) else side[0] if len(side) == 1 else tuple(side)

@@ -4,17 +4,18 @@ m copies of x are drawn from ``model`` (``citests/crt_models.py``), and T (``sta
 compared with theirs.
 
 ``draw="permutation"`` is the conditional permutation test: copies are x's own values in another order
-(``stats/crt_permutations.py``). Where only levels are given, x is permuted within their cells and **no model is
+(``stats/crt.py``). Where only levels are given, x is permuted within their cells and **no model is
 needed**; where numbers are given, rows change places within random pairs as the model says. Up to twice the noise.
 
 - ``release="decision"`` (default): one bit, whether the real T is among the k = level (m + 1) largest of the noisy ones
   (``privacy/mechanisms/noisy_rank.py``). The level stays exact *with* the noise, whose scale does not grow with m.
-- ``release="rank"``: the paper's Algorithm 2, two-sided: the noisy rank of T_0 (``citests/query_rank.py``); a p-value,
+- ``release="rank"``: the paper's Algorithm 2, two-sided: the noisy rank of T_0 (``query_rank``); a p-value,
   with less power and no exact level.
 
 **Guarantee**: epsilon-DP, both relations (``score="kernel"``: replace-one), by ``crt.proof.md`` and the mechanism's
-proof. Public are the model, the number of copies and the strata of z. The copies may be known to anyone, but
-for permutations within cells, which are drawn as noise is; the noise may not.
+proof. Public are the model, the number of copies and the strata of z. The copies, pairs and their swaps may be
+known to anyone, but for permutations within cells, which are drawn from the operating system's bytes as noise is: that
+one row has little reach holds on average over permutations that nobody knows.
 **Null law**: if x is independent of y given z all m + 1 values of T are exchangeable, so the level is exact for every
 n, whatever y does. **Cost** O(n (m + 64)) for a model that is a function, which is drawn 64 times more to learn its
 mean and standard deviation. **Edge cases**: a level that needs more than ``MAX_COPIES`` copies is an error.
@@ -32,10 +33,9 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSettings, ValueTest
-from dpcausal.citests.crt_copies import in_cells, in_pairs
 from dpcausal.citests.crt_models import (
     LinearGaussian,
     Model,
@@ -45,34 +45,40 @@ from dpcausal.citests.crt_models import (
     refuse_fitted_rows,
     usable,
 )
-from dpcausal.citests.query_rank import query_rank
 from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
 from dpcausal.citests.result import HeldBy, HeldByStrata, HeldFixed
-from dpcausal.core.entropy import public_generator
+from dpcausal.core.entropy import public_generator, random_bytes
 from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Noisy, Public, Released, SettingKnown
-from dpcausal.data.columns import Categorical, Numeric
+from dpcausal.data.columns import Numeric, has_order
 from dpcausal.data.dataset import Dataset
-from dpcausal.privacy.mechanisms.base import release
+from dpcausal.privacy.mechanisms.base import checked_positive, release
 from dpcausal.privacy.mechanisms.noisy_rank import NoisyRank
+from dpcausal.privacy.mechanisms.selection import NoisyMax
 from dpcausal.regression.kernel import Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
 from dpcausal.regression.rounding import inner_error, residual_error
 from dpcausal.stats.crt import (
-    SCORES,
+    SCORE_SENSITIVITY,
     Copies,
     Score,
     crt_sensitivity,
     crt_statistic,
+    permuted_in_cells,
+    places_in_cells,
+    query_rank_scores,
     rank_scores,
     standardised,
+    swap_chances,
+    swapped_pairs,
 )
 from dpcausal.stats.value_ranks import ranked
 
 Floats = NDArray[np.float64]
-DECISION_COPIES = (
-    200  # columns compared in a decision, the real one among them, unless the level asks for more
-)
+Integers = NDArray[np.int64]
+DECISION_COPIES = 200  # columns compared in a decision, the real one too, unless the level asks for more
 RANK_COPIES = 20  # the same for a rank, the paper's choice: more copies make its rank noisier
 MAX_COPIES = 10_000
 PILOT_DRAWS = 64  # draws that show the mean and standard deviation of a function's law
@@ -80,7 +86,7 @@ PILOT_DRAWS = 64  # draws that show the mean and standard deviation of a functio
 
 @dataclass(frozen=True)
 class Crt(ValueTest):
-    """The test with its options."""
+    """The conditional randomization test with its options."""
 
     model: Annotated[
         object,
@@ -110,14 +116,9 @@ class Crt(ValueTest):
     )
 
     def __post_init__(self) -> None:
-        if self.score not in SCORES:
-            raise InputError(f"score must be one of {', '.join(SCORES)}, not {self.score!r}")
-        if self.release not in ("decision", "rank"):
-            raise InputError(f"release must be decision or rank, not {self.release!r}")
-        if self.draw not in ("law", "permutation"):
-            raise InputError(f"draw must be law or permutation, not {self.draw!r}")
+        super().__post_init__()
         if self.draw == "permutation" and self.score == "kernel":
-            raise InputError("draw='permutation' goes with score='ranks' or 'plain', not with 'kernel'")
+            raise InputError("draw='permutation' needs score='ranks' or 'plain', not 'kernel'")
         if self.copies is not None and self.copies < 1:
             raise InputError(f"copies must be at least 1, not {self.copies!r}")
 
@@ -207,6 +208,7 @@ class Crt(ValueTest):
         return Outcome.at(settings.level, (1 + rank) / (copies + 1))
 
     def _resampled(self, question: Question) -> str:
+        """Return the column that copies are made of."""
         return self.resample or question.x
 
     def _kind(self, question: Question) -> Copies:
@@ -216,7 +218,7 @@ class Crt(ValueTest):
         return "pairs" if any(name in question.numeric for name in question.given) else "cells"
 
     def _copies(self, level: float) -> int:
-        """Return m so that level (m + 1) is a whole number, as nearly as can be from below."""
+        """Return the number of copies m: level (m + 1) is a whole number, as nearly as can be from below."""
         if self.copies is None and self.release == "decision":
             copies = math.ceil(max(1, round(level * DECISION_COPIES)) / level - 1e-9) - 1
         else:
@@ -253,7 +255,7 @@ class Crt(ValueTest):
     def _by_model(
         self, question: Question, data: Dataset, name: str, real: Floats, generator: Any
     ) -> tuple[Callable[[], Floats], Callable[[Floats], Floats]]:
-        """Return what draws a copy, and what turns a column into u."""
+        """Return a function that draws a copy of x, and one that turns a column into standardised residuals u."""
         model = as_model(self.model, question)
 
         def from_law() -> Floats:
@@ -267,7 +269,7 @@ class Crt(ValueTest):
         return draw, lambda x: standardised(_columns(x, data, name), centre, sd)
 
     def _scores(self, question: Question, data: Dataset, other: str, n: int | None) -> Floats:
-        """Return v, one column for each feature of the other variable."""
+        """Return the scores v of the other variable, one column for each of its features."""
         y = _columns(usable(numbers(data, other), data, other), data, other)
         if self.score == "ranks":
             block, k = blocks_of(question, data, bins_for(question, data, self.strata, n))
@@ -281,12 +283,13 @@ class Crt(ValueTest):
         return ridge_residuals(z, scaled, self._kernel(question), penalty_of(self.strength, data.n))
 
     def _kernel(self, question: Question) -> Kernel:
+        """Return the kernel of the ridge regression on the given columns."""
         discrete = tuple(i for i, z in enumerate(question.given) if z not in question.numeric)
         return Kernel(self.bandwidth, discrete=discrete)
 
 
 def _largest(level: float, copies: int) -> int:
-    """Return k, how many of m + 1 may be called large at this level."""
+    """Return how many of the m + 1 statistics may be called large at this level."""
     largest = math.floor(level * (copies + 1) + 1e-9)
     if largest < 1:
         raise InputError(f"level {level:g} needs at least {math.ceil(1 / level) - 1} copies, not {copies}")
@@ -304,9 +307,9 @@ def _unit(data: Dataset, name: str) -> Floats:
 def _columns(x: Floats, data: Dataset, name: str) -> Floats:
     """Return one column for numbers, ordered levels and two levels; else one indicator for each level."""
     column = data.schema[name]
-    if isinstance(column, Categorical) and not column.ordered and column.size > 2:
-        return np.asarray(x[:, None] == np.arange(column.size), dtype=np.float64)
-    return x[:, None]
+    if has_order(column):
+        return x[:, None]
+    return np.asarray(x[:, None] == np.arange(column.size), dtype=np.float64)
 
 
 def _in_bounds(data: Dataset, name: str, x: Floats) -> Floats:
@@ -329,3 +332,75 @@ def _moments(model: Model, data: Dataset, name: str, draw: Callable[[], Floats])
         total, square = total + drawn, square + drawn * drawn
     mean = total / PILOT_DRAWS
     return mean, np.sqrt(np.maximum(square / PILOT_DRAWS - mean * mean, 0.0))
+
+
+@proved("crt_copies.proof.md")
+def below_each(bounds: Integers) -> Integers:
+    """Return for every bound a number drawn uniformly from 0 ... bound - 1, exactly, from the system's bytes.
+
+    >>> below_each(np.array([1, 1, 1])).tolist()
+    [0, 0, 0]
+    """
+    size = bounds.astype(np.uint64)
+    uneven = (np.uint64(0) - size) % size  # 2^64 mod bound: so many words are too many for some numbers
+    words = np.frombuffer(random_bytes(8 * len(bounds)), np.uint64).copy()
+    while (again := np.flatnonzero(words < uneven)).size:
+        words[again] = np.frombuffer(random_bytes(8 * again.size), np.uint64)
+    return np.asarray(words % size, np.int64)
+
+
+def in_cells(x: Floats, cell: Integers) -> Callable[[], Floats]:
+    """Return a function that returns x permuted within cells, anew with every call."""
+    places = places_in_cells(cell)
+    return lambda: x[permuted_in_cells(cell, below_each(places))]
+
+
+def in_pairs(
+    x: Floats, model: LinearGaussian | TableModel, data: Dataset, generator: Any
+) -> Callable[[], Floats]:
+    """Return a function that returns x with pairs of rows swapped, anew with every call; the pairs stay the same."""
+    order = generator.permutation(data.n)
+    one, two = order[: data.n // 2 * 2 : 2], order[1::2]
+    own = model.log_density(data, one, x[one]) + model.log_density(data, two, x[two])
+    other = model.log_density(data, one, x[two]) + model.log_density(data, two, x[one])
+    chances = swap_chances(own, other)
+    return lambda: x[swapped_pairs(data.n, order, generator.random(len(chances)) < chances)]
+
+
+def query_rank(
+    values: ArrayLike,
+    which: int,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    budget: Charger,
+    label: str,
+    neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
+) -> int:
+    """Return the noisy rank of query number ``which``: 0 where it is the largest.
+
+    For any queries of bounded sensitivity, not only those of crt: where is the mean of one ward among all wards, say.
+
+    **Guarantee**: epsilon-DP whatever the number of queries, charged to ``budget`` before noise is drawn, if each moves
+    by at most ``sensitivity`` between ``neighbours``, all of them at once (``query_rank.proof.md``,
+    ``selection.proof.md``). That promise is the caller's.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two queries, or no such one; nothing was charged.
+
+    >>> from dpcausal.privacy.budget import Budget
+    >>> budget = Budget(1.0)
+    >>> counts = [900.0, 120.0, 400.0, 7000.0]  # of rows of some kind: one row more or less moves a count by 1
+    >>> query_rank(counts, 3, sensitivity=1.0, epsilon=1.0, budget=budget, label="rank of ward 3")
+    0
+    >>> [event.epsilon for event in budget.events]
+    [1.0]
+    """
+    queries = np.asarray(values, np.float64)
+    if queries.ndim != 1 or len(queries) < 2 or not 0 <= which < len(queries):
+        raise InputError("a rank is asked of one query among at least two, by its number from 0")
+    checked_positive(sensitivity=sensitivity)
+    choice = NoisyMax(sensitivity=SCORE_SENSITIVITY, epsilon=epsilon, neighbours=Neighbours.parse(neighbours))
+    return int(release(choice, budget, label, query_rank_scores(queries, which, sensitivity)))

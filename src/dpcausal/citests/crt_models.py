@@ -50,7 +50,7 @@ class FittedRows:
 
     Comparing values would not do: a refusal for equal rows would tell whoever guesses the rows under test that the
     guess is right, without noise. So a copy of the rows, or the same file read once more, is not recognised; whoever
-    fits on them breaks the promise. Arrays are not kept alive. A pickled law forgets them: they are elsewhere then.
+    fits on them breaks the promise. Weak references only: a pickled law forgets them.
     """
 
     def __init__(self, arrays: Iterable[NDArray[Any]] = ()) -> None:
@@ -69,9 +69,9 @@ class FittedRows:
 
     def overlap(self, data: Dataset) -> bool:
         """Return whether any array of ``data`` shares memory with them. All of them are contiguous (``Dataset``)."""
-        kept = [bounds for owner, bounds in self._places if owner() is not None]
+        alive = [bounds for owner, bounds in self._places if owner() is not None]
         held = [bytes_of(array) for name in data.columns for array in arrays_of(data, name)]
-        return any(one.start < two.stop and two.start < one.stop for one in kept for two in held)
+        return any(one.start < two.stop and two.start < one.stop for one in alive for two in held)
 
 
 def owner_of(array: NDArray[Any]) -> NDArray[Any]:
@@ -201,7 +201,7 @@ class LinearGaussian:
             raise InputError(f'"{resampled}" is not numeric: use a TableModel')
 
     def mean(self, data: Dataset) -> Floats:
-        """Return E[x] of every row."""
+        """Return the mean of x given z, for every row."""
         mean = np.full(data.n, float(self.intercept))
         for name, slope in self.slopes.items():
             mean += slope * numbers(data, name)

@@ -1,21 +1,19 @@
 """``dc.forecast_ci_test``: which test would be taken and what it is expected to find, before anything is charged.
 
 **Guarantee.** The schema, the question, the budget and the public number of rows alone go in; rows are not looked at.
-Chances are those of the best case (``citests/look.py``).
+Chances are those of the best case (``citests/power.py``).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpcausal.citests.base import CITest, Question, missing_rules
+from dpcausal.citests.base import Question, missing_rules
 from dpcausal.citests.choice import choose
-from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.look import chances_of_test, chances_without_noise
 from dpcausal.citests.measured import Measured
+from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, FewRows, ManyCells, MissingRule, NumbersGiven, Reason
@@ -30,7 +28,7 @@ from dpcausal.core.arguments import (
 )
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
-from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK, enough_epsilon
+from dpcausal.core.forecast import WANTED, PowerForecast
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
@@ -41,38 +39,23 @@ from dpcausal.privacy.accounting.composition import check_total
 if TYPE_CHECKING:
     from dpcausal.citests.ci_test import TestName
 
-SIZES = (WEAK, MEDIUM, STRONG)
 # why ``auto`` takes gcm where another test could be asked: the other's level can fail
 FOR_ITS_LEVEL = (NumbersGiven, FewRows, ManyCells)
-NOTABLE = 0.05  # by how much the forecast of a test that was passed over must be better to be told
+NOTABLE = 0.05  # by how much the forecast of a test that was passed over must be better to be reported
 
 
 @dataclass(frozen=True, kw_only=True)
-class CITestForecast:
+class CITestForecast(PowerForecast):
     """Which test a question takes and what it is expected to find, from public numbers.
 
     Attributes
     ----------
+    about, method, rows, epsilon, delta, level, power, without_noise, columns, cells, remedies, left
+        As in ``PowerForecast``, which has ``weak``, ``medium``, ``strong`` and ``enough``, too.
     question : Question
         What is asked.
-    method : str
-        The test.
     reason : Reason
         Why this test.
-    rows : int
-        The public number of rows.
-    epsilon, delta : float
-        The budget.
-    level : float
-        The size of the test.
-    weak, medium, strong : float or None
-        Chance to find a dependence of Cohen's w = .1, .3 and .5, at best; None where it is not known for this test.
-    without_noise : tuple of three floats
-        The same chances from the number of rows alone, with one degree of freedom.
-    enough : float or None
-        Where a strong one is found in less than 80% of cases: an epsilon that would do; None: none up to 100.
-    left : float or None
-        What the ledger has left of epsilon, where one was named: more is not proposed.
     instead : tuple of str and float, or None
         Where ``auto`` takes ``gcm`` and a test by groups is expected to find notably more: that test, and its chance to
         find a medium dependence. It is not taken because its level can fail.
@@ -89,42 +72,28 @@ class CITestForecast:
     """
 
     question: Question
-    method: str
     reason: Reason
-    rows: int
-    epsilon: float
-    delta: float
-    level: float
-    weak: float | None
-    medium: float | None
-    strong: float | None
-    without_noise: tuple[float, float, float]
-    enough: float | None = None
-    left: float | None = None
     instead: tuple[str, float] | None = None
     missing: tuple[MissingRule, ...] = ()
 
     @property
     def refused(self) -> bool:
-        """Whether ``ci_test`` would refuse, unless told ``anyway``."""
-        return self.strong is not None and self.strong < LEAST_POWER
+        """Whether ``ci_test`` would refuse, unless called with ``anyway=True``."""
+        return self.hopeless
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
+        plain = super().to_dict()
+        del plain["power"]
         return {
             "x": list(self.question.x_columns),
             "y": list(self.question.y_columns),
             "given": list(self.question.given),
-            "method": self.method,
             "why": display().words(self.reason),
-            "rows": self.rows,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "level": self.level,
+            **plain,
             "weak": self.weak,
             "medium": self.medium,
             "strong": self.strong,
-            "without_noise": dict(zip(("weak", "medium", "strong"), self.without_noise, strict=True)),
             "refused": self.refused,
             "enough": self.enough,
             "left": self.left,
@@ -133,17 +102,6 @@ class CITestForecast:
             else {"method": self.instead[0], "medium": self.instead[1]},
             "facts": {"missing": [fact.to_dict() for fact in self.missing]},
         }
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
-    def summary(self) -> str:
-        """Return it in a few lines."""
-        return display().summary(self)
-
-    def __str__(self) -> str:
-        return self.summary()
 
 
 def forecast_ci_test(
@@ -216,50 +174,23 @@ def forecast_ci_test(
         options.setdefault(first, x)
     test = make_test(name, options, ("rows",))
     test.check(question)
-    found = _chances(test, question, count, epsilon, delta, relation, level, SIZES)
-
-    def strong(more: float) -> float:
-        return (_chances(test, question, count, more, delta, relation, level, (STRONG,)) or [1.0])[0]
-
-    poor = found is not None and found[2] < WANTED
-    weak, medium, most = found or (None, None, None)
-    without = chances_without_noise(count, level, SIZES)
-    return CITestForecast(
-        question=question,
-        method=name,
-        reason=reason,
-        rows=count,
-        epsilon=float(epsilon),
-        delta=float(delta),
-        level=level,
-        weak=weak,
-        medium=medium,
-        strong=most,
-        without_noise=(without[0], without[1], without[2]),
-        enough=enough_epsilon(strong, epsilon) if poor else None,
-        instead=_stronger(question, reason, medium, count, float(epsilon), float(delta), relation, level),
-        missing=missing_rules(schema, test, question, rows=isinstance(source, Schema | Dataset)),
+    ahead = forecast_of_test(
+        test, question, count, float(epsilon), float(delta), level, relation, help_below=WANTED
     )
+    missing = missing_rules(schema, test, question, rows=isinstance(source, Schema | Dataset))
+    found = CITestForecast(**vars(ahead), question=question, reason=reason, missing=missing)
+    return replace(found, instead=_stronger(found, relation))
 
 
-def _stronger(
-    question: Question,
-    reason: Reason,
-    medium: float | None,
-    rows: int,
-    epsilon: float,
-    delta: float,
-    relation: Neighbours,
-    level: float,
-) -> tuple[str, float] | None:
+def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float] | None:
     """Return the test by groups that ``auto`` passed over though its forecast is better by ``NOTABLE``, with that."""
-    if medium is None or not isinstance(reason, FOR_ITS_LEVEL):
+    if found.medium is None or not isinstance(found.reason, FOR_ITS_LEVEL):
         return None
-    name = KendallTest.info.name if question.ordered else Measured.info.name
-    found = _chances(
-        make_test(name, {}, ("rows",)), question, rows, epsilon, delta, relation, level, (MEDIUM,)
-    )
-    return None if found is None or found[0] < medium + NOTABLE else (name, found[0])
+    assert found.epsilon is not None
+    name = KendallTest.info.name if found.question.ordered else Measured.info.name
+    test, public = make_test(name, {}, ("rows",)), (found.rows, found.epsilon, found.delta, found.level)
+    other = forecast_of_test(test, found.question, *public, neighbours, help_below=0.0).medium
+    return None if other is None or other < found.medium + NOTABLE else (name, other)
 
 
 def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:
@@ -276,25 +207,3 @@ def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: 
             f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
         )
     return source.n
-
-
-def _chances(
-    test: CITest,
-    question: Question,
-    rows: int,
-    epsilon: float,
-    delta: float,
-    relation: Neighbours,
-    level: float,
-    sizes: Sequence[float],
-) -> list[float] | None:
-    """Return the chances of ``sizes``; None where they are not known.
-
-    With rows protected, ``gcm`` deals them without knowing their number, which nothing here accounts for.
-    """
-    if rows < 1 or (isinstance(test, Gcm) and relation is Neighbours.ADD_REMOVE):
-        return None
-    try:
-        return chances_of_test(test, question, rows, epsilon, delta, relation, level, sizes)
-    except (ArithmeticError, ValueError, InputError):  # at the ends of what floats hold
-        return None

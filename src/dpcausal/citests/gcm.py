@@ -19,7 +19,7 @@ replace-one neighbours; there is no choice by cross-validation, since one row ca
 **Several columns** as x or y, and levels without an order (``variant="parts"``). The test is for the two groups of
 columns; a column whose levels have no order counts as one indicator for each level. Every part has a score for each
 pair of a column of x and one of y, and the largest sum is released: a maximum moves no more than one sum does, so
-noise does not grow with the number of pairs (``stats/gcm_pairs.py``). Beyond ``base.MAX_INDICATORS``
+noise does not grow with the number of pairs (``stats/gcm_parts.py``). Beyond ``base.MAX_INDICATORS``
 levels of a column have no indicator of their own.
 
 **Guarantee**: epsilon-DP (``gcm_parts.proof.md``, ``gcm_pairs.proof.md``, ``gcm_bins.proof.md``,
@@ -33,10 +33,9 @@ References: Shah & Peters 2020; Kalemaj, Kasiviswanathan & Ramdas 2024.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,23 +60,21 @@ from dpcausal.core.statement import (
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
-from dpcausal.regression.kernel import KINDS, Kernel, Kind
+from dpcausal.regression.kernel import Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
-from dpcausal.stats.gcm_fit import classical_gcm
-from dpcausal.stats.gcm_pairs import (
-    classical_pairs,
-    largest_pair,
-    largest_sensitivity,
-    pairs_pvalue,
-    part_pair_scores,
-)
+from dpcausal.stats.gcm_fit import classical_gcm, classical_pairs
 from dpcausal.stats.gcm_parts import (
     STEPS,
+    BlockScore,
     PartPlan,
+    Scores,
+    block_pair_scores,
     block_score,
     cut_scores,
     cut_sensitivity,
+    largest_pair,
+    largest_sensitivity,
     part_plan,
     part_pvalue,
     part_score,
@@ -85,7 +82,6 @@ from dpcausal.stats.gcm_parts import (
 )
 from dpcausal.stats.noisy_normal import normal_pvalue
 
-Found = TypeVar("Found")
 Variant = Literal["parts", "weighted", "bins", "moments", "residuals"]
 RELEASES: dict[Variant, Released] = {
     "parts": Noisy("cut-scores"),
@@ -94,7 +90,6 @@ RELEASES: dict[Variant, Released] = {
     "moments": Noisy("residual-sums"),
     "residuals": Noisy("residuals"),
 }
-VARIANTS = tuple(RELEASES)
 ROWS_PER_BIN = 4  # of variant="bins", about
 MIN_ROWS_FOR_THREADS = 200  # rows of a part from which parts are shared out to threads
 CLASSICAL_WEIGHTED_ROWS = 2048  # rows of one weighted fit without privacy, both halves together
@@ -111,7 +106,7 @@ def classical_weighted(columns: RegressionColumns, level: float) -> Outcome:
     """Compare the weighted score of all rows, in blocks, with the normal law from above."""
     plan = PartPlan(1, 1, 1.0, 1.0, CLASSICAL_WEIGHTED_ROWS)
     statistic, _ = part_score(columns.x, columns.y, columns.z, columns.discrete, plan, weighted_score)
-    return Outcome.at(level, float(ndtr(-statistic)), statistic)
+    return Outcome.at(level, float(ndtr(-statistic)), float(statistic))
 
 
 def private_parts(
@@ -124,6 +119,8 @@ def private_parts(
 ) -> Outcome:
     """Deal the rows, score each part, release (S, V), and compare S with the normal law plus the noise.
 
+    Of several pairs of columns S and V are the largest.
+
     Parameters
     ----------
     columns, settings, budget, label
@@ -134,50 +131,30 @@ def private_parts(
     weighted
         Whether parts are scored with weights found in half of their rows.
     """
-    plan = dealing_plan(columns, settings, settings.epsilon, wanted, weighted)
+    several = columns.pairs > 1
+    moved = largest_sensitivity() if several else cut_sensitivity()
+    affordable = settings.epsilon * cut_sensitivity() / moved  # at this, one pair would have as little noise
+    plan = dealing_plan(columns, settings, affordable, wanted, weighted)
     dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
-    score = weighted_score if weighted else block_score
-    scores = scored_parts(
-        columns, dealt, plan, lambda part: part_score(part.x, part.y, part.z, part.discrete, plan, score)
-    )
+    if several:
+        columns = replace(columns, x=_matrix(columns.x), y=_matrix(columns.y))
+    score = block_pair_scores if several else weighted_score if weighted else block_score
+    scores = scored_parts(columns, dealt, plan, score)
     mechanism = Laplace(
-        sensitivity=float(plan.deals * cut_sensitivity()),
+        sensitivity=float(plan.deals * moved),
         epsilon=settings.epsilon,
         neighbours=settings.neighbours,
         size=2,
         grid=INTEGERS,
     )
-    total, variance = map(float, release(mechanism, budget, label, np.array(cut_scores(scores, plan))))
-    pvalue = part_pvalue(total, variance, plan, mechanism.scale, one_sided=weighted)
-    return Outcome.at(settings.level, pvalue, total * plan.clip / (STEPS * plan.deals))
-
-
-def private_pairs(
-    columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str, wanted: int | None
-) -> Outcome:
-    """Deal the rows, score each pair of columns in each part, and release the largest sum and the largest variance."""
-    affordable = (
-        settings.epsilon * cut_sensitivity() / largest_sensitivity()
-    )  # one pair has as little noise at this
-    plan = dealing_plan(columns, settings, affordable, wanted)
-    dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
-    both = replace(columns, x=_matrix(columns.x), y=_matrix(columns.y))
-    scores = scored_parts(
-        both, dealt, plan, lambda part: part_pair_scores(part.x, part.y, part.z, part.discrete, plan)
-    )
-    mechanism = Laplace(
-        sensitivity=float(plan.deals * largest_sensitivity()),
-        epsilon=settings.epsilon,
-        neighbours=settings.neighbours,
-        size=2,
-        grid=INTEGERS,
-    )
-    total, variance = map(float, release(mechanism, budget, label, np.array(largest_pair(scores, plan))))
-    pvalue = pairs_pvalue(total, variance, plan, mechanism.scale, columns.pairs)
+    sums = largest_pair(scores, plan) if several else cut_scores([(t, own) for t, own in scores], plan)
+    total, variance = map(float, release(mechanism, budget, label, np.array(sums)))
+    pvalue = part_pvalue(total, variance, plan, mechanism.scale, one_sided=weighted, pairs=columns.pairs)
     return Outcome.at(settings.level, pvalue, total * plan.clip / (STEPS * plan.deals))
 
 
 def _matrix(side: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the columns of x or y as a matrix, also where there is one."""
     return side[:, None] if side.ndim == 1 else side
 
 
@@ -199,19 +176,17 @@ def dealing_plan(
 
 
 def scored_parts(
-    columns: RegressionColumns,
-    parts: list[NDArray[np.int64]],
-    plan: PartPlan,
-    score: Callable[[RegressionColumns], Found],
-) -> list[Found]:
-    """Return the score of every part, in their order.
+    columns: RegressionColumns, parts: list[NDArray[np.int64]], plan: PartPlan, score: BlockScore
+) -> list[Scores]:
+    """Return the scores of every part, in their order.
 
     One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
     one. Large parts go to as many threads as there are cores instead.
     """
 
-    def score_of(rows: NDArray[np.int64]) -> Found:
-        return score(columns.rows(rows))
+    def score_of(rows: NDArray[np.int64]) -> Scores:
+        part = columns.rows(rows)
+        return part_score(part.x, part.y, part.z, part.discrete, plan, score)
 
     with threadpool_limits(1, user_api="blas"):
         if len(columns.x) < MIN_ROWS_FOR_THREADS * plan.parts:
@@ -222,7 +197,7 @@ def scored_parts(
 
 @dataclass(frozen=True)
 class Gcm(ValueTest):
-    """The test with its options."""
+    """The generalised covariance measure with its options."""
 
     variant: Annotated[Variant, "parts, weighted, bins, moments or residuals"] = "parts"
     lambda_: Annotated[float | None, "strength of the ridge (moments, residuals); default 1"] = None
@@ -247,10 +222,7 @@ class Gcm(ValueTest):
     )
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant must be one of {', '.join(VARIANTS)}, not {self.variant!r}")
-        if self.kernel not in KINDS:
-            raise InputError(f"kernel must be one of {', '.join(KINDS)}, not {self.kernel!r}")
+        super().__post_init__()
         for word, number in (("bins", self.bins), ("parts", self.parts)):
             if number is not None and (number != int(number) or number < 1):
                 raise InputError(f"{word} must be an integer above zero, not {number!r}")
@@ -261,6 +233,7 @@ class Gcm(ValueTest):
         self._check_choice()
 
     def _check_choice(self) -> None:
+        """Refuse lists to choose from where nothing is chosen, and a number beside a list."""
         for word in ("lambdas", "bandwidths"):
             given = getattr(self, word)
             if not isinstance(given, tuple | list):
@@ -360,8 +333,6 @@ class Gcm(ValueTest):
         """Charge, release, and test what was released."""
         columns = columns_of(question, data)
         label = f"gcm ({self.variant}): {question}"
-        if columns.pairs > 1:
-            return private_pairs(columns, settings, budget, label, self.parts)
         if self.variant in ("parts", "weighted"):
             weighted = self.variant == "weighted"
             return private_parts(columns, settings, budget, label, self.parts, weighted)

@@ -3,7 +3,7 @@
     R_i = (x_i - f(z_i)) (y_i - g(z_i)),   f and g by kernel ridge, x and y in [-1, 1]
 
 ``variant="moments"`` releases (sum R, w sum R^2), ``variant="residuals"`` (the paper's Algorithm 1) all n products.
-Up to ``regression.ridge.MAX_EXACT_ROWS`` rows the regression is exact, above that it goes through Fourier features.
+Up to ``regression.ridge.MAX_EXACT_ROWS`` rows the regression is exact, above that it uses Fourier features.
 
 **Guarantee** (``gcm_ridge.proof.md``, with what floats add from ``rounding.proof.md``): epsilon-DP for
 replace-one neighbours, with a lambda and a kernel that are public or were chosen privately before.
@@ -101,7 +101,7 @@ class Ridge:
         return feature_residuals(columns.z, targets_of(columns), features, penalty)
 
     def products(self, columns: RegressionColumns) -> Vector:
-        """Return R of every row."""
+        """Return the product of both residuals (R) of every row."""
         residuals = self.residuals_of(columns, exact=len(columns.z) <= MAX_EXACT_ROWS)
         return np.asarray(residuals[:, 0] * residuals[:, 1])
 
@@ -158,6 +158,7 @@ class Ridge:
         return mechanism, weight
 
     def _residuals_noise(self, columns: RegressionColumns, settings: TestSettings) -> Laplace:
+        """Return the mechanism that releases every product."""
         sensitivity = products_sensitivity(self.lambda_, settings.neighbours)  # refuses where n is not public
         n = len(columns.x)
         eta = self.error(columns, exact=n <= MAX_EXACT_ROWS)

@@ -42,12 +42,6 @@ class Measured(TableTest):
     info = TestInfo("measured", "a test on the table of counts, with noise in every cell", any_question=True)
     releases = Noisy("table")
 
-    def __post_init__(self) -> None:
-        if self.noise not in ("auto", "laplace", "gaussian"):
-            raise InputError(f"noise must be auto, laplace or gaussian, not {self.noise!r}")
-        if self.form not in ("combined", "omnibus", "pooled"):
-            raise InputError(f"form must be combined, omnibus or pooled, not {self.form!r}")
-
     def check(self, question: Question) -> None:
         """Refuse a table with more cells than can be measured."""
         super().check(question)

@@ -1,7 +1,7 @@
 """Disjoint random parts of a table or of the rows, dealt without looking at values, and the public choice of how many.
 
-Where the number of rows is public all parts have the same size up to one row; where it is protected every row goes to
-its part by coins of its own, so that one row more or less moves no other, and the number of parts is a power of two.
+Where the number of rows is public all parts have the same size up to one row; where it is protected every row is dealt
+to its part by coins of its own, so that one row more or less moves no other, and the number of parts is a power of two.
 """
 
 from __future__ import annotations

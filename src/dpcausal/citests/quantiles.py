@@ -86,6 +86,7 @@ def gaussian_spread(
 
 
 def _measuring(data: Dataset | FeatureRows, name: str, n: int | None, even: float = EVEN_SHARE) -> Measuring:
+    """Return the rounds of counts of a column, before the first."""
     if isinstance(data, Dataset):
         return Measuring(places_of(*data.on_scale(name)), n, even)
     places, rows = data.place_counts(name)

@@ -1,7 +1,7 @@
 """``kendall`` and ``spearman``: blocked rank correlations, on the values of the rows or on tables.
 
 One Laplace release of the statistic and its variance, weighted, with their joint sensitivity; for 2 x 2 tables the
-variance comes free. The p-value knows the noise (``stats/noisy_normal.py``), so the level is kept at every epsilon.
+variance comes free. The p-value knows the noise (``stats/noisy_normal.py``): the level holds at every epsilon.
 
 **Values and tables.** x and y need not be cut into bins: the statistic of the rows (``stats/value_ranks.py``) has the
 same sensitivity as that of a table (``stats/kendall.py``, ``stats/spearman.py``) and sees more. ``on="values"``
@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Literal
@@ -87,8 +88,7 @@ class RankTest(TableTest, ValueTest):
     releases = Noisy("statistic")
 
     def __post_init__(self) -> None:
-        if self.on not in ("values", "table"):
-            raise InputError(f"on must be values or table, not {self.on!r}")
+        super().__post_init__()
         if self.strata not in ("auto", "schema") and (
             isinstance(self.strata, str | bool) or not 1 <= self.strata <= 1 << 20
         ):
@@ -145,14 +145,7 @@ class RankTest(TableTest, ValueTest):
         """Compare z = statistic/sqrt(variance) with the normal law."""
         if self._on_table(question):
             return self.classical(question.blocks(counts_of(data)), level)
-        numeric = numeric_given(question, data)
-        if self._by_spread(numeric):
-            spreads = {name: exact_spread(data, name) for name in numeric}
-            cells = counted_blocks(
-                question, data, spreads, strata_for(question, data, numeric, float(data.n))
-            )
-        else:
-            cells = blocks_of(question, data, bins_for(question, data, self.strata, data.n))
+        cells = self._cells(question, data, data.n, lambda name: exact_spread(data, name))
         return _normal_outcome(*self._of_rows(question, data, *cells), level)
 
     def private_values(
@@ -162,16 +155,34 @@ class RankTest(TableTest, ValueTest):
         if self._on_table(question):
             return self.private(question, question.blocks(counts_of(data)), settings, budget)
         checked_rows(data.n)  # before anything is charged
-        numeric = numeric_given(question, data)
-        if self._by_spread(numeric):
+        each, left = 0.0, settings
+        if self._by_spread(numeric := numeric_given(question, data)):
             settings.require_all(budget, f"{self.name}: {question}")
-            spreads, settings = measured_spreads(question, data, numeric, settings, budget, self.name)
-            seen = spreads[numeric[0]].total if settings.n is None else float(settings.n)
-            cells = counted_blocks(question, data, spreads, strata_for(question, data, numeric, seen))
-        else:
-            cells = blocks_of(question, data, bins_for(question, data, self.strata, settings.n))
+            share = spread_share(settings.n, settings.epsilon)
+            each = share * settings.epsilon / len(numeric)
+            left = replace(settings, epsilon=(1 - share) * settings.epsilon * MARGIN)
+
+        def spread_of(name: str) -> Spread:
+            label = f"{self.name} (spread of {name}): {question}"
+            return pure_spread(data, name, settings.n, each, settings.neighbours, budget, label)
+
+        cells = self._cells(question, data, settings.n, spread_of)
         sized = _as_numbers(question, data, cells[1])
-        return self._release(sized, *self._of_rows(question, data, *cells), settings, budget)
+        return self._release(sized, *self._of_rows(question, data, *cells), left, budget)
+
+    def _cells(
+        self, question: Question, data: Dataset, n: int | None, spread_of: Callable[[str], Spread]
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the conditioning cell of every row and their number.
+
+        ``n`` is the number of rows where it is public; ``spread_of`` measures the spread of a numeric given column.
+        """
+        numeric = numeric_given(question, data)
+        if not self._by_spread(numeric):
+            return blocks_of(question, data, bins_for(question, data, self.strata, n))
+        spreads = {name: spread_of(name) for name in numeric}
+        seen = spreads[numeric[0]].total if n is None else float(n)
+        return counted_blocks(question, data, spreads, strata_for(question, data, numeric, seen))
 
     def _by_spread(self, numeric: tuple[str, ...]) -> bool:
         """Return whether these numeric given columns are cut into strata of equal counts."""
@@ -192,6 +203,7 @@ class RankTest(TableTest, ValueTest):
     def _of_rows(
         self, question: Question, data: Dataset, block: NDArray[np.int64], k: int
     ) -> tuple[float, float]:
+        """Return the statistic of the rows in their conditioning cells, and its variance."""
         return self.row_value(
             ranked_column(data, question.x), ranked_column(data, question.y), block, max(k, 1)
         )
@@ -226,7 +238,7 @@ def _mechanism(
 
 @dataclass(frozen=True)
 class KendallTest(RankTest):
-    """Blocked Kendall."""
+    """Blocked Kendall on the values of the rows or on tables, private by one Laplace release."""
 
     info = TestInfo(
         "kendall",
@@ -259,7 +271,7 @@ class KendallTest(RankTest):
 
 @dataclass(frozen=True)
 class SpearmanTest(RankTest):
-    """Blocked Spearman."""
+    """Blocked Spearman on the values of the rows or on tables, private by one Laplace release."""
 
     info = TestInfo(
         "spearman",
@@ -279,7 +291,7 @@ class SpearmanTest(RankTest):
 
 
 def ranked_column(data: Dataset, name: str) -> Ranked:
-    """Return the dense ranks of a column, kept as long as the data set lives. Not private: for a statistic only."""
+    """Return the dense ranks of a column, remembered while the data set lives. Not private: for a statistic only."""
     known = _ranked_columns.setdefault(data, {})
     if name not in known:
         known[name] = ranked(data.values[name] if name in data.values else data.codes[name])
@@ -317,26 +329,6 @@ def strata_per_number(others: int, numbers: int, n: float) -> int:
     if numbers == 1:
         wanted = min(wanted, STRATA_PER_ROOT * math.sqrt(max(n, 1.0)))
     return max(2, math.floor(float(max(wanted / others, 1.0) ** (1 / numbers))))
-
-
-def measured_spreads(
-    question: Question,
-    data: Dataset,
-    numeric: tuple[str, ...],
-    settings: TestSettings,
-    budget: Charger,
-    name: str,
-) -> tuple[dict[str, Spread], TestSettings]:
-    """Charge for the spread of every numeric given column; return them, and the settings with what is left."""
-    share = spread_share(settings.n, settings.epsilon)
-    each = share * settings.epsilon / len(numeric)
-    spreads = {
-        z: pure_spread(
-            data, z, settings.n, each, settings.neighbours, budget, f"{name} (spread of {z}): {question}"
-        )
-        for z in numeric
-    }
-    return spreads, replace(settings, epsilon=(1 - share) * settings.epsilon * MARGIN)
 
 
 def counted_blocks(

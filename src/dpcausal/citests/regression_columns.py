@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpcausal.citests.base import MAX_INDICATORS, Question
 from dpcausal.core.errors import InputError
-from dpcausal.data.columns import Numeric
+from dpcausal.data.columns import Numeric, has_order
 from dpcausal.data.dataset import Dataset
 
 MAX_BINS = 1 << 62  # their numbers are 64-bit integers
@@ -72,7 +72,7 @@ def _side(data: Dataset, names: tuple[str, ...]) -> NDArray[np.float64]:
 def _expanded(data: Dataset, name: str) -> list[NDArray[np.float64]]:
     """Return a column in [0, 1], or an indicator for each of its levels where these have no order."""
     column = data.schema[name]
-    if isinstance(column, Numeric) or column.ordered or column.size <= 2:
+    if has_order(column):
         return [_score(data, name)]
     codes = data.codes[name]
     return [(codes == level).astype(np.float64) for level in range(min(column.size, MAX_INDICATORS))]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from dpcausal.core.display import display
+from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.facts import Fact
-from dpcausal.core.other_names import OtherNames, spellings
+from dpcausal.core.forecast import PowerForecast
 from dpcausal.core.statement import PrivacyStatement
 
 
@@ -17,27 +18,27 @@ class Reason(Fact):
 
 
 class ByQuestion(Reason, named_by="why"):
-    """It was asked for, or the shape of the question decides."""
+    """The test was asked for, or the kinds of the columns decide."""
 
     why: Literal["as-asked", "ordered-levels", "one-numeric", "several-columns"]
 
 
 class NumbersGiven(Reason, named_by="why"):
-    """Several numbers are given, or numbers are given beside levels without an order: how many."""
+    """The test takes out numbers by regression: several are given, or some beside levels without an order."""
 
     why: Literal["numeric-given", "no-order-numeric"]
     columns: int
 
 
 class FewRows(Reason):
-    """Rows are too few at this epsilon; ``enough``: the epsilon from which on kendall is taken (None: it never is)."""
+    """Rows are too few at this epsilon to cut a number into strata; ``enough`` is one that would do (None: none)."""
 
     columns: int
     enough: float | None
 
 
 class ManyCells(Reason):
-    """Levels that are given beside a number make too many cells."""
+    """Levels that are given beside a number make too many cells for strata of it."""
 
     cells: int
 
@@ -58,20 +59,23 @@ class HeldFixed(Fact):
 
 
 class HeldBy(HeldFixed, named_by="how"):
-    """By what the declared bounds, the declared bins or a model say."""
+    """Numeric conditioning columns were held fixed by regression, by declared bounds or bins, or by a model."""
 
     how: Literal["regression", "equal-widths", "model", "declared-bins"]
 
 
 class HeldByStrata(HeldFixed, kind="strata"):
-    """By this many strata for each; ``model``: in the model too."""
+    """Numeric conditioning columns were cut into this many strata each; ``model``: they are in the model too."""
 
     strata: int
     model: bool
 
 
 class HeldBySpread(HeldFixed, kind="spread"):
-    """By strata of equal counts: at most so many for each, or None where that follows from what was measured."""
+    """Numeric conditioning columns were cut into strata of equal counts, as measured.
+
+    At most ``strata`` for each; None where their number follows from what was measured.
+    """
 
     strata: int | None
 
@@ -81,24 +85,6 @@ class Chosen(Fact, kind="ridge"):
 
     lambda_: float
     bandwidth: float | None
-
-
-class Missed(Fact):
-    """What a test that did not reject would have missed; from public numbers. Chances are those of the best case."""
-
-
-class Weaker(Missed, named_by="by"):
-    """Weaker ones than Cohen's w, which is found in 80% of cases: by this test, or by the number of rows alone."""
-
-    by: Literal["weaker", "weaker-without-noise"]
-    w: float
-
-
-class EvenStrong(Missed):
-    """Even strong dependences: the chances to find w = .5, below 80%, and w = .3."""
-
-    strong: float
-    medium: float
 
 
 class MissingRule(Fact):
@@ -130,7 +116,7 @@ class WithNoise(Fact, named_by="which"):
 
 @dataclass(frozen=True)
 class Trend:
-    """Which way y goes with x, read off a released statistic that has a sign.
+    """Whether y rises or falls with x, read off a released statistic that has a sign.
 
     Attributes
     ----------
@@ -199,11 +185,12 @@ class CITestResult(OtherNames):
     chosen : Chosen or None
         What was chosen privately on the way, if anything was.
     direction : Trend or None
-        Which way y goes with x, where the statistic has a sign and independence was rejected.
+        Whether y rises or falls with x, where the statistic has a sign and independence was rejected.
     tau : float or None
         Mean tau-a within the cells of ``given`` (``kendall`` with a public number of rows).
-    missed : Missed or None
-        Where independence was not rejected, the dependences that would have been missed; None where rows are protected.
+    missed : PowerForecast or None
+        Where independence was not rejected, which dependences the test finds and how often: weaker ones would have been
+        missed; None where rows are protected.
     with_noise : WithNoise or None
         Without privacy and with ``method="auto"``: whether a private answer takes the same test.
     by_bins : tuple of str
@@ -249,7 +236,7 @@ class CITestResult(OtherNames):
     chosen: Chosen | None = None
     direction: Trend | None = None
     tau: float | None = None
-    missed: Missed | None = None
+    missed: PowerForecast | None = None
     with_noise: WithNoise | None = None
     by_bins: tuple[str, ...] = ()
     missing: tuple[MissingRule, ...] = ()
@@ -272,7 +259,7 @@ class CITestResult(OtherNames):
 
     @property
     def trend(self) -> str:
-        """Which way y goes with x, as a sentence; empty where it can't be said."""
+        """Whether y rises or falls with x, as a sentence; empty where that is not known."""
         return "" if self.direction is None else display().summary(self.direction)
 
     def to_dict(self) -> dict[str, Any]:
@@ -296,12 +283,10 @@ class CITestResult(OtherNames):
             "trend": self.trend or None,
             "why": self.why,
             "facts": {
-                "reason": self.reason.to_dict(),
-                "held_fixed": None if self.held_fixed is None else self.held_fixed.to_dict(),
-                "chosen": None if self.chosen is None else self.chosen.to_dict(),
-                "direction": None if self.direction is None else self.direction.to_dict(),
-                "missed": None if self.missed is None else self.missed.to_dict(),
-                "with_noise": None if self.with_noise is None else self.with_noise.to_dict(),
+                **{
+                    name: None if (fact := getattr(self, name)) is None else fact.to_dict()
+                    for name in ("reason", "held_fixed", "chosen", "direction", "missed", "with_noise")
+                },
                 "by_bins": list(self.by_bins),
                 "missing": [fact.to_dict() for fact in self.missing],
             },

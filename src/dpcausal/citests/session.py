@@ -28,7 +28,7 @@ from dpcausal.data.dataset import Dataset, not_a_dataset
 class Session:
     """Answers questions about one data set by one test.
 
-    Answers are kept by (unordered pair, set): asking again returns the same answer and charges nothing, so a search
+    Answers are remembered by (unordered pair, set): asking again returns the same one and charges nothing, so a search
     can't be charged twice or contradict itself.
 
     Parameters

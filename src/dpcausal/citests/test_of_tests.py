@@ -65,6 +65,7 @@ class TestOfParts(CITest):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.sub_level is not None:
             checked_level(self.sub_level, "sub_level")
 

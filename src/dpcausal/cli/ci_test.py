@@ -248,7 +248,7 @@ def run_test(
         draft_is_told()
     bars = not as_json and sys.stderr.isatty()
     if forecast:
-        from dpcausal.planning.look import left_in_ledger  # a test needs nothing of a plan
+        from dpcausal.privacy.budget import left_in_ledger  # a test needs nothing of a plan
 
         known = data is not None or source is not None
         rows = rows_of(data, source, table, declared, bars) if known else declared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -77,15 +77,6 @@ def register(app: typer.Typer) -> None:
     app.command("effect", cls=Command, help=HELP)(run_effect)
 
 
-def refuse_paid(given: Mapping[str, Any]) -> None:
-    """Refuse options, by name, that only a table measured now has a use for: those that are set."""
-    named = [name for name, value in given.items() if value]
-    if named:
-        raise InputError(
-            f"--release takes everything from what was released, free: leave out {', '.join(named)}"
-        )
-
-
 def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str] | None:
     """Return the columns to hold fixed: none of them for the word "none", unless a column is called so.
 
@@ -93,14 +84,6 @@ def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str]
     ([], ['none'], None)
     """
     return [] if adjust == ["none"] and "none" not in columns else adjust
-
-
-def graph_is_told() -> None:
-    """From here on no warning of what the graph says against a question: the answer will print it."""
-    from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen
-
-    for kind in (AdjustsForDescendant, LeavesBackDoorOpen):
-        warnings.filterwarnings("ignore", category=kind)
 
 
 def run_effect(
@@ -189,7 +172,7 @@ def run_effect(
 ) -> None:
     """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
     import dpcausal as dc
-    from dpcausal.planning.look import left_in_ledger
+    from dpcausal.privacy.budget import left_in_ledger
 
     asked: dict[str, Any] = {
         "estimand": estimand,
@@ -199,18 +182,17 @@ def run_effect(
         "anyway": anyway,
     }
     names = None if adjust is None else names_of("--adjust", adjust, "--adjust none holds nothing fixed")
-    if not as_json and not forecast:
-        graph_is_told()
+    if not as_json and not forecast:  # the answer prints what the graph says against the question
+        for kind in (dc.AdjustsForDescendant, dc.LeavesBackDoorOpen):
+            warnings.filterwarnings("ignore", category=kind)
     if release is not None:
-        paid = {
-            "the file": data,
-            "--source": source,
-            "--schema": schema,
-            "--graph": graph,
-            "--epsilon": epsilon,
-        }
-        more = {"--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy, "--forecast": forecast}
-        refuse_paid({**paid, **more})
+        named = {"the file": data, "--source": source, "--schema": schema, "--graph": graph}
+        charged = {"--epsilon": epsilon, "--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy}
+        unused = [name for name, value in {**named, **charged, "--forecast": forecast}.items() if value]
+        if unused:
+            raise InputError(
+                f"--release takes everything from what was released, free: leave out {', '.join(unused)}"
+            )
         kept = dc.load_release(release)
         asked["adjust"] = without_none(names, kept.schema)
         answered(lambda: kept.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)

@@ -130,8 +130,9 @@ def run_gwas(
     as_json: AsJson = False,
 ) -> None:
     """Run it; files go to DIR, a summary or the JSON object to standard output."""
-    from dpcausal.gwas.cohort import Cohort, check_missing_rule, read_frequencies
+    from dpcausal.gwas.cohort import Cohort, check_missing_rule
     from dpcausal.gwas.screen import screen
+    from dpcausal.gwas.tables import read_frequencies
     from dpcausal.present.gwas import full_text
     from dpcausal.present.plots import draw_hits
 

@@ -19,7 +19,7 @@ from dpcausal.core.errors import InputError, SchemaError, no_columns
 
 if TYPE_CHECKING:
     from dpcausal.counts.engine import EngineCounts
-    from dpcausal.counts.sql import DuckDBCounts
+    from dpcausal.counts.stream import StreamCounts
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
@@ -311,7 +311,7 @@ def one_source(data: Path | None, source: str | None) -> str:
 
 def rows_of(
     data: Path | None, source: str | None, table: str | None, schema: Schema, bars: bool
-) -> Dataset | DuckDBCounts | EngineCounts:
+) -> Dataset | StreamCounts | EngineCounts:
     """Return the rows of a file in memory, or a source that counts them where they are."""
     import dpcausal as dc
     from dpcausal.counts.connect import is_database
@@ -338,7 +338,7 @@ def rows_explained(source: str | None, table: str | None, schema: Schema, neighb
 
 def _table_of_rows(
     source: str | None, table: str | None, schema: Schema, neighbours: str
-) -> DuckDBCounts | EngineCounts:
+) -> StreamCounts | EngineCounts:
     from dpcausal.counts.connect import opened
 
     if source is None:
@@ -364,7 +364,4 @@ def explained(
     from dpcausal.discovery import moments
 
     counts = opened(one_source(data, source), schema, table, count=False)
-    words = counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
-    size = counts.table_bytes
-    remark = "" if size is None else f"-- {counts.engine} says that the table has {size:,} bytes\n\n"
-    return remark + words
+    return counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)

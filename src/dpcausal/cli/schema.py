@@ -115,7 +115,7 @@ def _draft_as_json(text: str) -> str:
 def show(found: SchemaCheck, schema: str = "", fault: str = "") -> None:
     """Print the table, and a line for whatever a person should look at.
 
-    ``schema``: the text of its file. ``fault``: the error that follows, which is not said twice.
+    ``schema``: the text of its file. ``fault``: the error that follows, which is not shown twice.
     """
     from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict, left_remarks
 

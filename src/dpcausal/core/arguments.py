@@ -12,7 +12,7 @@ from dpcausal.core.spelling import spelled
 
 
 class _Required:
-    """The default of an argument that must be given: its absence can then be told in our words."""
+    """The default of an argument that must be given: its absence is then an error of ours."""
 
     def __repr__(self) -> str:
         return "<required>"
@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 def refuses_schema(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function of a data set say in one line where a schema or a choice of columns goes, if it is given one.
+    """Let a function of a data set refuse a schema, a choice of columns or a forecast, and say what to write.
 
     >>> @refuses_schema
     ... def discover(data): ...
@@ -57,7 +57,7 @@ LEAST_LEVEL = 1e-12
 
 
 def checked_level(level: object, name: str = "level") -> float:
-    """A number strictly between 0 and 1.
+    """Return the level, or refuse what is no number strictly between 0 and 1.
 
     >>> checked_level(0.05)
     0.05
@@ -76,7 +76,7 @@ LEAST_STRENGTH, MOST_STRENGTH = 1e-6, 1e9
 
 
 def checked_strength(strength: object) -> float:
-    """lambda of a ridge fit: from 1e-6, below which rounding could decide whether a matrix can be factored, to 1e9."""
+    """Return lambda of a ridge fit, or refuse it beyond 1e-6 (below, rounding could decide a factorisation) and 1e9."""
     number = strength if isinstance(strength, int | float) and not isinstance(strength, bool) else 0.0
     if not LEAST_STRENGTH <= number <= MOST_STRENGTH:
         raise InputError(f"lambda must lie within {LEAST_STRENGTH:g} and {MOST_STRENGTH:g}, not {strength!r}")
@@ -84,21 +84,21 @@ def checked_strength(strength: object) -> float:
 
 
 def checked_count(number: object, name: str) -> int:
-    """A whole number, zero or above."""
+    """Return the number, or refuse what is no whole number, zero or above."""
     if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
         raise InputError(f"{name} must be a whole number, zero or above, not {number!r}")
     return int(number)
 
 
 def checked_name(name: object, what: str) -> str:
-    """A text, such as the name of a method or of a column; ``what`` is for the error."""
+    """Return the name, or refuse what is no text; ``what`` is for the error."""
     if not isinstance(name, str):
         raise InputError(f"{what} must be text, not {name!r}")
     return name
 
 
 def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
-    """The name of a declared column; ``what`` is the argument that names it, for the error.
+    """Return the name, or refuse one that is no declared column; ``what`` is the argument that names it.
 
     >>> checked_column("wight", ["weight", "age"], "target")
     Traceback (most recent call last):
@@ -113,7 +113,7 @@ def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
 
 
 def checked_all_columns(names: Iterable[object], known: Iterable[str]) -> list[str]:
-    """The names of declared columns; an error names every one that is not declared.
+    """Return the names, or refuse them with an error that lists every one that is no declared column.
 
     >>> checked_all_columns(["wight", "age", "agee"], ["weight", "age"])
     Traceback (most recent call last):
@@ -128,7 +128,7 @@ schema
 
 
 def checked_list(values: object, name: str, of: str) -> list[Any]:
-    """The entries of a list, a tuple, a set or the like; not a text and not None."""
+    """Return the entries of a list, a tuple, a set or the like; refuse a text and None."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         kind = "the string " if isinstance(values, str) else ""
         raise InputError(f"{name} must be a list of {of}, not {kind}{values!r}")
@@ -136,7 +136,7 @@ def checked_list(values: object, name: str, of: str) -> list[Any]:
 
 
 def column_names(values: object, name: str, known: Container[str]) -> list[Any]:
-    """The entries of a list of columns; a text that is the name of one column is a list of that one.
+    """Return the entries of a list of columns; a text that is the name of one column is a list of that one.
 
     >>> column_names("age", "given", ["age", "sex"]), column_names(("age", "sex"), "given", ["age", "sex"])
     (['age'], ['age', 'sex'])
@@ -145,7 +145,7 @@ def column_names(values: object, name: str, known: Container[str]) -> list[Any]:
 
 
 def checked_ledger(ledger: object) -> None:
-    """None, an address, or an opened ledger. The error doesn't show it: there may be a password in it."""
+    """Refuse what is no address and no opened ledger. The error doesn't show it: there may be a password in it."""
     if not (ledger is None or isinstance(ledger, str) or hasattr(ledger, "charge")):
         raise InputError(f"ledger must be an address such as sqlite:///file.db, not {type(ledger).__name__}")
 

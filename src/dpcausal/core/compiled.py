@@ -19,7 +19,7 @@ COMPILING_ONCE = " (compiling, once)"
 def jit(**options: Any) -> Callable[[F], F]:
     """Return a decorator that compiles a function to machine code that runs without the interpreter lock.
 
-    A function is compiled when it is first called, and the result is kept on disk for later processes, unless no
+    A function is compiled when it is first called, and the result is stored on disk for later processes, unless no
     folder for it can be written to. ``options`` are those of ``numba.njit`` besides ``nogil`` and ``cache``.
 
     >>> jit()(lambda x: 2 * x).py_func(21)
@@ -36,7 +36,7 @@ def jit(**options: Any) -> Callable[[F], F]:
 
 
 def _is_compiled(kernel: Any) -> bool:
-    """Return whether a kernel is compiled in this process or kept from an earlier one; True where numba won't tell."""
+    """Return whether a kernel is compiled, in this process or on disk; True where numba does not say."""
     try:
         return bool(kernel.signatures) or Path(kernel._cache._cache_file._index_path).exists()
     except AttributeError:

@@ -1,8 +1,8 @@
-"""The one way from a result up to its words and pictures: a hook that the top room fills.
+"""Two hooks from lower rooms to upper ones, so that lower rooms import nothing from above.
 
 Results and statements are plain values in lower rooms. Their ``summary``, ``_repr_html_``, ``plot`` and ``report`` ask
-``display()``, which ``dpcausal/__init__.py`` connects to ``dpcausal.present`` when it is first needed. So lower rooms
-import nothing from above, and the import contract stays true.
+``display()``. ``Schema.draft`` asks ``drafter()``: the readers that a draft needs lie above the schema.
+``dpcausal/__init__.py`` registers what loads either; it is called when the hook is first asked.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ class Display(Protocol):
         ...
 
 
+Drafter = Callable[..., Any]
 _loaders: list[Callable[[], Display]] = []
 _loaded: list[Display] = []
+_drafter_loaders: list[Callable[[], Drafter]] = []
 
 
 def register(loader: Callable[[], Display]) -> None:
-    """Say where the words and pictures come from; ``loader`` is called when they are first needed."""
+    """Register what loads the room of words and pictures."""
     _loaders.append(loader)
     _loaded.clear()
 
@@ -54,3 +56,13 @@ def display() -> Display:
     if not _loaded:
         _loaded.append(_loaders[-1]())
     return _loaded[0]
+
+
+def register_drafter(loader: Callable[[], Drafter]) -> None:
+    """Register what loads the function that drafts a schema from rows."""
+    _drafter_loaders.append(loader)
+
+
+def drafter() -> Drafter:
+    """Return the function that drafts a schema from rows."""
+    return _drafter_loaders[-1]()

@@ -27,22 +27,22 @@ _pushes = 0  # how often an insecure source was ever pushed: never goes down
 
 
 def random_bytes(count: int) -> bytes:
-    """``count`` bytes from the current source: ``os.urandom`` unless a test replaced it."""
+    """Return ``count`` bytes from the current source: ``os.urandom`` unless a test replaced it."""
     return _sources[-1](count) if _sources else os.urandom(count)
 
 
 def is_secure() -> bool:
-    """Whether the current source is the operating system's."""
+    """Return whether the current source is the operating system's."""
     return not _sources
 
 
 def epoch() -> int:
-    """A mark to give to ``secure_since`` later."""
+    """Return a mark to give to ``secure_since`` later."""
     return _pushes
 
 
 def secure_since(mark: int) -> bool:
-    """Whether every byte since ``mark = epoch()`` came from the operating system."""
+    """Return whether every byte since ``mark = epoch()`` came from the operating system."""
     return not _sources and _pushes == mark
 
 
@@ -59,7 +59,7 @@ def replaced(source: RandomBytes) -> Iterator[None]:
 
 
 def public_generator() -> np.random.Generator:
-    """A fresh generator, seeded from ``random_bytes``: other in every run, the same under ``dpcausal.testing.seeded``.
+    """Return a fresh generator, seeded from ``random_bytes``: repeatable under ``dpcausal.testing.seeded`` only.
 
     >>> public_generator().random() != public_generator().random()
     True
@@ -68,7 +68,7 @@ def public_generator() -> np.random.Generator:
 
 
 def released_generator(released: ArrayLike) -> np.random.Generator:
-    """A generator that follows from released numbers (their first seven digits): the same for the same release.
+    """Return a generator that follows from released numbers (their first seven digits): the same for the same release.
 
     >>> released_generator([1.5, 2.0]).random() == released_generator([1.5, 2.0 + 1e-12]).random()
     True

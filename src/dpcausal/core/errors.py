@@ -1,4 +1,4 @@
-"""Every error a user can cause, each with the exit code the command line gives it.
+"""Every error a user can cause, each with the exit code the command line gives it, and the names it proposes.
 
 The message is one line that says what is wrong and where. It never holds a value read from a row:
 an error that depends on a row would itself be a release.
@@ -7,8 +7,9 @@ an error that depends on a row would itself be a release.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, ClassVar
 
 LISTED = 12  # names that a message lists where none is near
 SHARED = 4  # letters that one name must have to be found within another
@@ -35,12 +36,12 @@ class EngineError(InputError):
 
     The message is one line of ours; what the engine said is dropped, since it may name a cell.
 
-    >>> str(EngineError("PostgreSQL stopped answering").told(charged=True))
+    >>> str(EngineError("PostgreSQL stopped answering").with_charge(charged=True))
     'PostgreSQL stopped answering; the release was charged and stays charged, and nothing of it left'
     """
 
-    def told(self, *, charged: bool) -> EngineError:
-        """Return this error with what became of the budget."""
+    def with_charge(self, *, charged: bool) -> EngineError:
+        """Return this error with whether the release was charged."""
         what = "the release was charged and stays charged, and nothing of it left"
         return type(self)(f"{self}; {what if charged else 'nothing was charged'}")
 
@@ -85,7 +86,7 @@ class BudgetError(DpcausalError):
     def of(
         cls, where: str, unit: str, asked: float, spent: float, left: float, advice: str = ""
     ) -> BudgetError:
-        """The error with its usual line, and what can be done about it.
+        """Return the error with amounts and advice in its usual line.
 
         >>> str(BudgetError.of("budget", "epsilon", 0.5, 0.8, 0.2))
         'the budget does not allow it: asked epsilon 0.5, spent 0.8, left 0.2; ask for at most 0.2 of epsilon'
@@ -128,7 +129,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
-    """The same for a column; where none is near, the columns there are, the first twelve of many.
+    """Return ``did_you_mean`` for a column; where none is near, the columns there are, the first twelve of many.
 
     >>> did_you_mean_column("weight", ["smoking", "age"])
     '; there are smoking, age'
@@ -159,3 +160,41 @@ def no_columns(names: Iterable[str], columns: Iterable[str], where: str = " in t
 
 class BeforeCharge(UserWarning):
     """What should be read before a budget is charged; it rests on public numbers and on ledgers, never on rows."""
+
+
+class OtherNames:
+    """A base of results: an attribute of another name raises an ``AttributeError`` that says what to write instead.
+
+    ``_other_names`` has what to write for each such name. A class whose results differ overrides ``_instead_of``, which
+    may look at what was released.
+
+    >>> class Answer(OtherNames):
+    ...     _other_names = {"p": "result.pvalue"}
+    >>> Answer().p
+    Traceback (most recent call last):
+    AttributeError: 'Answer' object has no attribute 'p': write result.pvalue
+    """
+
+    _other_names: ClassVar[Mapping[str, str]] = {}
+
+    def _instead_of(self, name: str) -> str | None:
+        """Return what to do instead of asking for ``name``; None where nothing is known."""
+        return f"write {self._other_names[name]}" if name in self._other_names else None
+
+    if not TYPE_CHECKING:  # type checkers go on complaining about names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            instead = None if name.startswith("_") else self._instead_of(name)
+            if instead is not None:
+                raise AttributeError(f"{text}: {instead}")
+            raise AttributeError(text, name=name, obj=self)  # Python proposes similar names
+
+
+def spellings(*groups: tuple[str, str]) -> dict[str, str]:
+    """Return ``_other_names`` from groups: the names, with spaces between them, and what to write instead.
+
+    >>> spellings(("p p_value", "result.pvalue"))
+    {'p': 'result.pvalue', 'p_value': 'result.pvalue'}
+    """
+    return {name: instead for names, instead in groups for name in names.split()}

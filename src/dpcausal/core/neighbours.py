@@ -22,7 +22,7 @@ class Neighbours(StrEnum):
 
     @classmethod
     def parse(cls, name: str | Neighbours, *, labels: bool = True) -> Neighbours:
-        """The relation of that name; ``labels``: whether an error offers fixed-labels.
+        """Return the relation of that name; ``labels``: whether an error offers fixed-labels.
 
         >>> Neighbours.parse("add-remove")
         <Neighbours.ADD_REMOVE: 'add-remove'>

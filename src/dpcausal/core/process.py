@@ -3,7 +3,7 @@
 A process id does not tell: a process that is number 1 and forks into a new PID namespace has a child that is number 1
 too. The token is 16 bytes of ``os.urandom``. It is renewed by Python's hook after a fork, and lies in a page that the
 kernel empties in every forked child (``MADV_WIPEONFORK``, Linux 4.14 and newer), so that a fork by foreign code, which
-calls no hook, renews it too. Where there is no such page (macOS), the process id stands beside it.
+calls no hook, renews it too. Where there is no such page (macOS), the process id is compared, too.
 
 **Not seen**: a snapshot of a virtual machine or container that is restored twice. The memory is then the same in every
 byte; only a ledger can tell. Noise is read anew from the operating system for every release, so copies do not share it.
@@ -22,7 +22,7 @@ _EMPTY = bytes(_SIZE)
 
 
 def _page() -> mmap.mmap | bytearray:
-    """Memory for the token, emptied by the kernel in a child where it can do that."""
+    """Return memory for the token, emptied by the kernel in a child where it can do that."""
     if sys.platform == "linux":
         page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         with suppress(OSError):  # an older kernel: the hook and the process id remain
@@ -35,6 +35,7 @@ _memory = _page()
 
 
 def _renew() -> None:
+    """Draw a new token."""
     _memory[:_SIZE] = os.urandom(_SIZE)
 
 

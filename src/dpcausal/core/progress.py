@@ -1,11 +1,11 @@
 """A progress bar with the time left, for work whose amount is public: files, trials, columns, people.
 
-It goes to standard error, and only once the work has taken two seconds. What it counts is known before any row is read
-(sizes of files, numbers of columns, trials) or was computed from released values; nothing that a mechanism has not
-released may drive it. Where the amount of work itself would tell something (an adaptive search stops when its
+It is written to standard error, and only once the work has taken two seconds. What it counts is known before any row
+is read (sizes of files, numbers of columns, trials) or was computed from released values; nothing that a mechanism has
+not released may drive it. Where the amount of work itself would tell something (an adaptive search stops when its
 answers say so) the total is None: a spinner and the time gone by.
 
-Who is told that something takes long because another process holds it: nobody, unless the command line asks.
+``waiting`` reports that another process holds something, and only to the command line (``listening``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rich.text import Text
 PATIENCE = 2.0  # seconds before a bar appears
 BAR, CLOCK = 20, 30  # characters of a bar, and of the clocks beside it
 
-Tick = Callable[[float], None]  # told how much was done since the last call
+Tick = Callable[[float], None]  # takes how much was done since the last call
 Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, how much; None: not known)
 
 
@@ -36,7 +36,7 @@ def unseen(done: float) -> None:
 
 @contextmanager
 def silent(what: str, total: float | None) -> Iterator[Tick]:
-    """A stage that shows nothing.
+    """Yield a function that shows nothing of a stage.
 
     >>> with silent("counting", 3) as tick:
     ...     tick(1)
@@ -97,7 +97,7 @@ def stages(show: bool) -> Iterator[Stage]:
 
 @contextmanager
 def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
-    """One stage: yield a function to be called with the amount done since the last call; silent unless ``show``.
+    """Yield a function to be called with the amount done since the last call; silent unless ``show``.
 
     >>> with shown("counting", 3, show=False) as tick:
     ...     tick(1)
@@ -107,6 +107,7 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 
 
 def _bar() -> Progress:
+    """Return a bar that fits into narrow terminals."""
     console = Console(stderr=True)
     whole = Column(no_wrap=True)
 
@@ -142,14 +143,14 @@ def _bar() -> Progress:
     return Progress(*columns, console=console, transient=True)
 
 
-PATIENCE_WAITING = 2.0  # seconds before anything is said
+PATIENCE_WAITING = 2.0  # seconds before a wait is reported
 
 _listeners: list[Callable[[str], None]] = []
 
 
 @contextmanager
 def listening(tell: Callable[[str], None]) -> Iterator[None]:
-    """Within it, ``tell`` gets one line for each wait of more than ``PATIENCE`` seconds."""
+    """Call ``tell`` with one line for each wait of more than ``PATIENCE_WAITING`` seconds within the block."""
     _listeners.append(tell)
     try:
         yield
@@ -159,7 +160,7 @@ def listening(tell: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Around work that may have to wait.
+    """Tell whoever listens when the work within the block waits for ``what``.
 
     >>> with waiting("the ledger budget.db"):
     ...     pass

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=Callable[..., object] | type)
 
 
 def proved(proof: str) -> Callable[[T], T]:
-    """Say that the decorated function or class is proved in the file ``proof`` beside its module."""
+    """Mark the decorated function or class as proved in the file ``proof`` beside its module."""
 
     def mark(thing: T) -> T:
         thing.__proof__ = proof  # type: ignore[union-attr]

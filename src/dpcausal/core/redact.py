@@ -1,6 +1,6 @@
 """Take out of addresses and paths what is nobody's business: folders, logins, passwords.
 
-All that the package shows of a ledger's address goes through here. An address is shown only in parts that can be
+All that the package shows of a ledger's address is made here. An address is shown only in parts that can be
 nothing else: a host, a port, the name of a database. Where a part can be read in two ways, all of it is left out.
 """
 
@@ -22,7 +22,7 @@ MIN_PART = 3  # letters of a part of a secret that is taken out by itself
 
 
 def file_name(path: str) -> str:
-    """A path as given; of an absolute one the last part.
+    """Return a path as given, or the last part of an absolute one.
 
     >>> file_name("data/p.csv"), file_name("/home/me/p.csv")
     ('data/p.csv', 'p.csv')
@@ -32,11 +32,11 @@ def file_name(path: str) -> str:
 
 
 def ledger_name(url: str, *, user: bool = False) -> str:
-    """A ledger's address without login, options and folders; with ``user`` the name in the login is kept.
+    """Return a ledger's address without login, options and folders; with ``user`` the name in the login remains.
 
-    Options (after ``?``) go because a password may be one. Where an ``@`` comes after a ``?`` either may be part of a
-    password, and all of the address goes. So does what is no host, port and database, and an address without a scheme.
-    A name is its own name.
+    Options (after ``?``) are left out because a password may be one. Where an ``@`` comes after a ``?`` either may be
+    part of a password, and all of the address is left out. So is what is no host, port and database, and an address
+    without a scheme.
 
     >>> ledger_name("postgresql://me:p@ss@host/db?password=x"), ledger_name("sqlite:////home/me/b.db")
     ('postgresql://...@host/db', 'sqlite:///b.db')
@@ -63,7 +63,7 @@ def ledger_name(url: str, *, user: bool = False) -> str:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """A line of a driver without any password of the address, however it is spelled there.
+    """Return a line of a driver without any password of the address, however it is spelled there.
 
     >>> without_secrets("no login with p/w", "postgresql://me:p%2Fw@host/db")
     'no login with ***'
@@ -80,7 +80,7 @@ def without_secrets(text: str, url: str) -> str:
 
 
 def _secrets(url: str) -> set[str]:
-    """All that may be a password: after the colon of a login, and of options with a telling name."""
+    """Return all that may be a password: after the colon of a login, and of options with a telling name."""
     rest = url.partition("://")[2] or url
     found = set()
     for login in {rest.rpartition("@")[0], rest.partition("?")[0].rpartition("@")[0]}:

@@ -1,1 +1,1 @@
-"""Contingency tables: one protocol, backends in memory and in DuckDB, kernels chosen by measured cost."""
+"""Contingency tables: one protocol, backends in memory, in chunks and on engines, kernels chosen by measured cost."""

@@ -1,14 +1,13 @@
 """``dc.connect``: rows that stay where they are, in files or on an engine, as a data source for every call on tables.
 
-Files and ``duckdb:///`` are counted by DuckDB within this process and need nothing else installed. The others go
-through Ibis and need an extra: ``dpcausal[postgres]``, ``dpcausal[spark]``, and so on.
+Files and tables of a DuckDB file are read in chunks and counted within this process (``stream.py``). The others are
+counted by their engine, through Ibis, and need an extra: ``dpcausal[postgres]``, ``dpcausal[spark]``, and so on.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-import warnings
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,11 +19,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from dpcausal.core import process
 from dpcausal.core.errors import EngineError, InputError, did_you_mean
 from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.counts.duckdb_table import READS_FILES, quoted, reads_stored_tables
 from dpcausal.counts.engine import EngineCounts, EngineTable
 from dpcausal.counts.expressions import DIALECTS, Dialect
-from dpcausal.counts.sql import DuckDBCounts
-from dpcausal.counts.stored import READS_FILES, reads_stored_tables
-from dpcausal.data.read import DRAFT_WARNING, DraftSchema
+from dpcausal.counts.stream import StreamCounts, count_files, count_table
+from dpcausal.data.read import warn_of_draft
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ _PARQUET = re.compile(r"\.(parquet|pq)(/?|/\*.*)$", re.IGNORECASE)
 
 def connect(
     source: Any, schema: Schema, table: str | None = None, *, memory_limit: int | None = None
-) -> DuckDBCounts | EngineCounts:
+) -> StreamCounts | EngineCounts:
     """Return a data source for rows that stay where they are.
 
-    It goes where a data set goes: ``discover``, ``ci_test`` by a test on tables, ``effect``. Rows are coded as
+    It is used like a data set: ``discover``, ``ci_test`` by a test on tables, ``effect``. Rows are coded as
     ``dc.read`` codes them, cell for cell, and counted where they are; what comes here are counts.
 
     **Guarantee.** No query holds a value that was read from a row, and what is asked follows from public numbers and
@@ -78,12 +77,12 @@ def connect(
         The table, ``name`` or ``schema.name``; with Spark also the path of Parquet files. Needed with a URL, and with a
         DuckDB file that holds more than one.
     memory_limit : int, optional
-        Bytes that distinct rows may take here; a quarter of this machine's memory unless given. With files, DuckDB's
-        own limit, above which it uses the disk.
+        Bytes that rows may take here; a quarter of this machine's memory unless given. Where they take more, tables
+        are counted where the rows are, a pass for each batch of tables.
 
     Returns
     -------
-    DuckDBCounts or EngineCounts
+    StreamCounts or EngineCounts
 
     Raises
     ------
@@ -115,12 +114,11 @@ def opened(
     *,
     memory_limit: int | None = None,
     count: bool = True,
-) -> DuckDBCounts | EngineCounts:
+) -> StreamCounts | EngineCounts:
     """Do what ``connect`` does; without ``count`` no row is read before a table is asked for."""
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
-    if schema.is_draft:
-        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
+    warn_of_draft(schema)
     if isinstance(source, str) and (found := _URL.match(source)):
         if found[1].lower() == "duckdb":
             path = Path(unquote(source.partition("://")[2].removeprefix("/")))
@@ -133,7 +131,7 @@ def opened(
             return _duckdb(Path(source), schema, table, memory_limit, count)
         if table is not None:
             raise InputError("a file is one table: leave table out, or name a DuckDB file or a URL")
-        return DuckDBCounts(str(source), schema, memory_limit=_in_words(memory_limit), count=count)
+        return count_files(source, schema, memory_limit=memory_limit, count=count)
     return EngineCounts(_of_expression(source), schema, memory_limit=memory_limit)
 
 
@@ -150,14 +148,9 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def _in_words(limit: int | None) -> str | None:
-    """Return a number of bytes as DuckDB takes it."""
-    return None if limit is None else f"{limit}B"
-
-
 def _duckdb(
     path: Path, schema: Schema, table: str | None, memory_limit: int | None, count: bool
-) -> DuckDBCounts:
+) -> StreamCounts:
     """Return a table of a DuckDB file, opened for reading; no other file can be read through it."""
     import duckdb
 
@@ -166,8 +159,6 @@ def _duckdb(
         raise InputError(f"{name}: no such file")
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
-        if memory_limit is not None:
-            connection.execute(f"SET memory_limit = '{_in_words(memory_limit)}'")
         held = [found for (found,) in connection.execute(_TABLES).fetchall()]
     except duckdb.Error:
         connection = None
@@ -178,7 +169,7 @@ def _duckdb(
     if not table and len(held) != 1:
         which = f"{', '.join(held[:5])}{', ...' if len(held) > 5 else ''}" if held else "it holds none"
         raise InputError(f"{name} is a DuckDB file: name a table of it (table=, --table): {which}")
-    return DuckDBCounts(table or held[0], schema, connection=connection, count=count)
+    return count_table(connection, table or held[0], schema, memory_limit=memory_limit, count=count)
 
 
 # ---- through Ibis
@@ -258,9 +249,14 @@ def _described(
 
     table = opened()
     dialect = _dialect(name, backend[0], table)
-    kept = [table]
+    unused = [table]  # of the connection that was just made
     return EngineTable(
-        engine, label, dialect, lambda: kept.pop() if kept else opened(), remote=name != "duckdb", size=size
+        engine,
+        label,
+        dialect,
+        lambda: unused.pop() if unused else opened(),
+        remote=name != "duckdb",
+        size=size,
     )
 
 
@@ -443,7 +439,7 @@ def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
     inner = ibis.to_sql(table.select(*texts), dialect="postgres")
     # as text: a column keeps its collation, and an enumeration, which has none, is no error
     parts = ", ".join(
-        f"pg_typeof({_quoted(name)})::text, pg_collation_for({_quoted(name)}::text)" for name in texts
+        f"pg_typeof({quoted(name)})::text, pg_collation_for({quoted(name)}::text)" for name in texts
     )
     # one row of NULLs has the types and collations of all rows
     sql = f"SELECT {parts} FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ({inner}) rows WHERE false) t ON true"
@@ -459,10 +455,6 @@ def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
         if type_ in ("character", "bpchar") or collation is None or base in loose:
             found.add(name)
     return frozenset(found)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _spark_dialect(dialect: Dialect, table: ir.Table) -> Dialect:
@@ -493,7 +485,7 @@ def _table_size(backend: Any, table: ir.Table) -> int | None:
         node = table.op()
         if not isinstance(node, ops.DatabaseTable):
             return None
-        place = ".".join(_quoted(part) for part in (node.namespace.database, node.name) if part)
+        place = ".".join(quoted(part) for part in (node.namespace.database, node.name) if part)
         with backend.con.cursor() as cursor:
             found = cursor.execute("SELECT pg_total_relation_size(%s::regclass)", (place,)).fetchone()
         backend.con.commit()

@@ -21,7 +21,6 @@ refused. Privacy does not rest on this.
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,12 +36,13 @@ from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_m
 from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.counts.compress import KeyLayout
+from dpcausal.counts.covering import Covering
 from dpcausal.counts.expressions import Dialect, code_expression
 from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
 from dpcausal.counts.feature_sums import Cells, Shortening, Sums
-from dpcausal.counts.memory import Covering, MemoryCounts
+from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
-from dpcausal.counts.rows import Rows, processors
+from dpcausal.counts.rows import Rows, memory_share, processors
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 
@@ -50,17 +50,11 @@ if TYPE_CHECKING:
     from ibis.expr import types as ir
 
 KEY_BITS = 63  # most engines have no unsigned 64-bit integers
-MEMORY_SHARE = 0.25  # of this machine's memory, for distinct rows
 BYTES_PER_ROW = 3 * 8  # of a distinct row while it is unpacked, beside its codes and further keys
 COVER_CELLS = 1 << 16  # cells of a covering table: what travels for one GROUP BY, at most
 RETRY_SECONDS = (1.0, 4.0, 10.0)  # waited before a query is sent again
 NO_WORKER_SECONDS = 120.0  # waited for a worker of a Spark cluster that has lost all of them
 BATCH_ROWS = 1 << 20
-
-
-def memory_bytes() -> int:
-    """Return how much memory this machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class TableChanged(EngineError):
@@ -133,7 +127,7 @@ class EngineCounts:
     ) -> None:
         self._source, self._schema, self._layout = source, schema, TableLayout(schema)
         self._threads = threads or processors()
-        self._memory = int(MEMORY_SHARE * memory_bytes()) if memory_limit is None else memory_limit
+        self._memory = memory_share() if memory_limit is None else memory_limit
         self._keys = KeyLayout(self._layout.sizes, KEY_BITS)
         self._n: int | None = None
         self._local: MemoryCounts | None = None
@@ -205,48 +199,49 @@ class EngineCounts:
         requests : sequence of sequences of str, optional
             Tables that are asked for; all pairs unless given. They matter only where rows are not compressed.
         """
-        import ibis
-
         table = self._open()
         names = self._layout.names
         asked = requests or [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         covers = self._covering([self._layout.resolve(columns) for columns in asked]).covers
         parts = {
-            "how many rows there are": self.count_query(table),
-            "distinct rows, where their number fits in memory": self.distinct_query(table),
+            "how many rows there are": partial(self.count_query, table),
+            "distinct rows, where their number fits in memory": partial(self.distinct_query, table),
         }
         for i, columns in enumerate(covers.column_lists(), 1):
             what = f"else covering table {i} of {len(covers)}"
-            parts[what] = self.cover_query(table, columns.tolist())
-        return "\n\n".join(f"-- {what}\n{ibis.to_sql(query)};" for what, query in parts.items())
+            parts[what] = partial(self.cover_query, table, columns.tolist())
+        return self._written(parts)
 
     def explain_count(self) -> str:
         """Return the SQL that asks how many rows there are, without sending it."""
-        import ibis
-
-        return f"-- how many rows there are\n{ibis.to_sql(self.count_query(self._open()))};"
+        return self._written({"how many rows there are": partial(self.count_query, self._open())})
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
         """Return the SQL of ``place_counts``, ``length_counts`` and ``feature_sums``, without sending it."""
-        import ibis
-
         table = self._open()
         writer = self._writer(table)
-        parts: dict[str, Callable[[], ir.Table]] = {
-            "how many rows there are": lambda: self.count_query(table)
-        }
-        for name in self._numbers:
-            parts[f"how {name} is spread"] = partial(writer.places, name)
+        parts = {"how many rows there are": partial(self.count_query, table)}
+        parts |= {f"how {name} is spread": partial(writer.places, name) for name in self._numbers}
         lengths = (
             "how long rows are (what is looked up follows from spreads that were released, here from bounds)"
         )
-        parts[lengths] = lambda: writer.lengths(columns, limits)
+        parts[lengths] = partial(writer.lengths, columns, limits)
         sums = writer.in_parts(columns)
         for i, pairs in enumerate(sums, 1):
             what = f"sums of products of features, query {i} of {len(sums)}"
             parts[what] = partial(writer.sums, columns, short, pairs)
         with one_by_one():
-            return "\n\n".join(f"-- {what}\n{ibis.to_sql(query())};" for what, query in parts.items())
+            return self._written(parts)
+
+    def _written(self, queries: Mapping[str, Callable[[], ir.Table]]) -> str:
+        """Return queries as SQL, each below a line that says what it is for, and first how large the table is."""
+        import ibis
+
+        size = self.table_bytes
+        first = [] if size is None else [f"-- {self.engine} says that the table has {size:,} bytes"]
+        return "\n\n".join(
+            [*first, *(f"-- {what}\n{ibis.to_sql(query())};" for what, query in queries.items())]
+        )
 
     def run(self, query: Callable[[ir.Table], ir.Table]) -> dict[str, NDArray[Any]]:
         """Return the columns that a query gives, by name; the query is built anew on each connection."""
@@ -381,7 +376,7 @@ class EngineCounts:
         return Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, 1 << 62, COVER_CELLS)
 
     def _scan(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        """Return the tables asked for from covering ones, each counted by one GROUP BY and kept."""
+        """Return the tables asked for from covering ones, each counted by one GROUP BY, once."""
         covering = self._covering(wanted)
         lists = [tuple(columns.tolist()) for columns in covering.covers.column_lists()]
         new = [columns for columns in dict.fromkeys(lists) if columns not in self._covers]
@@ -526,7 +521,7 @@ def fetch(expression: ir.Table) -> dict[str, NDArray[Any]]:
                 backend.con.cursor().execute(backend.compile(expression)).fetchnumpy()
             )
             return found
-        case "pyspark":  # Ibis goes by pandas, which takes three times the memory
+        case "pyspark":  # Ibis converts by pandas, which takes three times the memory
             table = _from_spark(backend._session, backend.compile(expression))
         case _:
             table = backend.to_pyarrow_batches(expression, chunk_size=BATCH_ROWS).read_all()

@@ -5,7 +5,7 @@ values are asked from the coder of ``dpcausal.data.coding`` itself, so there is 
 
     code(v) = CASE WHEN v = k_1 THEN c_1 ... ELSE other END
 
-Text is compared as it stands first, then without white space at its ends, then as a number. For a numeric column the
+Text is compared as it is first, then without white space at its ends, then as a number. For a numeric column the
 code is the number of cut points that the cell is not below; clamping does not change it, since cut points lie within
 the bounds.
 

@@ -25,7 +25,7 @@ noise first. **Cost** O(n q^2) for q features. **Edge cases**: no row gives zero
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -150,7 +150,7 @@ class Shortening(NamedTuple):
 
     @property
     def step(self) -> float:
-        """What one step of a shortened feature stands for."""
+        """The size of one step of a shortened feature."""
         return 2.0 ** -(UNIT_BITS + self.finer)
 
     @property
@@ -217,15 +217,21 @@ class AskedRows(FeatureRows, Protocol):
 
 
 class BatchRows:
-    """Rows in batches that can be read again and again: a data set, or a file."""
+    """Rows that ``batches`` yields, each time anew: those of a data set, or of a file."""
 
-    def __init__(self, schema: Schema, n: int, batches: Iterable[Batch]) -> None:
+    def __init__(self, schema: Schema, n: int, batches: Callable[[], Iterator[Batch]]) -> None:
         self.schema, self.n, self._batches = schema, n, batches
 
     @classmethod
     def of(cls, data: Dataset) -> BatchRows:
         """Return the rows of a data set that has the numbers of every numeric column."""
-        return cls(data.schema, data.n, _Chunks(data))
+        whole = {name: data.values.get(name, data.codes[name]) for name in data.schema}
+
+        def batches() -> Iterator[Batch]:
+            for start in range(0, data.n, ROWS_PER_CHUNK):
+                yield {name: array[start : start + ROWS_PER_CHUNK] for name, array in whole.items()}
+
+        return cls(data.schema, data.n, batches)
 
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
         """Return the places of a numeric column where rows are, and how many are at each."""
@@ -234,7 +240,7 @@ class BatchRows:
     def all_place_counts(self, names: Sequence[str]) -> dict[str, tuple[Integers, Integers]]:
         """Return the same for several columns, in one pass."""
         found = {name: np.zeros(PLACES, np.int64) for name in names}
-        for batch in self._batches:
+        for batch in self._batches():
             for name, counts in found.items():
                 counts += np.bincount(_places(self.schema, name, batch[name]), minlength=PLACES)
         places = {name: np.flatnonzero(counts) for name, counts in found.items()}
@@ -243,7 +249,7 @@ class BatchRows:
     def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
         """Return how many rows have a squared length of at most each of these increasing numbers."""
         found = np.zeros(len(limits), np.int64)
-        for batch in self._batches:
+        for batch in self._batches():
             lengths = np.sort(squared_lengths(cells_of(self.schema, columns, batch), columns))
             found += np.searchsorted(lengths, limits, side="right")
         return found
@@ -252,7 +258,7 @@ class BatchRows:
         """Return the sums over all rows."""
         size = sum(cells.width for cells in columns.values())
         rows, first, second = 0, np.zeros(size, np.int64), np.zeros((size, size), np.int64)
-        for batch in self._batches:
+        for batch in self._batches():
             h = shortened(cells_of(self.schema, columns, batch), columns, short)
             for start in range(0, len(h), ROWS_PER_CHUNK):
                 one, two = exact_sums(h[start : start + ROWS_PER_CHUNK])
@@ -260,19 +266,6 @@ class BatchRows:
                 second += two
             rows += len(h)
         return Sums(rows, first, second)
-
-
-class _Chunks:
-    """A data set, a few rows at a time."""
-
-    def __init__(self, data: Dataset) -> None:
-        self._data = data
-
-    def __iter__(self) -> Iterator[Batch]:
-        data = self._data
-        whole = {name: data.values.get(name, data.codes[name]) for name in data.schema}
-        for start in range(0, data.n, ROWS_PER_CHUNK):
-            yield {name: array[start : start + ROWS_PER_CHUNK] for name, array in whole.items()}
 
 
 def _places(schema: Schema, name: str, numbers: Codes | Floats) -> Integers:

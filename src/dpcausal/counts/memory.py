@@ -9,7 +9,7 @@ at most twice that of the best choice made with hindsight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -18,10 +18,10 @@ import numpy as np
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError
 from dpcausal.counts import compress
-from dpcausal.counts.kernels.tables import answer_requests, cover
+from dpcausal.counts.covering import Covering
 from dpcausal.counts.planes import Planes
-from dpcausal.counts.protocol import Counts, Ints, Jobs, Table, TableLayout
-from dpcausal.counts.rows import COSTS, Rows, processors, run_parallel, split
+from dpcausal.counts.protocol import Counts, Jobs, Table, TableLayout
+from dpcausal.counts.rows import COSTS, Rows, processors
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
@@ -33,7 +33,6 @@ class _Tuning:
 
     max_distinct_share: float = 0.65  # distinct rows per row from which on a compressed copy is thrown away
     min_cover_rows: int = 1024  # with fewer rows, counting each table by itself is as fast
-    max_cover_cells: int = 1 << 12  # a covering table stays in the second-level cache
 
 
 TUNING = _Tuning()
@@ -165,49 +164,11 @@ class MemoryCounts:
         return self._rows.count(jobs, self._threads, direct_ns)
 
 
-class Covering:
-    """A few larger tables that cover many requests: count the covers, then sum each down to what was asked for.
-
-    Attributes
-    ----------
-    covers : Jobs
-        The tables to count.
-    cover_of : array of int
-        For every request, which of the covers answers it.
-    """
-
-    def __init__(self, requests: Jobs, sizes: Ints, rows: int, max_cells: int | None = None) -> None:
-        cap = min(TUNING.max_cover_cells if max_cells is None else max_cells, rows // 8)
-        self.requests = requests
-        self.sizes = sizes
-        self.cover_of, member, groups = cover(requests.columns, requests.start, sizes, cap)
-        self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
-
-    def margin_ns(self) -> float:
-        """Return the expected nanoseconds of summing down."""
-        return COSTS.margin * float(self.covers.cell_counts()[self.cover_of].sum())
-
-    def sum_down(self, tables: Table, threads: int) -> Table:
-        """Return the flat tables of the requests, given the flat tables of the covers."""
-        asked, covers = self.requests, self.covers
-        out = np.zeros(int(asked.cells[-1]), np.int64)
-
-        def task(first: int, last: int) -> Callable[[], None]:
-            return lambda: answer_requests(
-                self.sizes, covers.columns, covers.start, covers.cells, tables,
-                asked.columns, asked.start, self.cover_of, asked.cells, first, last, out,
-            )  # fmt: skip
-
-        parts = threads if self.margin_ns() > COSTS.threads else 1
-        run_parallel([task(a, b) for a, b in split(len(asked), parts)])
-        return out
-
-
 _counts_by_dataset: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary()
 
 
 def counts_of(data: Dataset | Counts) -> Counts:
-    """Return ``data`` itself if it counts already, else its counts in memory, made once and kept as long as it lives.
+    """Return ``data`` itself if it counts already, else its counts in memory, made once, for as long as it lives.
 
     Raises
     ------

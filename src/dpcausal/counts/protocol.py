@@ -97,6 +97,13 @@ class Counts(Protocol):
 
 
 @runtime_checkable
+class ShowsProgress(Protocol):
+    """Counts that take a while, and show how far they are."""
+
+    stage: Stage
+
+
+@runtime_checkable
 class OnEngine(Protocol):
     """Counts that an engine makes."""
 
@@ -110,16 +117,14 @@ class OnEngine(Protocol):
         """Whether someone else may operate it, and see rows and queries."""
         ...
 
-    stage: Stage  # shows progress
-
 
 def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
-    """Let an engine show how far its queries are, where the number of rows is public.
+    """Let counts show how far their queries or passes are, where the number of rows is public.
 
     How rows are counted, in how many queries and batches, follows from their number. Where that is protected, only what
-    is asked of the engine shows, in the stages of the caller.
+    is asked for shows, in the stages of the caller.
     """
-    if isinstance(counts, OnEngine):
+    if isinstance(counts, ShowsProgress):
         counts.stage = silent if relation is Neighbours.ADD_REMOVE else stage
 
 

@@ -1,5 +1,10 @@
 """Coded rows in memory, and the passes of the staged kernel over them: by threads, at a known expected cost.
 
+The kernel codes a block of rows in the first-level cache, then counts the codes. A job is a list of columns; its table
+is the histogram of the mixed-radix code ``code = (...(c_0 s_1 + c_1) s_2 + ...) + c_k`` over all rows. Coding a block
+column by column is a SIMD loop; counts are spread over four sub-histograms in turn, so that equal neighbouring codes do
+not wait for each other. Cost: about 0.6 + 0.1 k nanoseconds per row and job of k columns, up to some 4,096 cells.
+
 ``COSTS`` holds nanoseconds of one core that the kernels take, measured by ``benchmarks/counting.py --calibrate``. A way
 of counting is chosen by them; being off by a factor costs time, never correctness.
 """
@@ -10,12 +15,16 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
+import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.core.compiled import jit
+from dpcausal.counts.intrinsics import pointer
 from dpcausal.counts.protocol import Ints, Jobs, Table
 from dpcausal.data.dataset import Codes
 
@@ -41,6 +50,11 @@ COSTS = KernelCosts()
 def processors() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory_share() -> int:
+    """Return the bytes that rows may take unless a limit is given: a quarter of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
 def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
@@ -111,27 +125,148 @@ class Rows:
 
     @property
     def n(self) -> int:
-        """Number of rows that these stand for: the sum of the weights."""
+        """Number of rows that these represent: the sum of the weights."""
         return int(self.weight.sum()) if len(self.weight) else self.length
+
+    def add_to(self, out: Table, jobs: Jobs, rows: tuple[int, int], which: tuple[int, int]) -> None:
+        """Add the tables of some of the jobs, over some of the rows, to ``out``, which is flat."""
+        layout = (jobs.columns, jobs.start, jobs.cells)
+        count_jobs(self.address, self.width, self.sizes, self.weight, *rows, *layout, *which, out)
 
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:
         """Return all tables of ``jobs``, flat; ``nanoseconds`` is the expected work, which decides on threads."""
         total = int(jobs.cells[-1])
         parts = threads if nanoseconds > COSTS.threads else 1
         out = np.zeros(total, np.int64)
-        fixed = (self.address, self.width, self.sizes, self.weight)
-
-        def task(low: int, high: int, first: int, last: int, target: Table) -> Callable[[], None]:
-            return lambda: count_jobs(
-                *fixed, low, high, jobs.columns, jobs.start, jobs.cells, first, last, target
-            )
-
+        every_row, every_job = (0, self.length), (0, len(jobs))
         if len(jobs) >= 4 * parts or parts == 1:  # many jobs: they are shared between threads
-            run_parallel([task(0, self.length, a, b, out) for a, b in split(len(jobs), parts)])
+            run_parallel(
+                [partial(self.add_to, out, jobs, every_row, some) for some in split(len(jobs), parts)]
+            )
             return out
         ranges = split(self.length, parts, 64)  # few jobs, many rows: the rows are shared
         copies = [out] + [np.zeros(total, np.int64) for _ in ranges[1:]]
-        run_parallel([task(a, b, 0, len(jobs), copy) for (a, b), copy in zip(ranges, copies, strict=True)])
+        shares = zip(ranges, copies, strict=True)
+        run_parallel([partial(self.add_to, copy, jobs, some, every_job) for some, copy in shares])
         for copy in copies[1:]:
             out += copy
         return out
+
+
+# ---- the staged kernel
+
+BLOCK_ROWS = 4096  # rows coded at a time: codes and one column block stay in the first-level cache
+FLUSH_ROWS = 1 << 30  # rows after which 32-bit sub-histograms are added up, before they can overflow
+MAX_SMALL_CELLS = 1 << 14  # cells up to which four 32-bit sub-histograms pay
+
+
+@jit()
+def _first(code: Any, column: Any) -> None:
+    for i in range(code.shape[0]):
+        code[i] = column[i]
+
+
+@jit()
+def _horner(code: Any, column: Any, size: Any) -> None:
+    for i in range(code.shape[0]):
+        code[i] = code[i] * size + column[i]
+
+
+@jit()
+def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: Any) -> None:
+    """Set ``code`` to the mixed-radix codes of rows ``low .. low + len(code)`` of the named columns."""
+    rows = code.shape[0]
+    if columns.shape[0] == 0:
+        code[:] = 0
+    for j in range(columns.shape[0]):
+        c = columns[j]
+        at = address[c] + nb.uint64(low) * nb.uint64(width[c])
+        if width[c] == 1:
+            narrow = nb.carray(pointer(at), rows, dtype=np.uint8)
+            if j == 0:
+                _first(code, narrow)
+            else:
+                _horner(code, narrow, size[c])
+        else:
+            wide = nb.carray(pointer(at), rows, dtype=np.uint16)
+            if j == 0:
+                _first(code, wide)
+            else:
+                _horner(code, wide, size[c])
+
+
+@jit()
+def _count_small(code: Any, sub: Any, cells: Any) -> None:
+    a, b, c, d = sub[:cells], sub[cells : 2 * cells], sub[2 * cells : 3 * cells], sub[3 * cells : 4 * cells]
+    rows = code.shape[0]
+    even = rows & ~3
+    for i in range(0, even, 4):
+        a[code[i]] += nb.uint32(1)
+        b[code[i + 1]] += nb.uint32(1)
+        c[code[i + 2]] += nb.uint32(1)
+        d[code[i + 3]] += nb.uint32(1)
+    for i in range(even, rows):
+        a[code[i]] += nb.uint32(1)
+
+
+@jit()
+def _count_large(code: Any, out: Any) -> None:
+    for i in range(code.shape[0]):
+        out[code[i]] += 1
+
+
+@jit()
+def _count_weighted(code: Any, weight: Any, out: Any) -> None:
+    for i in range(code.shape[0]):
+        out[code[i]] += weight[i]
+
+
+@jit()
+def _flush(sub: Any, cells: Any, out: Any) -> None:
+    for i in range(cells):
+        out[i] += np.int64(sub[i]) + sub[cells + i] + sub[2 * cells + i] + sub[3 * cells + i]
+        sub[i] = sub[cells + i] = sub[2 * cells + i] = sub[3 * cells + i] = 0
+
+
+@jit()
+def count_jobs(
+    address: Any, width: Any, size: Any, weight: Any, start: int, stop: int,
+    job_columns: Any, job_start: Any, out_start: Any, first_job: int, last_job: int, out: Any,
+) -> None:  # fmt: skip
+    """Add the tables of jobs ``first_job .. last_job`` over rows ``start .. stop`` to ``out``.
+
+    ``address, width, size``: of every column; ``weight``: how many rows each represents (empty: one);
+    ``job_columns[job_start[j] : job_start[j + 1]]``: the columns of job j, the last varying fastest;
+    ``out[out_start[j] : out_start[j + 1]]``: its table.
+    """
+    short, long = np.empty(BLOCK_ROWS, np.uint16), np.empty(BLOCK_ROWS, np.uint32)
+    sub = np.zeros(4 * MAX_SMALL_CELLS, np.uint32)
+    weighted = weight.shape[0] > 0
+    for j in range(first_job, last_job):
+        columns = job_columns[job_start[j] : job_start[j + 1]]
+        table = out[out_start[j] : out_start[j + 1]]
+        cells = table.shape[0]
+        small = cells <= MAX_SMALL_CELLS and not weighted
+        since = 0
+        for low in range(start, stop, BLOCK_ROWS):
+            rows = min(BLOCK_ROWS, stop - low)
+            if cells <= 65536:
+                _encode(short[:rows], low, columns, address, width, size)
+                if small:
+                    _count_small(short[:rows], sub, cells)
+                elif weighted:
+                    _count_weighted(short[:rows], weight[low : low + rows], table)
+                else:
+                    _count_large(short[:rows], table)
+            else:
+                _encode(long[:rows], low, columns, address, width, size)
+                if weighted:
+                    _count_weighted(long[:rows], weight[low : low + rows], table)
+                else:
+                    _count_large(long[:rows], table)
+            since += rows
+            if small and since >= FLUSH_ROWS:
+                _flush(sub, cells, table)
+                since = 0
+        if small:
+            _flush(sub, cells, table)

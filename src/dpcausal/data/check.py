@@ -4,8 +4,8 @@
 Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
 missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
 many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers
-repeat, and which columns others determine. An alias counts as
-declared, a declared missing code as missing. The outcome is as sensitive as the data.
+repeat, and how columns hang together. An alias counts as declared, a declared missing code as missing. The outcome is
+as sensitive as the data.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
 texts that a profile remembers.
@@ -14,7 +14,7 @@ texts that a profile remembers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -29,20 +29,19 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.csv import RaggedRows
-from dpcausal.data.determined import Determined, determined_in, missing_masks
 from dpcausal.data.file_format import FileFormat, NumberMarks
+from dpcausal.data.findings import Determined, MissingTogether, MissingWith, RepeatedIdentifier
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
-    FirstRows,
     IdentifierProfile,
     TextCounts,
     Writing,
-    chunks_with_progress,
     is_identifier_name,
     present_cells,
 )
 from dpcausal.data.read import check_column
+from dpcausal.data.relations import FirstRows, look_at
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
@@ -83,17 +82,6 @@ class ColumnCheck:
 
 
 @dataclass(frozen=True)
-class MissingWith:
-    """A column that is missing in nearly all rows in which another has a value; cells: how many these are."""
-
-    column: str
-    other: str
-    value: str
-    cells: int
-    number: bool  # whether the column that is missing holds numbers
-
-
-@dataclass(frozen=True)
 class OrderedMissingLevel:
     """A level that reads as missing in an ordered column: a test on ranks takes it for a real position.
 
@@ -121,13 +109,12 @@ class SchemaCheck:
     not_in_schema: list[str]
     draft: bool
     ragged: RaggedRows = field(default_factory=RaggedRows)
-    repeats: list[tuple[str, int]] = field(default_factory=list)  # identifiers, and rows beyond the first
+    repeats: list[RepeatedIdentifier] = field(default_factory=list)
     ordered_missing: list[OrderedMissingLevel] = field(default_factory=list)
     not_utf8: int = 0  # cells of levels that are not UTF-8, where no encoding is declared
     recognised: dict[str, str] = field(default_factory=dict)  # entries of the format that its cells look like
-    determined: list[Determined] = field(default_factory=list)  # columns that others determine
-    # columns that are missing in nearly the same rows, with the number of these rows
-    missing_together: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    determined: list[Determined] = field(default_factory=list)
+    missing_together: list[MissingTogether] = field(default_factory=list)
     missing_with: list[MissingWith] = field(default_factory=list)
 
     @property
@@ -178,10 +165,10 @@ class SchemaCheck:
             "draft": self.draft,
             "not_in_data": self.not_in_data,
             "not_in_schema": self.not_in_schema,
-            "repeated_identifiers": [{"column": name, "rows": rows} for name, rows in self.repeats],
+            "repeated_identifiers": [asdict(one) for one in self.repeats],
             "determined": [asdict(one) for one in self.determined],
             "missing_together": [
-                {"columns": list(names), "rows": rows} for names, rows in self.missing_together
+                {"columns": list(one.columns), "rows": one.rows} for one in self.missing_together
             ],
             "missing_with": [asdict(one) for one in self.missing_with],
             "columns": columns,
@@ -238,22 +225,15 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     writing = Writing()
     checkers = {name: _ColumnChecker(name, schema[name], opened.marks, writing) for name in checked}
     identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, checked)}
-    first_rows = FirstRows()
-    rows = 0
-    columns = list(dict.fromkeys([*checked, *identifiers]))
-    for chunk in chunks_with_progress(opened, columns, progress) if checked else ():
-        for name, array in chunk.items():
-            if name in checkers:
-                checkers[name].add(array)
-            if name in identifiers:
-                identifiers[name].add(array)
-        first_rows.add({name: chunk[name] for name in checked})
-        rows += len(chunk[checked[0]])
+    observers = {
+        name: [one for one in (checkers.get(name), identifiers.get(name)) if one is not None]
+        for name in dict.fromkeys([*checked, *identifiers])
+    }
+    first_rows = look_at(opened, observers, progress) if checked else FirstRows()
+    rows = checkers[checked[0]].found.rows if checked else 0
     if checked and rows == 0:
         raise InputError(f"{opened.label} has no rows")
     is_csv = isinstance(opened, CsvSource)
-    declared = {name: schema[name] for name in checked}
-    lacking = missing_masks(first_rows, declared, opened.marks) if checked else {}
     return SchemaCheck(
         opened.label,
         rows,
@@ -262,16 +242,15 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         [name for name in dict.fromkeys(opened.names) if name and name not in schema],
         schema.is_draft,
         opened.ragged,
-        [(name, more) for name, profile in identifiers.items() if (more := profile.repeated_rows())],
+        [
+            RepeatedIdentifier(name, more)
+            for name, one in identifiers.items()
+            if (more := one.repeated_rows())
+        ],
         ordered_missing_levels(schema),
         writing.not_utf8 if is_csv else 0,
         _recognised(writing, schema.format) if is_csv else {},
-        determined_in(first_rows, declared, opened.marks),
-        first_rows.missing_together(lacking),
-        [
-            MissingWith(name, *where, number=isinstance(schema[name], Numeric))
-            for name, where in first_rows.missing_where(lacking).items()
-        ],
+        *first_rows.relations({name: schema[name] for name in checked}, opened.marks),
     )
 
 
@@ -310,10 +289,15 @@ def _column_fault(source: Source, name: str, column: Column) -> ColumnCheck | No
             raise SchemaError(f'{source.label} has more than one column "{name}"')
         check_column(source, name, column)
     except SchemaError as error:
-        return ColumnCheck(
-            name, type(column).__name__.lower(), str(column.other), fault=str(error), label=column.label
-        )
+        return replace(_empty_check(name, column), fault=str(error))
     return None
+
+
+def _empty_check(name: str, column: Column) -> ColumnCheck:
+    """Return the check of a column before any of its cells is counted."""
+    other = f"{column.other:g}" if isinstance(column, Numeric) else str(column.other)
+    own = isinstance(column, Numeric) and column.missing_level
+    return ColumnCheck(name, type(column).__name__.lower(), other, own, label=column.label)
 
 
 def _identifier_columns(source: Source, checked: list[str]) -> list[str]:
@@ -335,56 +319,42 @@ class _ColumnChecker:
 
     def __init__(self, name: str, column: Column, marks: NumberMarks, writing: Writing) -> None:
         self.column, self.texts, self.marks, self.writing = column, TextCounts(), marks, writing
-        self.found = ColumnCheck(name, type(column).__name__.lower(), str(column.other), label=column.label)
+        self.found = _empty_check(name, column)
         self.counts: NDArray[np.int64] = np.zeros(column.size, np.int64)  # rows by level or bin
+        self.code_counts: dict[int, int] = {}
         if isinstance(column, Categorical):
             self.levels = CategoricalCoder(column, separate_other=True)
-            self.other_code = column.other_code
         else:
-            self.found.other, self.found.own_bin = f"{column.other:g}", column.missing_level
             self.bins = NumericCoder(column, marks)
-            self.other_code = column.other_code
             outside = [code for code in MISSING_CODES if not column.lower <= code <= column.upper]
             self.code_counts = dict.fromkeys(outside, 0)
 
     def add(self, array: pa.Array) -> None:
         """Count some more cells."""
-        array = arrow.unwrap(array)
+        array, column = arrow.unwrap(array), self.column
         self.found.rows += len(array)
-        if isinstance(self.column, Categorical):
+        if isinstance(column, Categorical):
             codes = self.levels.codes(array)
-            unreadable, missing = codes == self.column.size, codes > self.column.size
-            self.counts += np.bincount(codes[~(unreadable | missing)], minlength=self.column.size)
+            unreadable, missing = codes == column.size, codes > column.size
+            self.counts += np.bincount(codes[~(unreadable | missing)], minlength=column.size)
+            listed: tuple[str, ...] = ()
         else:
             values = parse_numbers(array, self.marks)
             unreadable, missing = np.isnan(values), np.isin(values, self.bins.missing_values(array.type))
-            self._add_numbers(values[~(unreadable | missing)], self.column)
-        self.counts[self.other_code] += int(unreadable.sum() + missing.sum())
-        self.found.coded_missing += int(missing.sum())
-        self.found.missing += int(missing.sum())
-        cells = array.filter(pa.array(unreadable))
-        if not isinstance(self.column, Categorical) and self.column.missing_texts:
-            listed = self._listed(cells, self.column.missing_texts)
-            self.found.coded_missing += len(cells) - len(listed)
-            self.found.missing += len(cells) - len(listed)
-            cells = listed
-        texts = present_cells(cells) if arrow.value_kind(cells.type) != "null" else pa.array([], pa.binary())
-        self.found.missing += len(cells) - len(texts)
+            self._add_numbers(values[~(unreadable | missing)], column)
+            listed = column.missing_texts
+        self.counts[column.other_code] += int(unreadable.sum() + missing.sum())
+        present = present_cells(array.filter(pa.array(unreadable)))
+        is_listed = pc.is_in(present, value_set=pa.array([text.encode() for text in listed], present.type))
+        texts = present.filter(pc.invert(is_listed))
+        coded = int(missing.sum()) + len(present) - len(texts)
+        self.found.coded_missing += coded
+        self.found.missing += coded + int(unreadable.sum()) - len(present)
         self.texts.add(texts)
-        if not isinstance(self.column, Categorical):
+        if not isinstance(column, Categorical):
             self.writing.add_numbers(texts)
         elif arrow.kind_of(array.type) == "text":
             self.writing.add_encoding(arrow.as_bytes(array))
-
-    @staticmethod
-    def _listed(cells: pa.Array, texts: tuple[str, ...]) -> pa.Array:
-        """Return the cells without those that hold one of these texts."""
-        if arrow.value_kind(cells.type) != "text":
-            return cells
-        whole = cells.dictionary_decode() if arrow.kind_of(cells.type) == "dictionary" else cells
-        held = arrow.trim(arrow.as_bytes(whole))
-        found = pc.is_in(held, value_set=pa.array([text.encode() for text in texts], held.type))
-        return whole.filter(pc.invert(found))
 
     def _add_numbers(self, values: NDArray[np.float64], column: Numeric) -> None:
         self.found.below += int((values < column.lower).sum())
@@ -398,16 +368,15 @@ class _ColumnChecker:
         """Return the counts of all cells added."""
         found, column = self.found, self.column
         found.texts = self.texts.most_common()
+        found.codes = [(code, count) for code, count in self.code_counts.items() if count]
         if isinstance(column, Categorical):
             found.not_a_level = self.texts.total
             names = list(column.printed)
         else:
             found.not_a_number = self.texts.total
-            found.codes = [(code, count) for code, count in self.code_counts.items() if count]
             edges = [column.lower, *(column.bins or ()), column.upper]
-            names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)] + [
-                "missing"
-            ] * column.missing_level
+            names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
+            names += ["missing"] * column.missing_level
             found.other_bin = "" if column.missing_level or not column.bins else names[column.other_code]
         found.empty = [name for name, count in zip(names, self.counts, strict=True) if count == 0]
         return found

@@ -1,7 +1,7 @@
 """Codes of a column: an Arrow array and its declaration in, one small integer a cell out, and numbers where declared.
 
 Categorical: the code of a cell is the position of the level that it means (see ``dpcausal.data.spelling``), or of
-``other`` where it means none or is missing. Text that means no level as it stands is tried once more without white
+``other`` where it means none or is missing. Text that means no level as it is written is tried once more without white
 space at its ends, and then as a number. Text that is not UTF-8 is read as Windows-1252 (``dpcausal.data.file_format``).
 
 Numeric: value = min(max(cell, lower), upper), or ``other`` where the cell is missing, NaN, no number, or one that the
@@ -79,24 +79,13 @@ class Coded(NamedTuple):
     values: NDArray[np.float64] | None
 
 
-class Coder:
-    """Codes arrays by one declaration; built once, used on every chunk.
+def coder_of(column: Column, marks: NumberMarks = _POINT) -> CategoricalCoder | NumericCoder:
+    """Return what codes arrays by one declaration; made once, used on every chunk.
 
-    >>> Coder(Categorical(["no", "yes"])).code(pa.array(["yes", None, "maybe"])).codes.tolist()
+    >>> coder_of(Categorical(["no", "yes"])).code(pa.array(["yes", None, "maybe"])).codes.tolist()
     [1, 0, 0]
     """
-
-    def __init__(self, column: Column, marks: NumberMarks = _POINT) -> None:
-        self._coder = (
-            CategoricalCoder(column) if isinstance(column, Categorical) else NumericCoder(column, marks)
-        )
-
-    def code(self, array: pa.Array) -> Coded:
-        """Return codes and, for a numeric column, values of every cell."""
-        with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
-            if isinstance(self._coder, CategoricalCoder):
-                return Coded(self._coder.codes(array), None)
-            return self._coder.code(array)
+    return CategoricalCoder(column) if isinstance(column, Categorical) else NumericCoder(column, marks)
 
 
 def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
@@ -174,6 +163,11 @@ class CategoricalCoder:
         self._dictionary: tuple[object, pa.Array, Codes] | None = None
         self._integers: dict[Any, tuple[int, Codes] | None] = {}
         self._keys_of: dict[Any, tuple[Any, Codes]] = {}  # by dtype or decimal type
+
+    def code(self, array: pa.Array) -> Coded:
+        """Return the code of every cell."""
+        with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
+            return Coded(self.codes(array), None)
 
     def codes(self, array: pa.Array) -> Codes:
         """Return the code of every cell of ``array``."""
@@ -377,20 +371,14 @@ class NumericCoder:
 
     def code(self, array: pa.Array) -> Coded:
         """Return the bin of every cell, and its number between ``lower`` and ``upper``."""
-        values = parse_numbers(array, self._marks)
-        absent = self._absent(values, array.type) if self._missing_bin is not None else None
-        codes = self.codes(self._clamped(values, array.type))
-        if absent is not None:
+        with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
+            values = parse_numbers(array, self._marks)
+            if self._missing_bin is None:
+                return Coded(self.codes(self._clamped(values, array.type)), values)
+            absent = np.isnan(values) | np.isin(values, self.missing_values(array.type))
+            codes = self.codes(self._clamped(values, array.type))
             np.copyto(codes, self.dtype(self._missing_bin), where=absent)
-        return Coded(codes, values)
-
-    def _absent(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.bool_]:
-        """Return which cells hold no number."""
-        return np.isnan(values) | np.isin(values, self.missing_values(type_))
-
-    def values(self, array: pa.Array) -> NDArray[np.float64]:
-        """Return every cell of ``array`` as a number between ``lower`` and ``upper``."""
-        return self._clamped(parse_numbers(array, self._marks), array.type)
+            return Coded(codes, values)
 
     def _clamped(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.float64]:
         """Clamp numbers in their place, ``other`` where there is none."""

@@ -53,17 +53,14 @@ ASCII_WHITESPACE = " \t\n\v\f\r"
 
 
 class DeclarationError(SchemaError):
-    """A column whose declaration contradicts itself.
+    """A declaration that contradicts itself; ``entry`` is the key at fault, as a schema file spells it: ``"bins"``."""
 
-    Attributes
-    ----------
-    entry : str
-        The key of the declaration at fault, as a schema file spells it: ``"levels"``, ``"bins"``.
-    """
-
-    def __init__(self, message: str, *, entry: str = "") -> None:
+    def __init__(self, entry: str, message: str) -> None:
         super().__init__(message)
         self.entry = entry
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DeclarationError, (self.entry, str(self))
 
 
 def canonical_value(text: str) -> object:
@@ -131,7 +128,7 @@ class Categorical:
     other : str, int or bool, optional
         The level that an undeclared or missing value gets. The first level unless given.
     aliases : mapping of str to level, optional
-        Other spellings, and the level that each stands for.
+        Other spellings, and the level that each means.
     missing : sequence of str, int or bool, optional
         Texts that mean a missing value, besides an empty cell.
     label : str, optional
@@ -169,30 +166,27 @@ class Categorical:
     def __post_init__(self) -> None:
         levels = tuple(_as_level(level, "levels") for level in _as_list(self.levels, "levels"))
         if not levels:
-            raise DeclarationError(
-                "levels is empty: a categorical column needs at least one level", entry="levels"
-            )
+            raise DeclarationError("levels", "levels is empty: a categorical column needs at least one level")
         if len(levels) > MAX_LEVELS:
             raise DeclarationError(
-                f"levels holds {len(levels):,} entries: at most {MAX_LEVELS:,} can be declared",
-                entry="levels",
+                "levels", f"levels holds {len(levels):,} entries: at most {MAX_LEVELS:,} can be declared"
             )
         by_print: dict[str, Level] = {}
         for level in levels:
             if str(level) in by_print:
                 raise DeclarationError(
-                    f"levels {by_print[str(level)]!r} and {level!r} print the same", entry="levels"
+                    "levels", f"levels {by_print[str(level)]!r} and {level!r} print the same"
                 )
             by_print[str(level)] = level
         if not isinstance(self.ordered, bool | np.bool_):
-            raise DeclarationError(f"ordered must be true or false, not {self.ordered!r}", entry="ordered")
+            raise DeclarationError("ordered", f"ordered must be true or false, not {self.ordered!r}")
         other = levels[0] if self.other is None else _as_level(self.other, "other")
         if str(other) not in by_print:
             hint = (
                 did_you_mean(str(other), by_print)
                 or f": add it to levels ({len(by_print)} so far), or name one of them"
             )
-            raise DeclarationError(f"other is {other!r}, which is not a level{hint}", entry="other")
+            raise DeclarationError("other", f"other is {other!r}, which is not a level{hint}")
         aliases = _as_aliases(self.aliases, by_print)
         for name, value in (
             ("levels", levels),
@@ -300,22 +294,22 @@ class Numeric:
     def __post_init__(self) -> None:
         lower, upper = _as_number(self.lower, "lower"), _as_number(self.upper, "upper")
         if lower >= upper:
-            raise DeclarationError(f"lower ({lower:g}) must be below upper ({upper:g})", entry="lower")
+            raise DeclarationError("lower", f"lower ({lower:g}) must be below upper ({upper:g})")
         if max(-lower, upper) > MAX_ABS_BOUND:
             raise DeclarationError(
+                "lower",
                 f"lower ({lower:g}) and upper ({upper:g}) must lie within {-MAX_ABS_BOUND:g} and {MAX_ABS_BOUND:g}",
-                entry="lower",
             )
         _check_scale(self.scale, lower)
         if not isinstance(self.missing_level, bool | np.bool_):
             raise DeclarationError(
-                f"missing_level must be true or false, not {self.missing_level!r}", entry="missing_level"
+                "missing_level", f"missing_level must be true or false, not {self.missing_level!r}"
             )
         bins = _as_bins(self.bins, lower, upper, self.scale)
         other = lower if self.other is None else _as_number(self.other, "other")
         if not lower <= other <= upper:
             raise DeclarationError(
-                f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})", entry="other"
+                "other", f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})"
             )
         missing, texts = _as_missing_numbers(self.missing)
         for name, value in (("lower", lower), ("upper", upper), ("bins", bins), ("other", other)):
@@ -412,15 +406,15 @@ def _as_label(value: Any) -> str:
         or not is_unicode(value)
     ):
         raise DeclarationError(
+            "label",
             f"label must be one line of at most {MAX_LABEL} printable characters, not {str(value)[:40]!r}",
-            entry="label",
         )
     return value.strip()
 
 
 def _as_list(value: Any, entry: str) -> list[Any]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise DeclarationError(f"{entry} must be a list, not {value!r}", entry=entry)
+        raise DeclarationError(entry, f"{entry} must be a list, not {value!r}")
     return list(value)
 
 
@@ -433,15 +427,15 @@ def _as_level(value: Any, entry: str, part: str = "") -> Level:
         return value
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise DeclarationError(f"{name} holds an integer beyond 64 bits: write it as text", entry=entry)
+            raise DeclarationError(entry, f"{name} holds an integer beyond 64 bits: write it as text")
         return int(value)
     if isinstance(value, str):
         if not is_unicode(value):
             raise DeclarationError(
-                f"{name} holds {value!a}, which is not valid text (a lone surrogate)", entry=entry
+                entry, f"{name} holds {value!a}, which is not valid text (a lone surrogate)"
             )
         return str(value)
-    raise DeclarationError(f"{name} must be text, integers or booleans, not {value!r}", entry=entry)
+    raise DeclarationError(entry, f"{name} must be text, integers or booleans, not {value!r}")
 
 
 def _as_number(value: Any, entry: str, part: str = "") -> float:
@@ -450,23 +444,23 @@ def _as_number(value: Any, entry: str, part: str = "") -> float:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DeclarationError(f"{name} must be a number, not {value!r}", entry=entry)
+        raise DeclarationError(entry, f"{name} must be a number, not {value!r}")
     try:
         number = float(value) + 0.0  # -0.0 + 0.0 is 0.0
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise DeclarationError(f"{name} must be a finite number, not {number}", entry=entry)
+        raise DeclarationError(entry, f"{name} must be a finite number, not {number}")
     return number
 
 
 def _check_scale(scale: Any, lower: float) -> None:
     if scale not in SCALES:
-        raise DeclarationError(f'scale must be "linear" or "log", not {scale!r}', entry="scale")
+        raise DeclarationError("scale", f'scale must be "linear" or "log", not {scale!r}')
     if scale == "log" and lower < 0:
         raise DeclarationError(
+            "scale",
             f'scale = "log" needs lower above 0, or 0 for the logarithm of 1 + value; lower is {lower:g}',
-            entry="scale",
         )
 
 
@@ -490,22 +484,21 @@ def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> t
         bins = tuple(_as_number(cut, "bins", "every cut point") for cut in _as_list(value, "bins"))
     if len(bins) >= MAX_LEVELS:
         raise DeclarationError(
-            f"bins makes {len(bins) + 1:,} bins: at most {MAX_LEVELS:,} can be declared", entry="bins"
+            "bins", f"bins makes {len(bins) + 1:,} bins: at most {MAX_LEVELS:,} can be declared"
         )
     for cut in bins:
         if not lower < cut < upper:
             side, bound = ("lower", lower) if cut <= lower else ("upper", upper)
             place = "equal to" if cut == bound else "below" if side == "lower" else "above"
             raise DeclarationError(
-                f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}",
-                entry="bins",
+                "bins", f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}"
             )
     for left, right in pairwise((lower, *bins, upper)):
         if left >= right:
             raise DeclarationError(
+                "bins",
                 f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
                 f" {right:g} comes after {left:g}",
-                entry="bins",
             )
     return bins
 
@@ -513,12 +506,10 @@ def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> t
 def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
     """Check spellings mapped to levels, ``levels`` being keyed by printed form.
 
-    A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it stands for that one.
+    A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it means that one.
     """
     if not isinstance(value, Mapping):
-        raise DeclarationError(
-            f'aliases must be a table such as {{ Yes = "yes" }}, not {value!r}', entry="aliases"
-        )
+        raise DeclarationError("aliases", f'aliases must be a table such as {{ Yes = "yes" }}, not {value!r}')
     aliases: dict[str, Level] = {}
     meanings = {
         canonical_value(text): level for text, level in reversed(levels.items())
@@ -528,17 +519,17 @@ def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
         level = str(_as_level(target, "aliases", "every level"))
         fault = ""
         if not spelling:
-            fault = "an empty text is a missing cell, which goes to other"
+            fault = "an empty text is a missing cell, which becomes other"
         elif spelling in levels:
             fault = f"{spelling!r} is a level itself"
         elif level not in levels:
-            fault = f"{spelling!r} stands for {level!r}, which is not a level{did_you_mean(level, levels)}"
+            fault = f"{spelling!r} means {level!r}, which is not a level{did_you_mean(level, levels)}"
         elif str(meaning := meanings.setdefault(canonical_value(spelling), levels[level])) != level:
-            fault = f"{spelling!r} stands for {level!r}, but reads as {str(meaning)!r}"
+            fault = f"{spelling!r} means {level!r}, but reads as {str(meaning)!r}"
         elif spelling in aliases:
             fault = f"{spelling!r} is given twice"
         if fault:
-            raise DeclarationError(f"aliases: {fault}", entry="aliases")
+            raise DeclarationError("aliases", f"aliases: {fault}")
         aliases[spelling] = levels[level]
     return Aliases(aliases)
 
@@ -553,7 +544,7 @@ def _as_missing_texts(value: Any, levels: Mapping[str, Level], aliases: Aliases)
         if found is not None:
             what = "is a level" if found in levels else "is an alias"
             how = what if code == found else f"is {found!r} otherwise written, which {what}"
-            raise DeclarationError(f"missing holds {code!r}, which {how}", entry="missing")
+            raise DeclarationError("missing", f"missing holds {code!r}, which {how}")
     return tuple(codes.values())
 
 
@@ -576,8 +567,8 @@ def _as_missing_numbers(value: Any) -> tuple[tuple[float, ...], tuple[str, ...]]
             numbers.append(_as_number(code, "missing", "every code"))
         elif _LIKE_NUMBER.fullmatch(text) or not is_unicode(text):
             raise DeclarationError(
+                "missing",
                 f"missing holds {code!a}: write a number without quotes, and a text that is no number in quotes",
-                entry="missing",
             )
         else:
             texts.append(text)

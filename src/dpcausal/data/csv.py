@@ -1,4 +1,4 @@
-"""CSV files as chunks of undecoded cells, with every row kept.
+"""CSV files as chunks of undecoded cells, without dropping a row.
 
 **What a row is.** A line is a row. Within a line RFC 4180 applies: a cell may be quoted, then it may hold the
 delimiter, and a quote in it is doubled. A quote inside an unquoted cell is an ordinary character, and so is one that
@@ -60,7 +60,7 @@ class Layout(NamedTuple):
 
     width: int  # cells of the header row
     delimiter: str  # one of ``DELIMITERS``
-    line_end: bytes = b"\n"  # or CR; LF stands for CRLF too
+    line_end: bytes = b"\n"  # or CR; LF means CRLF too
     quoted_newlines: bool = False  # whether a line break inside quotes belongs to its cell
 
 
@@ -304,7 +304,7 @@ def _parse_lines(
 
 
 def _has_stray_line_ends(block: bytes, layout: Layout) -> bool:
-    """Return whether a byte that Arrow takes for a line end stands inside a line."""
+    """Return whether a byte that Arrow takes for a line end occurs inside a line."""
     if layout.line_end == b"\r":
         return b"\n" in block
     if b"\r" not in block:

@@ -169,7 +169,7 @@ def _whole(n: Any) -> int:
 
 
 def _plain(array: NDArray[Any], masked: float) -> NDArray[Any]:
-    """Entries as they stand in memory, ``masked`` where a mask lies: it would hide them from ``min`` and ``max``."""
+    """Return the entries as they are in memory, ``masked`` where a mask would hide them from ``min`` and ``max``."""
     if type(array) is np.ndarray:  # without a mask, and without ``np.ma``, which loads for a while
         return array
     plain = np.asarray(np.ma.getdata(array))
@@ -180,20 +180,12 @@ def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
     """Codes of declared levels or bins in their own type; any other code, row by row, is that of ``other``."""
     if array.dtype.kind not in "biu":
         raise InputError(f'the codes of column "{name}" must be whole numbers, not {array.dtype}')
-    array = _plain(array, _other_code(column))
+    array = _plain(array, column.other_code)
     if array.size and (int(array.min()) < 0 or int(array.max()) >= column.size):
-        array = np.where((array >= 0) & (array < column.size), array, _other_code(column))
+        array = np.where((array >= 0) & (array < column.size), array, column.other_code)
     if column.size <= 256:
         return np.ascontiguousarray(array, dtype=np.uint8)
     return np.ascontiguousarray(array, dtype=np.uint16)
-
-
-def _other_code(column: Column) -> int:
-    return column.other_code
-
-
-def _other(column: Numeric) -> float:
-    return column.lower if column.other is None else column.other
 
 
 def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float64]:
@@ -205,5 +197,6 @@ def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float6
     with np.errstate(all="ignore"):  # too large a number, or a signalling NaN, must not make a warning
         numbers: NDArray[np.float64] = np.ascontiguousarray(_plain(array, np.nan), dtype=np.float64)
     if array.size and not (numbers.min() >= column.lower and numbers.max() <= column.upper):  # NaN fails both
-        numbers = np.where(np.isnan(numbers), _other(column), np.clip(numbers, column.lower, column.upper))
+        assert column.other is not None  # a declaration fills it in
+        numbers = np.where(np.isnan(numbers), column.other, np.clip(numbers, column.lower, column.upper))
     return numbers

@@ -91,17 +91,16 @@ class FileFormat:
             _check_one_of("thousands", self.thousands, THOUSANDS_MARKS)
         if self.thousands == self.marks.decimal:
             raise DeclarationError(
+                "thousands",
                 f"thousands and decimal are both {self.thousands!r}: a number could mean two things",
-                entry="thousands",
             )
         if not isinstance(self.quoted_newlines, bool):
             raise DeclarationError(
-                f"quoted_newlines must be true or false, not {self.quoted_newlines!r}",
-                entry="quoted_newlines",
+                "quoted_newlines", f"quoted_newlines must be true or false, not {self.quoted_newlines!r}"
             )
         sheet: Any = self.sheet
         if sheet is not None and (not isinstance(sheet, str) or not sheet):
-            raise DeclarationError(f"sheet must be the name of a sheet, not {self.sheet!r}", entry="sheet")
+            raise DeclarationError("sheet", f"sheet must be the name of a sheet, not {self.sheet!r}")
 
     @property
     def marks(self) -> NumberMarks:
@@ -125,18 +124,18 @@ ENTRIES = tuple(FileFormat.__dataclass_fields__)
 def _check_one_of(entry: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         shown = ", ".join(map(repr, allowed))
-        raise DeclarationError(f"{entry} must be one of {shown}, not {value!r}", entry=entry)
+        raise DeclarationError(entry, f"{entry} must be one of {shown}, not {value!r}")
 
 
 def _check_encoding(name: object) -> None:
     if not isinstance(name, str):
-        raise DeclarationError(f"encoding must be the name of an encoding, not {name!r}", entry="encoding")
+        raise DeclarationError("encoding", f"encoding must be the name of an encoding, not {name!r}")
     if not is_utf8(name) and character_table(name) is None:
         hint = did_you_mean(name, _SUGGESTED)
         raise DeclarationError(
+            "encoding",
             f"encoding {name!r} can't be read{hint}; it must be utf-8 or have one byte a character, such as latin-1, "
             "windows-1252 or cp850; save other files as UTF-8",
-            entry="encoding",
         )
 
 

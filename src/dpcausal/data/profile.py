@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dpcausal.core.progress import shown
 from dpcausal.data import arrow
 from dpcausal.data.coding import parse_numbers
-from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS, canonical_value
+from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
 from dpcausal.data.sources import Chunk, Source
 
@@ -37,24 +37,13 @@ class ProfileLimits:
     """How much of a column is remembered, and from where on it looks like an identifier."""
 
     max_counted_texts: int = 1000  # distinct texts that are counted
-    max_sampled_numbers: int = 100_000  # numbers kept, for quantiles
+    max_sampled_numbers: int = 100_000  # numbers sampled, for quantiles
     max_listed_texts: int = 5  # texts listed as the most frequent ones
     max_text_length: int = 30  # characters shown of one text
-    max_identifier_cells: int = 1 << 20  # cells of a possible identifier that are kept
+    max_identifier_cells: int = 1 << 20  # cells of a possible identifier that are remembered
     min_identifier_values: int = 20  # distinct values of an identifier: fewer are a ward or a site
     min_identifier_numbers: int = 100  # the same, of whole numbers in a column that is not named like one
-    max_odd_texts: int = 200  # distinct texts that are not UTF-8 and kept, to guess their encoding
-    max_paired_rows: int = 20_000  # rows of which it is kept which cells are missing together
-    max_paired_cells: int = 4_000_000  # the same of all columns together
-    max_paired_values: int = 12  # distinct values of a column that may say where another is missing
-    min_paired_rows: int = (
-        20  # rows with a value, and cells that are missing or not, below which nothing is said
-    )
-    min_shared_columns: int = 3  # columns with the same value in the same rows from which it may be a code
-    min_share_together: float = 0.8  # of rows that lack one of two columns, those that lack both
-    min_share_lacking: float = 0.01  # of all rows, those that lack both
-    min_share_there: float = 0.98  # of the rows with that value, those that lack the other column
-    min_share_explained: float = 0.8  # of all cells that are missing, those in these rows
+    max_odd_texts: int = 200  # distinct texts that are not UTF-8 and remembered, to guess their encoding
     min_named_share: float = 0.05  # distinct values per cell of a column that is named like an identifier
     min_unnamed_share: float = 0.5  # distinct values per cell of a column of any other name
 
@@ -71,11 +60,19 @@ MISSING_CODES = (-9999, -999, -99, -9, -1, 99, 999, 9999, 99999)
 
 def present_cells(array: pa.Array) -> pa.Array:
     """Return the cells that are not missing, as trimmed text in bytes."""
-    cells = _trimmed_text(array).drop_null()
-    return cells.filter(pc.invert(pc.is_in(cells, value_set=pa.array(MISSING_TEXTS, cells.type))))
+    return text_cells(array).drop_null()
+
+
+def text_cells(array: pa.Array) -> pa.Array:
+    """Return the cells as trimmed text in bytes, null where they are missing."""
+    cells = _trimmed_text(arrow.unwrap(array))
+    missing = pc.is_in(cells, value_set=pa.array(MISSING_TEXTS, cells.type))
+    return pc.if_else(missing, None, cells)
 
 
 def _trimmed_text(array: pa.Array) -> pa.Array:
+    if arrow.value_kind(array.type) == "null":
+        return pa.nulls(len(array), pa.binary())
     if arrow.kind_of(array.type) == "dictionary":
         array = array.dictionary_decode()
     kind = arrow.kind_of(array.type)
@@ -212,152 +209,30 @@ class TextCounts:
 
     def most_common(self) -> list[tuple[str, int]]:
         """Return the most frequent texts, shortened for a person, and their counts."""
-        return [(_shortened(text), count) for text, count in self.counts.most_common(LIMITS.max_listed_texts)]
+        return [(shortened(text), count) for text, count in self.counts.most_common(LIMITS.max_listed_texts)]
 
 
-def _shortened(text: bytes) -> str:
+def shortened(text: bytes) -> str:
+    """Return a text that is not too long to be shown."""
     whole = decode_bytes(text)
     return whole if len(whole) <= LIMITS.max_text_length else whole[: LIMITS.max_text_length - 1] + "…"
 
 
-class FirstRows:
-    """The cells of the first rows as text, of all columns: at most ``max_paired_rows`` of them."""
-
-    def __init__(self) -> None:
-        self._cells: dict[str, list[pa.Array]] = {}
-        self._rows = 0
-
-    def add(self, chunk: Chunk) -> None:
-        """Keep the next rows, as long as there is room."""
-        if not chunk:
-            return
-        room = min(LIMITS.max_paired_rows, LIMITS.max_paired_cells // len(chunk)) - self._rows
-        if room <= 0:
-            return
-        for name, array in chunk.items():
-            part = arrow.unwrap(array.slice(0, room))
-            cells = (
-                _trimmed_text(part)
-                if arrow.value_kind(part.type) != "null"
-                else pa.nulls(len(part), pa.binary())
-            )
-            empty = pc.is_in(cells, value_set=pa.array(MISSING_TEXTS, cells.type))
-            self._cells.setdefault(name, []).append(pc.if_else(empty, None, cells).cast(pa.binary()))
-        self._rows += min(room, len(next(iter(chunk.values()))))
-
-    def cells(self, name: str) -> pa.Array:
-        """Return the cells of a column as trimmed text in bytes, null where missing."""
-        return pa.chunked_array(self._cells[name], pa.binary()).combine_chunks()
-
-    def missing_together(
-        self, masks: Mapping[str, NDArray[np.bool_]] | None = None
-    ) -> list[tuple[tuple[str, ...], int]]:
-        """Return columns that are missing in nearly the same rows, in groups, with the rows that lack all of a group.
-
-        ``masks``: which cells of the rows that are kept are missing; None: those without a text.
-        """
-        masks = self._missing() if masks is None else masks
-        least = max(LIMITS.min_paired_rows, LIMITS.min_share_lacking * self._rows)
-        names = [name for name, mask in masks.items() if mask.sum() >= least]
-        if len(names) < 2:
-            return []
-        lacking = np.stack([masks[name] for name in names]).astype(np.float32)
-        both = lacking @ lacking.T
-        either = both.diagonal()[:, None] + both.diagonal() - both
-        close = (both >= least) & (both >= LIMITS.min_share_together * either)
-        found, left = [], list(range(len(names)))
-        while left:
-            first = left[0]
-            group = [k for k in left if close[first, k]]
-            left = [k for k in left if k not in group]
-            if len(group) > 1:
-                rows = int(np.all([masks[names[k]] for k in group], axis=0).sum())
-                found.append((tuple(names[k] for k in group), rows))
-        return found
-
-    def _missing(self) -> dict[str, NDArray[np.bool_]]:
-        return {name: np.asarray(self.cells(name).is_null()) for name in self._cells}
-
-    def missing_where(
-        self, masks: Mapping[str, NDArray[np.bool_]] | None = None
-    ) -> dict[str, tuple[str, str, int]]:
-        """Return columns that are missing nearly wherever another has a certain value: (other, value, cells there).
-
-        At least ``min_share_there`` of the rows with that value lack the column, and these are at least
-        ``min_share_explained`` of all that lack it. ``masks`` as in ``missing_together``.
-        """
-        masks = self._missing() if masks is None else masks
-        least = LIMITS.min_paired_rows
-        names = [name for name, mask in masks.items() if least <= mask.sum() <= len(mask) - least]
-        found: dict[str, tuple[str, str, int]] = {}
-        if not names:
-            return found
-        lacking = np.stack([masks[name] for name in names]).astype(np.float32)
-        total, best = lacking.sum(axis=1), np.zeros(len(names))
-        for other in self._cells:
-            coded = self.cells(other).dictionary_encode()
-            size = len(coded.dictionary)
-            if not 2 <= size <= LIMITS.max_paired_values:
-                continue
-            codes = np.asarray(coded.indices.fill_null(size))
-            is_value = (codes[:, None] == np.arange(size)).astype(np.float32)
-            there = lacking @ is_value  # missing cells of every column, by the value of the other one
-            sure = there >= np.maximum(LIMITS.min_share_there * is_value.sum(axis=0), least)
-            value = np.argmax(np.where(sure, there, -1), axis=1)
-            for k, name in enumerate(names):
-                share = float(there[k, value[k]] / total[k])
-                better = share >= LIMITS.min_share_explained and share > best[k]
-                if name != other and sure[k, value[k]] and better:
-                    text = _shortened(coded.dictionary[int(value[k])].as_py())
-                    found[name], best[k] = (other, text, int(there[k, value[k]])), share
-        return found
-
-    @property
-    def rows(self) -> int:
-        """How many rows are kept."""
-        return self._rows
-
-    def shared_values(self) -> list[tuple[object, tuple[str, ...], int]]:
-        """Return values that several columns have in exactly the same rows: (value, columns, rows).
-
-        Each of these columns has two other values at least, so that the value may be a code for missing ones: whoever
-        was not asked one question was not asked the others. Numbers are the same however they are written.
-        """
-        least = LIMITS.min_paired_rows
-        found: dict[tuple[object, bytes], list[str]] = {}
-        for name in self._cells:
-            coded = self.cells(name).dictionary_encode()
-            size = len(coded.dictionary)
-            if not 3 <= size <= LIMITS.max_paired_values:
-                continue
-            codes = np.asarray(coded.indices.fill_null(size))
-            counts = np.bincount(codes, minlength=size + 1)
-            for k in range(size):
-                if least <= counts[k] <= len(codes) - least:
-                    value = canonical_value(decode_bytes(coded.dictionary[k].as_py()))
-                    found.setdefault((value, np.packbits(codes == k).tobytes()), []).append(name)
-        return [
-            (value, tuple(names), int(np.unpackbits(np.frombuffer(rows, np.uint8)).sum()))
-            for (value, rows), names in found.items()
-            if len(names) >= LIMITS.min_shared_columns
-        ]
-
-
 class NumberSample:
-    """Every k-th number of a column, k doubling as it gets longer, so that ``max_sampled_numbers`` are kept at most."""
+    """Every k-th number of a column, k doubling as it gets longer: at most ``max_sampled_numbers``."""
 
     def __init__(self) -> None:
-        self.kept: NDArray[np.float64] = np.zeros(0)
-        self.step, self._skip = 1, 0  # numbers still to be passed over before the next one is kept
+        self.values: NDArray[np.float64] = np.zeros(0)
+        self.step, self._skip = 1, 0  # numbers still to be passed over before the next one is sampled
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Sample some more numbers."""
         taken = values[self._skip :: self.step]
         self._skip = (self._skip - len(values)) % self.step
-        self.kept = np.concatenate([self.kept, taken])
-        while len(self.kept) > LIMITS.max_sampled_numbers:
-            odd = len(self.kept) % 2
-            self.kept = self.kept[::2]
+        self.values = np.concatenate([self.values, taken])
+        while len(self.values) > LIMITS.max_sampled_numbers:
+            odd = len(self.values) % 2
+            self.values = self.values[::2]
             self._skip += self.step * odd
             self.step *= 2
 
@@ -431,16 +306,12 @@ class ColumnProfile:
         """Profile some more cells."""
         array = arrow.unwrap(array)
         self.rows += len(array)
-        kind = arrow.value_kind(array.type)
-        if kind == "null":
-            self.missing += len(array)
-            return
         cells = present_cells(array)
         self.missing += len(array) - len(cells)
         self._remember(self.texts, cells)
         truths = pc.is_in(cells, value_set=pa.array(TRUTH_TEXTS, cells.type))
         self.has_truths = self.has_truths or bool(pc.any(truths).as_py())
-        self.has_times = self.has_times or kind == "time"
+        self.has_times = self.has_times or arrow.value_kind(array.type) == "time"
         if self.has_times or len(cells) == 0:
             return
         if self._writing is not None:
@@ -491,9 +362,9 @@ class ColumnProfile:
         """Return the range of the numbers without likely missing codes, and a sample of them."""
         missing = [code for code, _ in self.likely_missing_codes()]
         if not missing:
-            return self.lower, self.upper, self.sample.kept
+            return self.lower, self.upper, self.sample.values
         inside = [code for code, count in self.code_counts.items() if count and code not in missing]
-        values = self.sample.kept[~np.isin(self.sample.kept, missing)]
+        values = self.sample.values[~np.isin(self.sample.values, missing)]
         return min([self.lower_but_codes, *inside]), max([self.upper_but_codes, *inside]), values
 
 
@@ -540,34 +411,31 @@ class IdentifierProfile:
     def __init__(self, name: str) -> None:
         self._named = is_identifier_name(name)
         self._rows = self._missing = 0
-        self._kept: list[pa.Array] = []
+        self._cells: list[pa.Array] = []
         self._watching = True
 
     def add(self, array: pa.Array) -> None:
         """Profile some more cells, unless the first ones show that the column is not an identifier."""
         if not self._watching or self._rows >= LIMITS.max_identifier_cells:
             return
-        array = arrow.unwrap(array)
-        if arrow.value_kind(array.type) in ("null", "unsupported"):
-            return
         cells = present_cells(array)
         self._missing += len(array) - len(cells)
         if (
-            not self._kept
+            not self._cells
             and not self._named
             and not _mostly_distinct_texts(cells)
             and not _numbers_as_keys(cells)
         ):
             self._watching = False
             return
-        self._kept.append(cells)
+        self._cells.append(cells)
         self._rows += len(cells)
 
     def all_different(self) -> bool:
         """Return whether no value repeats and none is missing: texts or whole numbers that tell rows apart."""
-        if not self._watching or not self._kept or self._missing:
+        if not self._watching or not self._cells or self._missing:
             return False
-        cells = pa.chunked_array(self._kept)
+        cells = pa.chunked_array(self._cells)
         if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
             return False
         fractions = _count_true(
@@ -578,9 +446,9 @@ class IdentifierProfile:
 
     def repeated_rows(self) -> int:
         """Return the number of rows beyond the first with the same value; 0 where it is not like an identifier."""
-        if not self._watching or not self._kept:
+        if not self._watching or not self._cells:
             return 0
-        cells = pa.chunked_array(self._kept)
+        cells = pa.chunked_array(self._cells)
         if not self._named and not _mostly_distinct_texts(cells):
             return 0
         distinct = len(cells.unique())

@@ -1,6 +1,6 @@
 """``dc.read``: a file or frame and its schema in, a coded ``Dataset`` out. The same in chunks, for larger files.
 
-**Guarantee.** Every row is kept, once and in order, and its codes depend on that row alone. Errors depend on names,
+**Guarantee.** Every row is read, once and in order, and its codes depend on that row alone. Errors depend on names,
 types and whether there is a row at all, never on a value. The types of a frame are public, and that a column of it
 holds no value is one of them.
 """
@@ -21,7 +21,7 @@ from dpcausal.core.arguments import REQUIRED, column_names
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Tick, shown
 from dpcausal.core.spelling import spelled
-from dpcausal.data.coding import Coded, Coder, check_type, code_type
+from dpcausal.data.coding import Coded, check_type, code_type, coder_of
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset, two_lines
 from dpcausal.data.schema import Schema
@@ -159,6 +159,7 @@ def read(
     if columns is not None:
         schema = schema.select(column_names(columns, "columns", schema))
     opened = open_checked(source, schema)
+    warn_of_draft(schema)
     names = list(schema)
     groups = [[name] for name in names] if isinstance(opened, ParquetSource) else [names]
     codes: dict[str, Codes] = {}
@@ -177,13 +178,21 @@ def read(
     return Dataset(schema, n, codes, values, file)
 
 
+def warn_of_draft(schema: Schema) -> None:
+    """Warn the caller of whoever calls this if the schema is a draft."""
+    if schema.is_draft:
+        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
+
+
 def open_checked(source: Any, schema: Schema) -> Source:
     """Open a source and check its columns against a schema: names, duplicates, types.
 
-    Warns of ignored columns and of a draft; raises as ``read`` does.
+    Every row that this process reads for a release comes through here, of a file, a frame or a table of DuckDB: what
+    must happen to rows before anything else sees them belongs here (on an engine, in ``EngineCounts._open``). Warns of
+    ignored columns; raises as ``read`` does.
     """
     wanted = list(schema)
-    opened = open_source(source, wanted, format=schema.format)
+    opened = source if isinstance(source, Source) else open_source(source, wanted, format=schema.format)
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""
@@ -196,7 +205,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
     for name in wanted:
         check_column(opened, name, schema[name])
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
-    if ignored and not schema.is_selection:
+    if ignored and not schema.is_selection and not opened.expects_other_columns:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=3)
@@ -209,8 +218,6 @@ def open_checked(source: Any, schema: Schema) -> Source:
             f"commas are taken for missing; they need {how}, and a point there says that they have none"
         )
         warnings.warn(message, DecimalNotDeclared, stacklevel=3)
-    if schema.is_draft:
-        warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
     return opened
 
 
@@ -239,7 +246,7 @@ def coded_chunks(
     source: Source, schema: Schema, columns: Sequence[str], rows: int = BATCH_ROWS
 ) -> Iterator[dict[str, Coded]]:
     """Yield the named columns of an opened source, coded, up to ``rows`` rows at a time."""
-    coders = {name: Coder(schema[name], source.marks) for name in columns}
+    coders = {name: coder_of(schema[name], source.marks) for name in columns}
     for chunk in source.chunks(columns, rows):
         yield {name: coders[name].code(chunk[name]) for name in columns}
 

@@ -32,8 +32,7 @@ from typing import Any, overload
 import tomli_w
 
 from dpcausal.core.arguments import checked_all_columns, checked_list
-from dpcausal.core.display import display
-from dpcausal.core.drafting import drafter
+from dpcausal.core.display import display, drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.statement import Known, MissingAs, Public
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, as_drafted, is_unicode

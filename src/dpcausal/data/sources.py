@@ -30,8 +30,9 @@ from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data import arrow, csv
 from dpcausal.data.columns import Column
 from dpcausal.data.file_format import FileFormat, NumberMarks, TranscodedStream, is_utf8
-from dpcausal.data.labelled import Labelled
 from dpcausal.data.objects import ObjectPrinter
+from dpcausal.data.stat_files import Labelled, RdsFile, StatFile
+from dpcausal.data.xlsx import Sheet, Workbook
 
 Chunk = Mapping[str, pa.Array]
 BATCH_ROWS = 1 << 17  # rows of a chunk
@@ -61,7 +62,11 @@ class Source:
         Unusual rows and lines of a CSV file, counted as it is read.
     marks : NumberMarks
         How numbers are written where cells are text: as declared in a CSV file, with a point anywhere else.
+    expects_other_columns : bool
+        Whether it usually has columns that a schema does not declare, so that these are nothing to warn of.
     """
+
+    expects_other_columns = False
 
     def __init__(
         self, label: str, names: list[str], types: Sequence[pa.DataType | None], rows: int | None = None
@@ -75,6 +80,16 @@ class Source:
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
         """Yield the named columns, up to ``rows`` rows at a time."""
         raise NotImplementedError
+
+    def count_rows(self) -> int | None:
+        """Return the number of rows, where it is known without reading them."""
+        return self.rows
+
+    def explained(self) -> str:
+        """Return the query that is sent for the rows; a comment where there is none."""
+        return (
+            f"-- no query: {self.label} is read in chunks within this process, and its rows are counted here"
+        )
 
 
 def open_source(
@@ -207,7 +222,7 @@ def _guarded(items: Iterable[Any], label: str) -> Iterator[Any]:
 class ParquetSource(Source):
     """A Parquet file, read in small batches; text is taken as dictionaries, which are faster to code."""
 
-    def __init__(self, path: Path, wanted: Sequence[str] = (), declared: FileFormat | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         with file_errors(path.name, "Parquet"), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
@@ -257,7 +272,7 @@ class BatchSource(Source):
 class ArrowSource(Source):
     """An Arrow (Feather) file, in the file or the stream format, mapped into memory rather than loaded."""
 
-    def __init__(self, path: Path, wanted: Sequence[str] = (), declared: FileFormat | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         with file_errors(path.name, "Arrow"):
             schema = self._open().schema
@@ -337,18 +352,17 @@ class ColumnSource(Source):
 
 
 class LoadedSource(ColumnSource):
-    """A file whose columns are loaded whole when they are asked for: a workbook, or one of SPSS, Stata, SAS or R."""
+    """A file whose columns are loaded whole when they are asked for: a workbook, or one of SPSS, Stata, SAS or R.
 
-    def __init__(
-        self,
-        label: str,
-        names: list[str],
-        load: Callable[[Sequence[str]], Mapping[str, Any]],
-        labels: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(label, [], [], names)
-        self._load = load
-        self.labels = labels or {}  # what the file calls its columns, for drafts
+    ``labels`` are what the file calls its columns, for drafts.
+    """
+
+    def __init__(self, label: str, file: StatFile | RdsFile | Sheet) -> None:
+        if not file.names:
+            raise InputError(f"{label} is empty: no header row")
+        super().__init__(label, [], [], file.names)
+        self._load = file.columns
+        self.labels: Mapping[str, str] = {} if isinstance(file, Sheet) else file.labels
 
     def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
         """Load the named columns and convert them."""
@@ -361,29 +375,6 @@ class LoadedSource(ColumnSource):
         """Return the codes of a loaded column and their labels, in the order of the codes; empty where it has none."""
         column = self._columns.get(name)
         return column.codes() if isinstance(column, Labelled) else {}
-
-
-def _open_workbook(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
-    from dpcausal.data.xlsx import Workbook  # late: not needed for other files
-
-    sheet = Workbook(path).sheet(declared.sheet)
-    if not sheet.names:
-        raise InputError(f"{path.name} is empty: no header row")
-    return LoadedSource(path.name, sheet.names, sheet.columns)
-
-
-def _open_stat_file(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
-    from dpcausal.data.stat_files import StatFile
-
-    file = StatFile(path, declared)
-    return LoadedSource(path.name, file.names, file.columns, file.labels)
-
-
-def _open_rds(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
-    from dpcausal.data.rds import RdsFile
-
-    file = RdsFile(path, declared)
-    return LoadedSource(path.name, file.names, file.columns, file.labels)
 
 
 def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.ChunkedArray:
@@ -478,13 +469,20 @@ class ColumnKind(NamedTuple):
     convert: Callable[[str, Any, ObjectPrinter], pa.Array | pa.ChunkedArray]
 
 
-FORMATS: Mapping[str, Callable[..., Source]] = {
+Open = Callable[[Path, Sequence[str], FileFormat], Source]
+FORMATS: Mapping[str, Open] = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), CsvSource),
-    **dict.fromkeys((".parquet", ".pq"), ParquetSource),
-    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), ArrowSource),
-    **dict.fromkeys((".xlsx", ".xlsm"), _open_workbook),
-    **dict.fromkeys((".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"), _open_stat_file),
-    ".rds": _open_rds,
+    **dict.fromkeys((".parquet", ".pq"), lambda path, *_: ParquetSource(path)),
+    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), lambda path, *_: ArrowSource(path)),
+    **dict.fromkeys(
+        (".xlsx", ".xlsm"),
+        lambda path, _, declared: LoadedSource(path.name, Workbook(path).sheet(declared.sheet)),
+    ),
+    **dict.fromkeys(
+        (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
+        lambda path, _, declared: LoadedSource(path.name, StatFile(path, declared)),
+    ),
+    ".rds": lambda path, _, declared: LoadedSource(path.name, RdsFile(path, declared)),
 }
 INPUTS: Mapping[str, InputKind] = {  # the first that recognises it
     "record batch": InputKind(

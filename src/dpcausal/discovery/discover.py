@@ -45,14 +45,13 @@ from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
 from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task
 from dpcausal.graphs.graph import Graph
-from dpcausal.planning.executable import ExecutablePlan
-from dpcausal.planning.look import refuse_underpowered
+from dpcausal.planning.forecast import forecast_graph
 from dpcausal.planning.measurement import mostly_numbers
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.moments import moments_pay
-from dpcausal.planning.plan import Plan
+from dpcausal.planning.plan import ExecutablePlan, Plan
 from dpcausal.privacy.accounting.composition import check_total
-from dpcausal.privacy.budget import Budget, require_left
+from dpcausal.privacy.budget import Budget, refuse_hopeless, require_left
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
@@ -290,8 +289,8 @@ def discover(
     if epsilon is not None:
         require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, share)
-        if not anyway and public_rows is not None:
-            refuse_underpowered(counts.schema, public, level, chosen.name, ledger, dataset)
+        if not anyway:
+            refuse_hopeless(forecast_graph(counts.schema, public, level, chosen.name), ledger, dataset)
         if chosen is measured.METHOD:
             measurement, no_delta = _planned(executed, public), without_delta(public)
         if no_delta is not None:  # the caller is two frames up, behind ``refuses_schema``

@@ -19,10 +19,9 @@ simulations. Effects that are named before the search (``discover(effect=...)``)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import asks, spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Level, Numeric
+from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments, give_rows
@@ -38,21 +37,15 @@ from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
 from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.discovery.reserve import Reserve
-from dpcausal.effects.effect import (
-    by_middles,
-    checked_confidence,
-    effect_by_graph,
-    missing_rules,
-    number_rules,
-    outcome_bins,
-    result_of,
-    what_to_adjust_for,
-)
-from dpcausal.effects.groups import coarse, question_of_groups, what_groups_answer
-from dpcausal.effects.question import EffectQuestion, bins_bias, group_names
-from dpcausal.effects.result import ByGroups, EffectResult, FreshNoise, SameRelease, TreatmentBins
-from dpcausal.graphs.doubts import Doubts
-from dpcausal.graphs.graph import Graph
+from dpcausal.effects.adjustment import columns_held_fixed
+from dpcausal.effects.effect import requested_effect
+from dpcausal.effects.levels import coarse, group_names, what_groups_answer
+from dpcausal.effects.outcome import bins_bias, refuse_biased
+from dpcausal.effects.plan import AskedEffect, bin_notes, by_middles
+from dpcausal.effects.question import EffectQuestion, question_of_groups
+from dpcausal.effects.report import estimates, report
+from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.result import ByGroups, EffectResult, FreshNoise, SameRelease
 from dpcausal.stats.components import Floats
 from dpcausal.stats.standardise import Arms, arms_of_cells
 
@@ -74,27 +67,13 @@ def values_for_effects(values: object, schema: Schema) -> ReleasedTables | Relea
 
 @dataclass(frozen=True, eq=False)
 class ReleasedTables:
-    """Noisy tables that a discovery released, by names of columns.
-
-    Attributes
-    ----------
-    schema : Schema
-        The declared columns.
-    tables : NoisyTables
-        What was released.
-    merged : frozenset of str
-        Columns of which levels were merged: tables have their groups.
-    rows : float
-        Rows: public, or released.
-    groups : mapping of str to tuple of int
-        Of merged columns, the group of every level.
-    """
+    """Noisy tables that a discovery released, by names of columns."""
 
     schema: Schema
     tables: NoisyTables
-    merged: frozenset[str]
-    rows: float
-    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    merged: frozenset[str]  # columns of which levels were merged: tables have their groups
+    rows: float  # public, or released
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of merged columns, for every level
 
     @classmethod
     def of(cls, measured: Measurements) -> ReleasedTables:
@@ -108,19 +87,16 @@ class ReleasedTables:
 
     def holds(self, names: Sequence[str]) -> bool:
         """Return whether the table over these columns was released, with groups where levels were merged."""
-        if (self.merged - self.groups.keys()) & set(
-            names
-        ):  # of an earlier version, which does not say the groups
+        if self.unknown_groups(names):
             return False
         if isinstance(self.tables, JointTable):
             return True
         assert isinstance(self.tables, Components)
-        columns = self._columns(names)
-        return all(
-            inner in self.tables.values
-            for number in range(len(columns) + 1)
-            for inner in combinations(columns, number)
-        )
+        return all(inner in self.tables.values for inner in _subsets(self._columns(names)))
+
+    def unknown_groups(self, names: Sequence[str]) -> list[str]:
+        """Return the merged ones of which the groups are not known: a file of an earlier version does not say them."""
+        return [name for name in names if name in self.merged and name not in self.groups]
 
     def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
         """Return why no table over these columns answers, for an error; ``merged``: whose groups do not."""
@@ -148,14 +124,17 @@ class ReleasedTables:
         sizes = self.tables.sizes
         largest = max(
             self.tables.variance(inner) / math.prod(sizes[j] for j in columns if j not in inner)
-            for number in range(len(columns) + 1)
-            for inner in combinations(columns, number)
+            for inner in _subsets(columns)
         )
         return found, largest, 0.0
 
     def _columns(self, names: Sequence[str]) -> tuple[int, ...]:
         place = {name: i for i, name in enumerate(self.schema)}
         return tuple(sorted(place[name] for name in names))
+
+
+def _subsets(columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    return chain.from_iterable(combinations(columns, number) for number in range(len(columns) + 1))
 
 
 @dataclass(frozen=True)
@@ -185,34 +164,22 @@ class _FromTables:
 
 
 def effect_after(
-    graph: Graph,
-    tables: ReleasedTables | ReleasedMoments | None,
-    doubts: Doubts,
+    request: EffectRequest,
+    released: ReleasedTables | ReleasedMoments | None,
     statement: PrivacyStatement,
-    treatment: str,
-    outcome: str,
     *,
-    adjust: Iterable[str] | None,
     data: Dataset | Counts | None,
-    epsilon: float | None,
     reserve: Reserve | None,
     free: bool,
     part: float | None,
-    estimand: str,
-    compare: Sequence[Level] | None,
-    event: Level | None,
-    level: float,
-    options: dict[str, Any],
 ) -> EffectResult:
     """Return the effect: from ``data`` at a charge of its own, from ``reserve`` where one is kept, or free.
 
     Raises
     ------
     InputError
-        If the tables do not hold the columns; the message says what a fresh table would cost.
+        If what was released does not hold the columns; the message says what a fresh table would cost.
     """
-    level = checked_confidence(level)
-    shared: dict[str, Any] = {"estimand": estimand, "compare": compare, "event": event, "level": level}
     if not isinstance(free, bool):
         raise InputError(f"free must be True or False, not {free!r}")
     if data is not None:
@@ -220,93 +187,87 @@ def effect_after(
             raise InputError(
                 "with data= a table is measured at a charge of its own: free and part do not go with it"
             )
-        if epsilon is None:
+        if request.epsilon is None:
             raise InputError("a fresh table needs an epsilon of its own: effect(..., data=data, epsilon=0.5)")
-        found = effect_by_graph(
-            data, treatment, outcome, graph, doubts, adjust=adjust, epsilon=epsilon, **shared, **options
-        )
+        found = requested_effect(data, request)
         return replace(found, notes=(*found.notes, FreshNoise("fresh-noise")))
+    # whether nothing is asked that only a charge of its own has a use for
+    unpaid = replace(request, epsilon=None, delta=0.0, neighbours="replace-one", ledger=None, dataset=None)
     if reserve is not None and not free:
-        allowed = {"method", "anyway"}
-        if epsilon is not None or not options.keys() <= allowed:
+        if request != unpaid:
             raise InputError(
                 "an effect from the share that was kept costs no epsilon of its own: epsilon and the like go with data="
             )
-        return reserve.effect(
-            graph, treatment, outcome, adjust=adjust, part=part, doubts=doubts, **shared, **options
-        )
+        return reserve.effect(request, part)
     if part is not None:
         raise InputError("part goes with a share that was kept: discover(..., reserve=0.3)")
-    if epsilon is not None or options.keys() - {"anyway"}:
+    if request != replace(unpaid, method="auto"):
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
-    if tables is None:
+    if released is None:
         raise InputError(f"this method released no tables: {give_rows()} for a table of its own")
-    anyway = bool(options.get("anyway", False))
-    if isinstance(tables, ReleasedMoments):
-        return effect_from_moments(
-            tables, graph, doubts, statement, treatment, outcome, adjust=adjust, anyway=anyway, **shared
-        )
-    schema = tables.schema
-    sets, notes = what_to_adjust_for(schema, treatment, outcome, adjust, graph, anyway=anyway, doubts=doubts)
-    used = [one for one in sets if one is not None]
-    groups = tables.groups
-    question, cut = question_of_groups(
-        schema, groups, treatment, outcome, used[0], estimand=estimand, compare=compare, event=event
-    )
+    if isinstance(released, ReleasedMoments):
+        return effect_from_moments(request, released, statement)
+    return effect_from_tables(request, released, statement)
+
+
+def effect_from_tables(
+    request: EffectRequest, tables: ReleasedTables, statement: PrivacyStatement
+) -> EffectResult:
+    """Return the effect from tables that a search released; no row is read.
+
+    Raises
+    ------
+    InputError
+        If no table holds the columns, or groups of merged levels do not answer.
+    """
+    schema, groups = tables.schema, tables.groups
+    treatment, outcome = request.treatment, request.outcome
+    held = columns_held_fixed(schema, request)
+    question, cut = question_of_groups(schema, groups, request, held.used[0])
     if cut:
-        names, together = (*used[0], treatment, outcome), tables.holds((*used[0], treatment, outcome))
-        chosen = used[0] if adjust is None and not together else ()
-        raise InputError(_no_table(tables, names, cut, treatment, outcome, chosen, together=together))
-    for one in used:
-        if not tables.holds((*one, treatment, outcome)):
-            names, chosen = (*one, treatment, outcome), one if adjust is None else ()
-            unknown = [name for name in names if name in tables.merged - groups.keys()]
-            raise InputError(_no_table(tables, names, unknown, treatment, outcome, chosen))
-    by_groups = {name: groups[name] for name in schema if name in groups and any(name in one for one in used)}
+        names = (*held.used[0], treatment, outcome)
+        raise InputError(_no_table(tables, request, names, cut, together=tables.holds(names)))
+    for one in held.used:
+        names = (*one, treatment, outcome)
+        if not tables.holds(names):
+            raise InputError(_no_table(tables, request, names, tables.unknown_groups(names)))
+    notes, bias, column = list(held.notes), 0.0, schema[outcome]
+    by_groups = {
+        name: groups[name] for name in schema if name in groups and any(name in one for one in held.used)
+    }
     if by_groups:
-        told = [(name, tuple(group_names(schema[name], which))) for name, which in by_groups.items()]
-        notes.append(ByGroups(tuple(told)))
-    measured = [_FromTables(tables, question, one) for one in used]
-    if isinstance(schema[treatment], Numeric):
-        notes.append(TreatmentBins(treatment))
-    off, column = 0.0, schema[outcome]
+        named = [(name, tuple(group_names(schema[name], which))) for name, which in by_groups.items()]
+        notes.append(ByGroups(tuple(named)))
     if by_middles(schema, question) and isinstance(column, Numeric):
         counts, *_ = tables.table((treatment, outcome))
         counted = counts[list(question.arms)].copy()
         counted[:, list(question.missing)] = 0.0
-        off = bins_bias(column, counted)
-        notes.append(outcome_bins(outcome, off))
-    notes += [*number_rules(schema, question), *missing_rules(schema, question, table=True)]
-    notes.append(SameRelease("same-tables", HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS))
-    with np.errstate(all="ignore"):
-        return result_of(
-            question,
-            sets,
-            measured,
-            level,
-            notes,
-            statement,
-            coarse(schema, by_groups),
-            off=off,
-            refuse=not anyway,
-        )
+        bias = bins_bias(column, counted)
+    notes += bin_notes(schema, question, bias)
+    asked = AskedEffect(
+        request, coarse(schema, by_groups), question, held.sets, tuple(notes), bias_bound=bias
+    )
+    measured = [_FromTables(tables, question, one) for one in held.used]
+    if bias and isinstance(column, Numeric) and not request.anyway:
+        for columns, found in zip(held.sets, estimates(asked, measured), strict=True):
+            if columns is not None:
+                refuse_biased(column, outcome, bias, found.interval)
+    same = SameRelease("same-tables", HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS)
+    return report(asked, measured, statement, same)
 
 
 def _no_table(
     tables: ReleasedTables,
+    request: EffectRequest,
     names: Sequence[str],
     merged: Sequence[str],
-    treatment: str,
-    outcome: str,
-    chosen: Sequence[str] = (),
     *,
     together: bool = True,
 ) -> str:
     """Return why released tables can't answer about ``names``, and what helps.
 
-    ``merged`` are columns whose groups do not answer, or are not known, and ``chosen`` those that the graph, and not
-    the reader, said to hold fixed. ``together``: whether a table holds all of ``names``; else groups do not help,
-    unless nothing is held fixed.
+    ``merged`` are columns whose groups do not answer, or are not known. ``together``: whether a table holds all of
+    ``names``; else groups do not help, unless nothing is held fixed.
     """
     lack = tables.lack(names, merged if together else ())
     if not asks():  # a page, whose reader can't measure anything
@@ -315,17 +276,15 @@ def _no_table(
         f"measure them ({spelled('effect FILE --schema SCHEMA --epsilon E', 'data= and epsilon=')}; "
         f"{spelled('effect --forecast', 'dc.forecast_effect')} says for nothing how wide the interval would be)"
     )
-    ways = what_groups_answer(
-        tables.schema,
-        {name: one for name, one in tables.groups.items() if name in merged},
-        treatment,
-        outcome,
-    )
+    of_merged = {name: one for name, one in tables.groups.items() if name in merged}
+    ways = what_groups_answer(tables.schema, of_merged, request.treatment, request.outcome)
     groups = f" (with {ways})" if ways and not together else ""
     raw = spelled("--adjust none --anyway", "adjust=[], anyway=True")
+    chosen = [name for name in names if name not in (request.treatment, request.outcome)]
+    by_graph = request.adjust is None and chosen and not tables.holds(names)
     none = (
         f". The graph says to hold {', '.join(chosen)} fixed; {raw} holds nothing fixed{groups}"
-        if chosen
+        if by_graph
         else ""
     )
     if not merged or not together:

@@ -17,42 +17,33 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.effect import (
-    AskedEffect,
-    asked_effect,
-    by_middles,
-    measured_effect,
-    method_for,
-    missing_rules,
-    refuse_underpowered,
-    result_of,
-    widest,
-)
-from dpcausal.effects.question import effect_question, rows_with_cut
+from dpcausal.effects.effect import asked_of_data, forecast_of
+from dpcausal.effects.measure import MeasuredEffect, measure_effect
+from dpcausal.effects.outcome import rows_with_cut
+from dpcausal.effects.plan import AskedEffect, plan_effect
+from dpcausal.effects.question import effect_question
+from dpcausal.effects.report import report
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import EffectResult, FreshNoise
-from dpcausal.effects.table import Measured, planned_table
-from dpcausal.graphs.doubts import Doubts
-from dpcausal.graphs.graph import Graph
+from dpcausal.effects.table import planned_table
 from dpcausal.privacy.accounting.composition import exact, fits
-from dpcausal.privacy.budget import Allowance, Budget
+from dpcausal.privacy.budget import Allowance, Budget, refuse_hopeless
 
 LEAST, MOST = 0.01, 0.99  # shares that can be kept
 USUAL_RESERVE = 0.3  # of the budget, where effects are named and no share is
 Named = tuple[tuple[str, str], ...]
+LEAST_ARM = 2.0  # standard deviations of noise that half of the rows must hold, for anything to be said
 ROUNDING = 1.0 - 1e-12  # of a share: parts never pass the whole by rounding
 GONE = (
     "the share kept for effects stayed with the result that discover returned, and this is a copy of it: ask that one, "
@@ -85,7 +76,7 @@ def checked_effects(effect: object, schema: Schema) -> Named:
     if len(set(found)) < len(found):
         raise InputError("effect names the same two columns twice")
     for treatment, outcome in found:
-        effect_question(schema, treatment, outcome, ())
+        effect_question(schema, EffectRequest(treatment, outcome))
     return tuple(found)
 
 
@@ -149,8 +140,8 @@ class Reserve:
             *(["epsilon"] if fits(spent.epsilon, exact(held.epsilon)) else []),
             *(["rho"] if by_rho else []),
         ]
-        self._tables: dict[tuple[Any, ...], tuple[list[Measured], PrivacyStatement]] = {}
-        self._answers: dict[tuple[Any, ...], EffectResult] = {}
+        self._tables: dict[tuple[Any, ...], MeasuredEffect] = {}
+        self._answers: dict[tuple[str, str], EffectResult] = {}  # the last about two columns
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -161,34 +152,13 @@ class Reserve:
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
         """Return the last answer that was paid for about these two columns, if there is one."""
-        found = [
-            answer
-            for answer in self._answers.values()
-            if (answer.treatment, answer.outcome) == (treatment, outcome)
-        ]
-        return found[-1] if found else None
+        return self._answers.get((treatment, outcome))
 
-    def effect(
-        self,
-        graph: Graph,
-        treatment: str,
-        outcome: str,
-        *,
-        adjust: Iterable[str] | None,
-        estimand: str,
-        compare: Sequence[Level] | None,
-        event: Level | None,
-        level: float,
-        doubts: Doubts,
-        part: float | None = None,
-        method: str = "auto",
-        anyway: bool = False,
-    ) -> EffectResult:
+    def effect(self, request: EffectRequest, part: float | None = None) -> EffectResult:
         """Measure an effect for ``part`` of the share and return it.
 
-        None is an equal part for each effect that was named beforehand, and else what these leave.
-
-        A question whose table was measured before is answered from it and costs nothing.
+        None is an equal part for each effect that was named beforehand, and else what these leave. A question whose
+        table was measured before is answered from it and costs nothing.
 
         Raises
         ------
@@ -200,53 +170,29 @@ class Reserve:
         budget, data = self._budget, self._data
         if budget is None or data is None:
             raise InputError(GONE)
-        data = rows_with_cut(data, outcome, event)
-        asked = asked_effect(
-            data,
-            treatment,
-            outcome,
-            adjust,
-            graph,
-            estimand=estimand,
-            compare=compare,
-            event=event,
-            anyway=anyway,
-            doubts=doubts,
-        )
-        note = FreshNoise("reserved", self.share)
-        asked = replace(asked, notes=(*asked.notes, note))
+        data = rows_with_cut(data, request.outcome, request.event)
+        asked = asked_of_data(data, replace(request, neighbours=budget.neighbours))
+        asked = replace(asked, notes=(*asked.notes, FreshNoise("reserved", self.share)))
+        key = _key(asked)
         with self._lock:
-            known = self._known(asked, level, data)
-            if known is not None:
-                return known
-            taken = self._checked_part(part, (treatment, outcome))
-            relation = budget.neighbours
-            rows = data.n if relation is Neighbours.REPLACE_ONE else None
-            unit, allowed = self._allowed(budget, taken, asked, data.schema)
-            chosen = method_for(method, data, asked, allowed, relation, rows)
-            if rows is not None and not anyway:
-                refuse_underpowered(data.schema, asked.question, allowed, relation, rows)
+            if key in self._tables:
+                return report(asked, *self._tables[key])
+            taken = self._checked_part(part, (request.treatment, request.outcome))
+            rows = data.n if budget.neighbours is Neighbours.REPLACE_ONE else None
+            unit, allowed = self._allowed(budget, taken, asked)
+            plan = plan_effect(data, asked, allowed, rows)
+            if rows is not None and not request.anyway:
+                refuse_hopeless(forecast_of(asked, rows, help_wanted=False, part=allowed))
             budget.open_later()
             self.left = max(self.left - taken, 0.0)  # before noise is drawn: an error in between loses it
             self._units = [unit]
-            found, tables = measured_effect(data, asked, chosen, budget, allowed, level, rows, self._before)
-            self._before = found.privacy
-            if tables:
-                self._tables[_key(asked)] = tables, found.privacy
-            self._answers[(*_key(asked), asked.question.estimand, level, method)] = found
+            measured = measure_effect(data, plan, budget, self._before)
+            self._before = measured.statement
+            if plan.method == "table":
+                self._tables[key] = measured
+            found = report(asked, *measured)
+            self._answers[request.treatment, request.outcome] = found
             return found
-
-    def _known(self, asked: AskedEffect, level: float, data: Dataset | Counts) -> EffectResult | None:
-        """The answer from a table that was measured for these columns, arms and sets."""
-        found = self._tables.get(_key(asked))
-        if found is None:
-            return None
-        tables, statement = found
-        with np.errstate(all="ignore"):
-            schema = data.schema
-            off = widest(schema, asked.question.outcome) if by_middles(schema, asked.question) else 0.0
-            notes = (*asked.notes, *missing_rules(schema, asked.question, table=True))
-            return result_of(asked.question, asked.sets, tables, level, notes, statement, schema, off=off)
 
     def _usual_part(self, pair: tuple[str, str]) -> float:
         """The part of an answer that names none: equal ones for those named beforehand, what they leave for others."""
@@ -279,9 +225,7 @@ class Reserve:
             )
         return wanted
 
-    def _allowed(
-        self, budget: Budget, part: float, asked: AskedEffect, schema: Schema
-    ) -> tuple[str, Allowance]:
+    def _allowed(self, budget: Budget, part: float, asked: AskedEffect) -> tuple[str, Allowance]:
         """What an answer may cost, and in which unit: from charges and public numbers."""
         whole, share = budget.whole, part * self.share * ROUNDING
         rho = share * whole.rho
@@ -292,7 +236,7 @@ class Reserve:
         ways = {unit: every[unit] for unit in self._units}
 
         def noise(unit: str) -> float:
-            return planned_table(schema, asked.question, (), ways[unit], budget.neighbours).variance
+            return planned_table(asked.schema, asked.question, (), ways[unit], budget.neighbours).variance
 
         unit = min(ways, key=noise)
         return unit, ways[unit]

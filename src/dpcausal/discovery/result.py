@@ -20,8 +20,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError
-from dpcausal.core.other_names import OtherNames, spellings
+from dpcausal.core.errors import InputError, OtherNames, spellings
 from dpcausal.core.spelling import for_everyone
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.protocol import Counts
@@ -44,11 +43,12 @@ from dpcausal.discovery.search import (
     OpenReason,
     Unanswered,
 )
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
@@ -819,24 +819,21 @@ class DiscoveryResult(OtherNames):
         graph = self.graph
         if self.on_hints and graph.kind != PAG.kind:
             graph = undirected_at(graph, self.on_hints)
-        return effect_after(
-            graph,
-            self.tables,
-            self.doubts,
-            self.privacy,
+        request = EffectRequest(
             treatment,
             outcome,
             adjust=adjust,
-            data=data,
-            epsilon=epsilon,
-            reserve=self.reserve,
-            free=free,
-            part=part,
+            graph=graph,
+            doubts=self.doubts,
             estimand=estimand,
             compare=compare,
             event=event,
             level=level,
-            options=options,
+            epsilon=epsilon,
+            **options,
+        )
+        return effect_after(
+            request, self.tables, self.privacy, data=data, reserve=self.reserve, free=free, part=part
         )
 
     def plot_budget(self, ax: Any = None) -> Any:

@@ -44,8 +44,7 @@ from dpcausal.graphs.equivalence import consistent, on_cycle, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import columns_within_reach, reach
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
+from dpcausal.planning.forecast import NOTABLE_GAIN, columns_within_reach, noise_without_delta, reach
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 
 
@@ -139,7 +138,7 @@ def _orient_by_chance(
     """
     edges = found.skeleton.edges - undecided
     chances = found.direction or {}
-    arrows = {arrow: 1.0 for arrow in known.required_arrows(edges)}
+    arrows = dict.fromkeys(known.required_arrows(edges), 1.0)
     declared = {frozenset(arrow) for arrow in arrows}
     for arrow, chance in chances.items():
         if chance >= direction_level and frozenset(arrow) in edges - declared:
@@ -149,9 +148,7 @@ def _orient_by_chance(
     return Graph(found.skeleton.columns, arrows, edges - frozenset(map(frozenset, arrows)))
 
 
-def _direction_of_edges(
-    found: SearchOutcome, known: Knowledge, graph: Graph
-) -> dict[tuple[str, str], float]:
+def _direction_of_edges(found: SearchOutcome, known: Knowledge, graph: Graph) -> dict[tuple[str, str], float]:
     """Return the chance of each direction of the edges shown; 1 and 0 where it is declared."""
     if found.direction is None:
         return {}

@@ -42,7 +42,7 @@ levels, or without numbers, are about tables.
 
 **Other tests** (option ``test`` of ``priv-pc`` and ``svt-pc``). ``spearman``: |F| - T sqrt(max(U, T^2)) and U of
 ``stats/spearman.py``, over a D of its own. ``chi2`` and ``g`` move without bound with one row, so they are computed on
-disjoint parts, and the score counts parts (``stats/part_evidence.py``): D = 1.
+disjoint parts, and the score counts parts (``stats/evidence.py``): D = 1.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Public
 from dpcausal.counts.protocol import Counts
-from dpcausal.data.columns import Categorical, Column, has_order
+from dpcausal.data.columns import Column, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.search import Query, Task
 from dpcausal.stats.chi2 import likelihood_moment_pvalue, pearson_moment_pvalue
@@ -71,6 +71,9 @@ from dpcausal.stats.evidence import (
     SETTLED_INFORMATION,
     Floats,
     Sides,
+    decidable,
+    part_evidence,
+    parts_for,
     score,
     score_sensitivity,
     spearman_evidence,
@@ -81,7 +84,6 @@ from dpcausal.stats.evidence import (
 )
 from dpcausal.stats.kendall import Kendall
 from dpcausal.stats.limits import checked_rows, row_limit
-from dpcausal.stats.part_evidence import decidable, part_evidence, parts_for
 from dpcausal.stats.spearman import Spearman, spearman
 from dpcausal.stats.value_ranks import ANY_LEVELS, rank_statistics
 
@@ -100,7 +102,7 @@ def splits(column: Column) -> Sides:
     [[1, 0, 0], [0, 1, 0], [1, 1, 0]]
     """
     size = column.size
-    if not isinstance(column, Categorical) or column.ordered:
+    if has_order(column):
         return np.tri(size - 1, size, dtype=np.uint8)
     if size > ALL_SPLITS:
         return np.eye(size, dtype=np.uint8)
@@ -240,7 +242,7 @@ class SpearmanScorer(Scorer):
 
 @dataclass
 class PartScorer(Scorer):
-    """Evidence from chi-squared or G on disjoint parts of the rows (``stats/part_evidence.py``). For a mechanism only.
+    """Evidence from chi-squared or G on disjoint parts of the rows (``stats/evidence.py``). For a mechanism only.
 
     ``resolved`` is the dependence, in parts, that the noise lets through: the number of parts is chosen for it. Rows
     are dealt once, for all questions; where there are only counts every question deals its own table.

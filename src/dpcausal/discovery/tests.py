@@ -5,7 +5,7 @@ rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``,
 (option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
 or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
 are reported. An "independent" of a test that would have missed a strong dependence more often than not, as public
-numbers tell (``citests/look.py``), supports nothing: that pair is open. Where not even the first test can be paid, as
+numbers tell (``citests/power.py``), supports nothing: that pair is open. Where not even the first test can be paid, as
 when the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own
 (``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal parts for as many questions.
 
@@ -24,11 +24,11 @@ from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.base import TestSettings, ValueTest
 from dpcausal.citests.chi2 import MedianOfPartsTest
 from dpcausal.citests.choice import choose_name
-from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
-from dpcausal.core.look import STRONG
+from dpcausal.core.forecast import STRONG
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import Public, SearchAnswers
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
@@ -134,13 +134,12 @@ class TestAnswers:
         if self._epsilon is None:
             return True
         task, test = self._task, make_test(self._test_for(question), self._options)
-        public = (rows, self._epsilon, self._delta, task.neighbours, task.level)
         if isinstance(test, MedianOfPartsTest):
             settings = TestSettings(self._epsilon, self._delta, task.level, task.neighbours, rows)
             best = test.at_best(settings)
             return best is None or best >= MIN_POWER
-        chances = chances_of_test(test, question, *public, (STRONG,))
-        return chances is None or chances[0] >= MIN_POWER
+        curve = power_curve(test, question, rows, self._epsilon, self._delta, task.level, task.neighbours)
+        return curve is None or curve(STRONG) >= MIN_POWER
 
     def _test_for(self, question: TestQuestion) -> str:
         """Return the test that this question is for."""

@@ -1,4 +1,4 @@
-"""How wide the interval of an effect will be, from public numbers: a look before anything is charged.
+"""How wide the interval of an effect will be, from public numbers, before anything is charged.
 
 **What is assumed.** Levels are as common as 1, 1/2, 1/3 and so on, columns do not depend on each other, and there is no
 effect. A third of the rows has the event; a number has its mean at a third of its range and a standard deviation of a
@@ -6,12 +6,17 @@ sixth of it. Rows differ: in 8 of 10 cases the forecast is good to a factor of t
 ``benchmarks/effects_forecast.py``.
 
 **How.** The table of these expected counts gets typical noise: quantiles of the law of the noise, spread over the cells
-by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow (``answer.py``, for a regression
+by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow (``estimate.py``, for a regression
 ``double_residual.py``). Of a few such widths the upper quartile is taken: in three of four runs the interval is no
 wider.
 
-An interval that is as wide as the range of an outcome with two levels (half the range of a number) says nothing.
-``refuse_uninformative`` refuses it, with what would help.
+An interval that is as wide as the range of an outcome with two levels (half the range of a number) says nothing: it is
+hopeless, and refused.
+
+**Whether there is an effect at all** is often a smaller question than how large it is (``smaller_question``). An
+interval of width W tells an effect of (1 + z_80/z) W/2 from none in 80% of runs, z being its quantile. As Cohen's w
+that is the difference in standard deviations times sqrt(p (1 - p)), p being the share of the treated. The chance of a
+test to find it is that of its own forecast, at best (``citests/power.py``).
 
 **Guarantee.** The schema, the question, the budget and the public number of rows alone go in. Where the number of rows
 is protected there is no forecast, and no refusal.
@@ -19,22 +24,24 @@ is protected there is no forecast, and no refusal.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dpcausal.core.display import display
-from dpcausal.core.errors import InputError
+from dpcausal.citests.base import Question
+from dpcausal.citests.choice import choose
+from dpcausal.citests.power import power_curve
+from dpcausal.citests.registry import make_test
+from dpcausal.core.forecast import SMALL_DELTA, WANTED, PowerForecast, Remedy, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.answer import answer
+from dpcausal.effects.estimate import estimate
 from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.effects.regression import TYPICAL, kind_of, planned_regression, width
 from dpcausal.effects.result import EffectNote
@@ -57,25 +64,21 @@ GOLDEN = (math.sqrt(5.0) - 1) / 2
 BINARY = np.array([0.0, 1.0])
 TYPICAL_SD = 1 / 6  # of a number, in units of its range
 MEAN = 1 / 3  # of the outcome, in units of its range: the risk, where it has two levels
-MAX_EPSILON = 100.0  # that is proposed
-SMALL_DELTA = 1e-6
 ANY_CUT = ">= NUMBER"  # the event that is proposed: of what number is for the reader to say
+TEST_LEVEL = 0.05  # of the test that is the smaller question
+NOTABLE = 0.9  # chance of that test from which on it is
 
 
-@dataclass(frozen=True)
-class EffectForecast:
+@dataclass(frozen=True, kw_only=True)
+class EffectForecast(PowerForecast):
     """What the interval of an effect is expected to be, from public numbers.
 
     Attributes
     ----------
+    about, method, rows, epsilon, delta, level, power, without_noise, columns, cells, remedies, left
+        As in ``PowerForecast``, which has ``enough``, an epsilon that would do, too.
     question : EffectQuestion
-        What is asked.
-    method : str
-        "table" or "regression".
-    rows : int
-        The public number of rows.
-    epsilon, delta : float
-        The budget.
+        What is asked; ``method`` is "table" or "regression", and ``level`` the confidence of the interval.
     strata : int
         Of the columns that are held fixed.
     width : float
@@ -83,16 +86,6 @@ class EffectForecast:
         risks.
     width_without_noise : float
         The same from sampling alone.
-    level : float
-        The confidence of the interval.
-    enough : float or None
-        Where it says nothing: an epsilon with which it says something; None: none up to 100.
-    with_delta : bool
-        Where it says nothing: whether a delta of 1e-6 would be enough.
-    fewer : tuple of str or None
-        Where it says nothing: those of the columns held fixed with which it would say something.
-    left : float or None
-        What the ledger has left of epsilon, where one was named: more is not proposed.
     number : bool
         Whether the outcome is a number, whose declared bounds scale the noise.
     event : str or None
@@ -116,19 +109,11 @@ class EffectForecast:
     ('table', False, True)
     """
 
+    about: Literal["graph", "target", "test", "effect"] = "effect"
     question: EffectQuestion
-    method: str
-    rows: int
-    epsilon: float
-    delta: float
     strata: int
     width: float
     width_without_noise: float
-    level: float
-    enough: float | None = None
-    with_delta: bool = False
-    fewer: tuple[str, ...] | None = None
-    left: float | None = None
     number: bool = False
     event: str | None = None
     left_out: float = 0.0
@@ -141,14 +126,25 @@ class EffectForecast:
         return most_width(self.question)
 
     @property
-    def says_nothing(self) -> bool:
+    def hopeless(self) -> bool:
         """Whether the interval is expected to say nothing."""
         return self.width >= self.most
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the interval is expected to say nothing."""
+        return self.hopeless
 
     @property
     def noise_rules(self) -> bool:
         """Whether most of the width is noise, not sampling."""
         return self.width >= NOISE_RULES * self.width_without_noise
+
+    @property
+    def fewer(self) -> tuple[str, ...] | None:
+        """Where it says nothing: those of the columns held fixed with which it would say something."""
+        found = self.remedy("adjust")
+        return None if found is None else tuple(found.to)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -167,7 +163,7 @@ class EffectForecast:
             "level": self.level,
             "says_nothing": self.says_nothing,
             "enough": self.enough,
-            "with_delta": self.with_delta,
+            "with_delta": self.remedy("delta") is not None,
             "fewer": None if self.fewer is None else list(self.fewer),
             "left": self.left,
             "event": self.event,
@@ -175,25 +171,6 @@ class EffectForecast:
             "test": None if self.test is None else list(self.test),
             "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
-    def summary(self) -> str:
-        """Return it in a few lines."""
-        return display().summary(self)
-
-    def __str__(self) -> str:
-        return self.summary()
-
-
-class Uninformative(InputError):
-    """An effect whose interval would say nothing; nothing was charged. ``forecast`` says what would help."""
-
-    def __init__(self, message: str, forecast: EffectForecast) -> None:
-        super().__init__(message)
-        self.forecast = forecast
 
 
 def most_width(question: EffectQuestion) -> float:
@@ -278,7 +255,7 @@ def table_width(
         of_noise = ("count_noise", "sum_noise", "cross_noise")
         more = {name: getattr(arms, name) * many[:, None] for name in of_noise}
         more |= {"other_noise": arms.other_noise * many, "factor": np.full(arms.counts.shape, factor)}
-        low, high = answer(Arms(**{**arms.__dict__, **more}), plain, level).interval
+        low, high = estimate(Arms(**{**arms.__dict__, **more}), plain, level).interval
         widths.append(high - low)
     return upper_quartile(widths)
 
@@ -419,6 +396,7 @@ def forecast(
     level: float,
     *,
     help_wanted: bool = True,
+    part: Allowance | None = None,
 ) -> EffectForecast:
     """Return the forecast; where the interval would say nothing, with what would help.
 
@@ -436,51 +414,54 @@ def forecast(
         The confidence of the interval.
     help_wanted
         Whether anybody reads what would help: looking for it takes dozens of forecasts.
+    part
+        What the answer may take, where that is a part of the budget: nothing else would help then.
     """
 
     def ahead(
         with_epsilon: float, with_delta: float, asked: EffectQuestion, of: Sequence[tuple[str, ...]]
     ) -> EffectForecast:
         total = Filter(with_epsilon, with_delta)
-        allowed = Allowance(total.epsilon, total.rho)
+        allowed = Allowance(total.epsilon, total.rho) if part is None else part
         chosen = method(allowed, asked, of)
         wide, plain, left = expected_widths(schema, asked, of, chosen, allowed, neighbours, rows, level)
         strata = max((strata_cells(schema, one) for one in of), default=1)
         return EffectForecast(
-            asked,
-            chosen,
-            rows,
-            with_epsilon,
-            with_delta,
-            strata,
-            wide,
-            plain,
-            level,
+            question=asked,
+            method=chosen,
+            rows=rows,
+            epsilon=with_epsilon,
+            delta=with_delta,
+            strata=strata,
+            width=wide,
+            width_without_noise=plain,
+            level=level,
             number=number,
             left_out=left,
         )
 
     number = isinstance(schema[question.outcome], Numeric) and not question.two_levels
     found = ahead(epsilon, delta, question, sets)
-    noisy = found.says_nothing or found.noise_rules
+    noisy = found.hopeless or found.noise_rules
     if number and noisy and says_more(ahead(epsilon, delta, risk_of(question), sets), found):
         found = replace(found, event=ANY_CUT)
-    if not found.says_nothing or not help_wanted:
+    if not found.hopeless or not help_wanted:
         return found
 
-    def enough(more: float) -> bool:
-        return not ahead(more, delta, question, sets).says_nothing
+    def answers(held: tuple[str, ...]) -> bool:
+        return not ahead(epsilon, delta, replace(question, adjust=held), [held]).hopeless
 
-    def answers(kept: tuple[str, ...]) -> bool:
-        return not ahead(epsilon, delta, replace(question, adjust=kept), [kept]).says_nothing
-
+    remedies = []
+    enough = enough_epsilon(lambda more: not ahead(more, delta, question, sets).hopeless, epsilon)
+    if enough is not None:
+        remedies.append(Remedy("epsilon", enough))
+    if not delta and not ahead(epsilon, SMALL_DELTA, question, sets).hopeless:
+        remedies.append(Remedy("delta", SMALL_DELTA))
     parts = smaller(schema, question.adjust) if len(sets) == 1 else []
-    return replace(
-        found,
-        enough=enough_epsilon(enough, epsilon),
-        with_delta=not delta and not ahead(epsilon, SMALL_DELTA, question, sets).says_nothing,
-        fewer=next((kept for kept in parts if answers(kept)), None),
-    )
+    held = next(filter(answers, parts), None)
+    if held is not None:
+        remedies.append(Remedy("adjust", held))
+    return replace(found, remedies=tuple(remedies))
 
 
 def risk_of(question: EffectQuestion) -> EffectQuestion:
@@ -494,7 +475,7 @@ def says_more(risk: EffectForecast, found: EffectForecast) -> bool:
 
     It must say something, and its interval must be shorter in standard deviations, by what is assumed of both.
     """
-    if risk.says_nothing:
+    if risk.hopeless:
         return False
     whole = found.question.high - found.question.low
     return risk.width / math.sqrt(MEAN * (1 - MEAN)) < found.width / (TYPICAL_SD * whole)
@@ -514,34 +495,33 @@ def smaller(schema: Schema, adjust: Sequence[str]) -> list[tuple[str, ...]]:
     return found
 
 
-def enough_epsilon(answers: Callable[[float], bool], epsilon: float) -> float | None:
-    """Return an epsilon of two digits at which ``answers`` is true, near the least one; None: none up to 100.
+def shown_effect(found: EffectForecast) -> float:
+    """Return the effect that the interval tells from none in 80% of runs, as Cohen's w."""
+    one, z = found.question, float(-ndtri((1 - found.level) / 2))
+    reach = found.width / 2 * (1 + float(ndtri(WANTED)) / z)
+    sd = math.sqrt(MEAN * (1 - MEAN)) if one.two_levels else TYPICAL_SD * (one.high - one.low)
+    treated = float(shares(2)[1])
+    return reach / sd * math.sqrt(treated * (1 - treated))
 
-    >>> enough_epsilon(lambda epsilon: epsilon > 0.123, 0.01), enough_epsilon(lambda epsilon: False, 0.01)
-    (0.13, None)
+
+def smaller_question(
+    schema: Schema, found: EffectForecast, neighbours: Neighbours, *, rows: bool
+) -> tuple[str, float] | None:
+    """Return the test that finds such an effect more often with the same budget, and its chance; None where none does.
+
+    A cut of a number, one level of several and a treatment with more levels are other questions than those that a test
+    asks. ``rows``: whether there are rows, and not only counts.
     """
-    if epsilon >= MAX_EPSILON or not answers(MAX_EPSILON):
+    one = found.question
+    if one.others or not one.estimand.endswith("difference") or neighbours is Neighbours.ADD_REMOVE:
         return None
-    low, high = math.log(epsilon), math.log(MAX_EPSILON)
-    for _ in range(12):
-        middle = (low + high) / 2
-        low, high = (low, middle) if answers(math.exp(middle)) else (middle, high)
-    value = math.exp(high)
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    for steps in range(math.ceil(value / unit), math.ceil(value / unit) + 50):  # rounded up, and tried
-        proposed = float(f"{steps * unit:.6g}")
-        if answers(proposed):
-            return min(proposed, MAX_EPSILON)
-    return MAX_EPSILON
-
-
-def refuse_uninformative(found: EffectForecast) -> None:
-    """Refuse an effect whose interval would say nothing, before anything is charged.
-
-    Raises
-    ------
-    Uninformative
-        With what would help.
-    """
-    if found.says_nothing:
-        raise Uninformative(display().summary(found, part="refusal"), found)
+    column = schema[one.outcome]
+    if one.event is not None and (isinstance(column, Numeric) or column.size > 2):
+        return None
+    assert found.epsilon is not None
+    question = Question.of(schema, one.treatment, one.outcome, one.adjust)
+    name, _ = choose(question, found.epsilon, rows=rows, n=found.rows)
+    budget = (found.rows, found.epsilon, found.delta, TEST_LEVEL, neighbours)
+    curve = power_curve(make_test(name, {}, ()), question, *budget)
+    chance = 0.0 if curve is None else curve(min(shown_effect(found), 1.0))
+    return (name, chance) if chance >= NOTABLE else None

@@ -16,26 +16,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.spelling import spelled
+from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.answer import Answer
 from dpcausal.effects.question import EffectQuestion
-from dpcausal.effects.result import ColumnsEnter, NothingKnown
 from dpcausal.planning.measurement import noise_variance
 from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
-from dpcausal.stats.double_residual import UNITS, difference, fitted, row_parts, sums_sensitivity
+from dpcausal.stats.double_residual import UNITS, Fit, fitted, row_parts, sums_sensitivity
 from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.moments import TreeSum, moment_sensitivity, packed, second_moments, shrunk, unpacked
 
@@ -117,11 +116,10 @@ def refuse_question(schema: Schema, question: EffectQuestion, *, values: bool) -
         )
 
 
-def refuse_regression(data: object, question: EffectQuestion) -> Dataset:
+def refuse_regression(data: Dataset | Counts, question: EffectQuestion) -> Dataset:
     """Return the rows; raise ``InputError`` where a regression can't answer, from public information."""
-    if not isinstance(data, Dataset):
-        raise InputError("a regression needs the rows themselves (a Dataset, as dc.read gives), not counts")
-    refuse_question(data.schema, question, values=True)
+    refuse_question(data.schema, question, values=isinstance(data, Dataset))
+    assert isinstance(data, Dataset)
     missing = [
         name for name in question.adjust if kind_of(data.schema, name) == "number" and name not in data.values
     ]
@@ -179,16 +177,20 @@ def planned_regression(
     )
 
 
+class MeasuredRegression(NamedTuple):
+    """What a regression released, and its noise."""
+
+    fit: Fit  # of treatment and outcome on the columns, from released moments
+    sums: Floats  # of products of residuals
+    variance: float  # of the noise of a sum
+    noise: float  # standard deviation of the noise of an entry of the moments
+
+
 @proved("regression.proof.md")
 def measure_regression(
-    rows: Dataset,
-    question: EffectQuestion,
-    planned: PlannedRegression,
-    budget: Budget,
-    level: float,
-    n: int | None,
-) -> tuple[Answer, float]:
-    """Charge and release moments and sums; return the answer, and the noise on an entry of the moments."""
+    rows: Dataset, question: EffectQuestion, planned: PlannedRegression, budget: Budget, n: int | None
+) -> MeasuredRegression:
+    """Charge and release moments and sums, and return them; ``n``: rows where they are public."""
     names, size, reach, constant = question.adjust, planned.size, planned.reach, planned.constant
     matrix = TreeSum()
     for start in range(0, rows.n, ROWS_PER_CHUNK):
@@ -213,13 +215,4 @@ def measure_regression(
         a, y = ends(rows, question, start, stop)
         sums += row_parts(features(rows, names, start, stop), a, y, fit).sum(axis=1)
     parts = np.asarray(release(planned.sums, budget, f"sums for the {question.key}", sums / UNITS))
-    theta = difference(parts, fit, noise_variance(planned.sums), float(-ndtri((1 - level) / 2)))
-    unit = (question.high - question.low) / 2
-    notes = (ColumnsEnter("linear", names),)
-    widest = question.high - question.low
-    if not math.isfinite(theta.estimate):
-        nothing = (NothingKnown(noise=True),)
-        return Answer(math.nan, (-widest, widest), (math.nan, math.nan), 0.0, (*notes, *nothing)), noise
-    ends_of = (theta.low, theta.estimate, theta.high)
-    low, middle, high = (min(max(unit * value, -widest), widest) for value in ends_of)
-    return Answer(middle, (low, high), (math.nan, math.nan), 1.0, notes), noise
+    return MeasuredRegression(fit, parts, noise_variance(planned.sums), noise)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 from dpcausal.core.display import display
+from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.facts import Fact
-from dpcausal.core.other_names import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 
 
@@ -226,12 +226,7 @@ class PossibleEffect:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            "adjust": None if self.adjust is None else list(self.adjust),
-            "estimate": self.estimate,
-            "interval": list(self.interval),
-            "share": self.share,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,28 +314,15 @@ class EffectResult(OtherNames):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON; an end that nothing limits is None."""
-        shown = display()
-        return {
-            "treatment": self.treatment,
-            "outcome": self.outcome,
-            "adjust": list(self.adjust),
-            "compare": list(self.compare),
-            "event": self.event,
-            "estimand": self.estimand,
-            "estimate": _finite(self.estimate),
-            "interval": [_finite(end) for end in self.interval],
-            "everyone": [_finite(end) for end in self.everyone],
-            "level": self.level,
-            "means": [_finite(mean) for mean in self.means],
-            "share": self.share,
-            "left_out": [list(stratum) for stratum in self.left_out],
-            "method": self.method,
-            "possible": [_finite_values(one.to_dict()) for one in self.possible],
-            "answer": shown.summary(self, part="answer"),
-            "assumes": shown.summary(self, part="assumes"),
-            "facts": {"notes": [_finite_note(note) for note in self.notes]},
-            "privacy": self.privacy.to_dict(),
+        own = [item.name for item in fields(self) if item.name not in ("notes", "privacy")]
+        plain = {name: getattr(self, name) for name in own} | {
+            "everyone": self.everyone,
+            "possible": [one.to_dict() for one in self.possible],
+            "answer": display().summary(self, part="answer"),
+            "assumes": display().summary(self, part="assumes"),
+            "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
+        return {name: _finite(value) for name, value in plain.items()} | {"privacy": self.privacy.to_dict()}
 
     def to_json(self) -> str:
         """Return one JSON object."""
@@ -366,19 +348,10 @@ class EffectResult(OtherNames):
         return display().html(self)
 
 
-def _finite(value: float) -> float | None:
-    return value if abs(value) < float("inf") else None
-
-
-def _finite_note(note: EffectNote) -> dict[str, Any]:
-    return {
-        word: _finite(value) if isinstance(value, float) else value for word, value in note.to_dict().items()
-    }
-
-
-def _finite_values(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **entry,
-        "estimate": _finite(entry["estimate"]),
-        "interval": [_finite(end) for end in entry["interval"]],
-    }
+def _finite(value: Any) -> Any:
+    """The same with lists for tuples, and None for a number that is not finite."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

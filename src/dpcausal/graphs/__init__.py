@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpcausal.graphs.equivalence import cpdag, extend, meek, orient, v_structure_arrows
+from dpcausal.graphs.equivalence import cpdag, extend, meek, orient, v_structures
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag, possible_d_sep
 from dpcausal.graphs.metrics import Scores, arrowhead_scores, cpdag_scores, shd, skeleton_scores
@@ -26,5 +26,5 @@ __all__ = [
     "reachable",
     "shd",
     "skeleton_scores",
-    "v_structure_arrows",
+    "v_structures",
 ]

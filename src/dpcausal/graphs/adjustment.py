@@ -1,4 +1,4 @@
-"""Which columns to adjust for: back-door sets of a graph, and the possible parents of a node in a CPDAG (IDA).
+"""Which columns to adjust for by a DAG or a CPDAG, and which back-door paths a set that a person named leaves open.
 
 **Back-door criterion** [1]. A set Z gives the effect of x on y by standardisation if no node of Z is a descendant of x
 and Z d-separates x and y once the arrows out of x are removed. Among valid sets ``smallest_back_door`` takes the one
@@ -9,7 +9,18 @@ S of its plain neighbours can be parents (the others children) if that makes no 
 adjacent to every other node of S and to every parent of x. ``parent_sets`` lists them. Where y is among the parents the
 effect is zero.
 
-Nothing here sees data. **Cost** 2^(plain neighbours of x); at most ``MAX_CANDIDATES`` candidates are searched.
+**Open paths.** Members of a CPDAG with the same parents of x agree on which sets leave a back-door path open: without
+the arrows out of x they have the same skeleton and the same v-structures, since the only triples that lose their shield
+have a parent of x in the middle. So one member for each set that the parents may be decides for the whole class [2].
+Sets that leave a path open in every member surely do; in some of them, they may. Members in which y is a parent of x
+have no effect to ask for, and are left out. Where the graph says that y comes before x, the arrows that lead from one
+to the other are no back-door path: left out, too. Whether Z holds what x changes is another question (``descendants``).
+
+**What closes them.** The parents of x always do, whatever else is held fixed, so columns to add always exist. Of those
+near x and y the set with the fewest cells is named; every column of it is needed, with a path that it closes.
+
+Nothing here sees data. **Cost** 2^(plain neighbours of x), and at most ``MAX_CANDIDATES`` candidates are searched; with
+more than ``MAX_PLAIN`` plain edges at x open paths are sought for sets with at most one of them, and nothing is sure.
 
 References: [1] Pearl 1993; [2] Maathuis, Kalisch & Buehlmann 2009, section 3 (the local algorithm).
 """
@@ -17,20 +28,25 @@ References: [1] Pearl 1993; [2] Maathuis, Kalisch & Buehlmann 2009, section 3 (t
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from itertools import combinations
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import combinations, pairwise
+from typing import NamedTuple
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import spelled
 from dpcausal.graphs.equivalence import nearest
-from dpcausal.graphs.graph import Graph, Pair
+from dpcausal.graphs.formats import MarkedEdge
+from dpcausal.graphs.graph import Graph, Pair, reachable_by
 from dpcausal.graphs.separation import d_separated
 
-MAX_CANDIDATES, MAX_SET = (
-    14,
-    4,
-)  # columns tried for a smallest set, and the largest set tried beside the parents
+MAX_CANDIDATES = 14  # columns tried for a smallest set
+MAX_SET = 4  # columns of the largest set tried beside the parents
 MAX_PLAIN = 12  # plain neighbours of a treatment whose directions are all tried
+MAX_MEMBERS = 16  # members for which columns that close a path are sought together
+MAX_WALKS = 20_000  # steps in search of a path to show
+
+Edges = tuple[MarkedEdge, ...]  # of a path, an arrow with its tail first
 
 
 def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset[str]:
@@ -40,13 +56,11 @@ def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset
     >>> sorted(descendants(g, "a")), sorted(descendants(g, "a", possible=True))
     (['b', 'c'], ['b', 'c', 'd'])
     """
-    found, waiting = {graph.check(node)}, [node]
-    while waiting:
-        here = waiting.pop()
-        new = (graph.children(here) | (graph.neighbours(here) if possible else frozenset())) - found
-        found |= new
-        waiting.extend(new)
-    return frozenset(found - {node})
+
+    def step(here: str) -> frozenset[str]:
+        return graph.children(here) | (graph.neighbours(here) if possible else frozenset())
+
+    return reachable_by(step, [graph.check(node)]) - {node}
 
 
 def no_path(x: str, y: str) -> str:
@@ -71,6 +85,28 @@ def is_back_door(dag: Graph, x: str, y: str, given: Collection[str]) -> bool:
     return d_separated(cut, x, y, given)
 
 
+def cheapest_set(
+    graph: Graph,
+    candidates: Collection[str],
+    sizes: Mapping[str, int],
+    valid: Callable[[tuple[str, ...]], bool],
+    below: float = math.inf,
+) -> tuple[str, ...] | None:
+    """Return the valid set of a few candidates with the fewest cells, in the order of the nodes.
+
+    None where no set of at most ``MAX_SET`` candidates is valid and has fewer cells than ``below``.
+    """
+    order = {name: i for i, name in enumerate(graph.nodes)}
+    few = sorted(candidates, key=lambda name: (sizes[name], order[name]))[:MAX_CANDIDATES]
+    best, least = None, below
+    for number in range(min(MAX_SET, len(few)) + 1):
+        for chosen in combinations(sorted(few, key=order.__getitem__), number):
+            cells = math.prod(sizes[name] for name in chosen)
+            if cells < least and valid(chosen):
+                best, least = chosen, cells
+    return best
+
+
 def smallest_back_door(dag: Graph, x: str, y: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
     """Return the valid set with the fewest cells, in the order of the nodes; ``sizes`` are levels of each node.
 
@@ -78,20 +114,14 @@ def smallest_back_door(dag: Graph, x: str, y: str, sizes: Mapping[str, int]) -> 
     >>> smallest_back_door(Graph([*"uvwxy"], directed=arrows), "x", "y", dict.fromkeys("uvwxy", 2))
     ('w',)
     """
-    order = {name: i for i, name in enumerate(dag.nodes)}
     below = descendants(dag, x)
     if y not in below:
         raise InputError(no_path(x, y))
-    best = tuple(sorted(dag.parents(x), key=order.__getitem__))
-    least = math.prod(sizes[name] for name in best)
+    parents = tuple(sorted(dag.parents(x), key=dag.nodes.index))
     near = dag.ancestors([x, y]) - below - {x, y}
-    candidates = sorted(near, key=lambda name: (sizes[name], order[name]))[:MAX_CANDIDATES]
-    for number in range(min(MAX_SET, len(candidates)) + 1):
-        for given in combinations(sorted(candidates, key=order.__getitem__), number):
-            cells = math.prod(sizes[name] for name in given)
-            if cells < least and is_back_door(dag, x, y, given):
-                best, least = given, cells
-    return best
+    cells = math.prod(sizes[name] for name in parents)
+    found = cheapest_set(dag, near, sizes, lambda given: is_back_door(dag, x, y, given), cells)
+    return parents if found is None else found
 
 
 def parent_sets(graph: Graph, x: str, possible: Collection[Pair] = frozenset()) -> list[frozenset[str]]:
@@ -152,3 +182,155 @@ def adjustment_sets(
         if given not in found:
             found.append(given)
     return found
+
+
+class OpenBackDoor(NamedTuple):
+    """What a graph says of a set that does not close every back-door path.
+
+    ``sure``: it does so in no graph of the class. ``hold``: columns to add to the set, none where no column helps.
+    ``leave``: columns each of which, left out, would do as well. ``paths``: open ones, one for each column of ``hold``.
+    """
+
+    sure: bool
+    hold: tuple[str, ...]
+    leave: tuple[str, ...]
+    paths: tuple[Edges, ...]
+
+
+def open_back_door(
+    graph: Graph,
+    x: str,
+    y: str,
+    given: Collection[str],
+    sizes: Mapping[str, int],
+    possible: Collection[Pair] = frozenset(),
+) -> OpenBackDoor | None:
+    """Return which back-door paths from x to y ``given`` leaves open, or None where it leaves none.
+
+    Parameters
+    ----------
+    graph
+        A DAG or a CPDAG. One whose arrows form a cycle says nothing: None.
+    x, y
+        Treatment and outcome.
+    given
+        Nodes that are held fixed.
+    sizes
+        Levels of each node; of the columns that would help, those with few cells are named.
+    possible
+        Pairs that may be adjacent, although the graph has no edge there.
+
+    Examples
+    --------
+    >>> fork = Graph(["z", "x", "y"], directed=[("z", "x"), ("z", "y"), ("x", "y")])
+    >>> open_back_door(fork, "x", "y", [], dict.fromkeys("xyz", 2))
+    OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', '->', 'x'), ('z', '->', 'y')),))
+    >>> open_back_door(fork, "x", "y", ["z"], dict.fromkeys("xyz", 2)) is None
+    True
+    """
+    members, every = _members(graph, graph.check(x), graph.check(y), possible)
+    cut = [_cut(graph, dag, x, y) for dag in members]
+    unblocked = [i for i, dag in enumerate(cut) if not d_separated(dag, x, y, given)]
+    if not unblocked:
+        return None
+    few = unblocked[:MAX_MEMBERS]
+
+    def closed(held: Collection[str]) -> bool:
+        return all(d_separated(cut[i], x, y, held) for i in few)
+
+    near: set[str] = set()
+    for i in few:
+        near |= members[i].ancestors([x, y]) - descendants(members[i], x)
+    parents = {name for i in few for name in cut[i].parents(x)}
+    hold = closing_set(graph, near - {x, y, *given}, parents - {y, *given}, given, sizes, closed)
+    paths = []
+    for name in hold:
+        held = {*given, *hold} - {name}
+        paths += [path for i in few for path in _open_path(cut[i], x, y, held)][:1]
+    shown = tuple(tuple(_edge(graph, a, b) for a, b in pairwise(path)) for path in paths)
+    sure = every and len(unblocked) == len(cut)
+    return OpenBackDoor(sure, hold, opening_columns(given, closed), shown)
+
+
+def closing_set(
+    graph: Graph,
+    near: Collection[str],
+    fallback: Collection[str],
+    given: Collection[str],
+    sizes: Mapping[str, int],
+    closed: Callable[[Collection[str]], bool],
+) -> tuple[str, ...]:
+    """Return the columns of ``near`` with the fewest cells that, added to ``given``, close every path.
+
+    Where no few of them do, what is needed of ``fallback``; nothing where that does not help either.
+    """
+    best = cheapest_set(graph, near, sizes, lambda held: closed((*given, *held)))
+    if best is not None:
+        return best
+    needed = sorted(fallback, key=graph.nodes.index)
+    if not closed((*given, *needed)):
+        return ()
+    for name in list(needed):
+        fewer = [one for one in needed if one != name]
+        needed = fewer if closed((*given, *fewer)) else needed
+    return tuple(needed)
+
+
+def opening_columns(given: Collection[str], closed: Callable[[Collection[str]], bool]) -> tuple[str, ...]:
+    """Return the columns of ``given`` that each open a path: without it all paths are closed."""
+    return tuple(name for name in given if closed([one for one in given if one != name]))
+
+
+def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[list[Graph], bool]:
+    """Return a DAG for every set that the parents of x may be, and whether all such sets were tried.
+
+    Sets that no DAG of the class has are left out, unless the graph contradicts itself and no set is without a flaw.
+    """
+    fixed, plain = graph.parents(x), sorted(graph.neighbours(x), key=graph.nodes.index)
+    every = len(plain) <= MAX_PLAIN
+    sets = parent_sets(graph, x, possible) if every else [fixed, *(fixed | {one} for one in plain)]
+    rest = [pair for pair in graph.undirected if x not in pair]
+    right: list[Graph] = []
+    flawed: list[Graph] = []
+    for parents in [one for one in sets if y not in one] or sets:
+        at_x = [(name, x) if name in parents else (x, name) for name in plain]
+        try:
+            dag, torn = nearest(Graph(graph.nodes, [*graph.directed, *at_x], rest), possible)
+        except InputError:  # a cycle
+            continue
+        (flawed if torn else right).append(dag)
+    return right or flawed, every
+
+
+def _cut(graph: Graph, dag: Graph, x: str, y: str) -> Graph:
+    """Return ``dag`` without the arrows out of x and those by which the graph says that y comes before x."""
+    before = graph.ancestors([x])
+    first = {(a, b) for a, b in graph.directed if a == y and b in before}
+    return Graph(dag.nodes, directed=[arrow for arrow in dag.directed - first if arrow[0] != x])
+
+
+def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Yield a shortest path from x to y that ``given`` leaves open, if there is one and it is found in time."""
+    opened = dag.ancestors(given)
+    waiting: deque[tuple[str, ...]] = deque([(x,)])
+    for _ in range(MAX_WALKS):
+        if not waiting:
+            return
+        path = waiting.popleft()
+        here = path[-1]
+        for name in sorted(dag.adjacent(here) - set(path), key=dag.nodes.index):
+            if len(path) > 1:
+                collider = {path[-2], name} <= dag.parents(here)
+                if here not in opened if collider else here in given:
+                    continue
+            if name == y:
+                yield (*path, y)
+                return
+            waiting.append((*path, name))
+
+
+def _edge(graph: Graph, a: str, b: str) -> tuple[str, str, str]:
+    """Return the edge between a and b as the graph draws it."""
+    if b in graph.children(a):
+        return (a, "->", b)
+    return (b, "->", a) if a in graph.children(b) else (a, "-", b)

@@ -32,13 +32,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from dpcausal.core.errors import InputError
-from dpcausal.graphs.adjustment import MAX_CANDIDATES, MAX_SET
-from dpcausal.graphs.back_door import Edges, OpenBackDoor, closing_set, left_out
-from dpcausal.graphs.graph import Pair
-from dpcausal.graphs.pag import PAG, Mark, marks_text
+from dpcausal.graphs.adjustment import Edges, OpenBackDoor, cheapest_set, closing_set, opening_columns
+from dpcausal.graphs.graph import Pair, reachable_by
+from dpcausal.graphs.pag import PAG, Mark
 
 MAX_STEPS = 20_000  # along paths
 
@@ -55,21 +54,13 @@ class _Marks:
         self.near = {name: sorted(graph.adjacent(name), key=graph.nodes.index) for name in graph.nodes}
         self.steps = 0
 
-    def mark(self, a: str, b: str) -> Mark:
-        """The mark at b of the edge between a and b."""
-        return self.graph.mark(a, b)
-
     def apart(self, a: str, b: str) -> bool:
-        """Whether two nodes are known not to be adjacent."""
+        """Return whether two nodes are known not to be adjacent."""
         return a != b and b not in self.near[a] and frozenset((a, b)) not in self.possible
 
-    def arrow(self, a: str, b: str) -> bool:
-        """Whether the edge is a -> b."""
-        return self.mark(a, b) is Mark.ARROW and self.mark(b, a) is Mark.TAIL
-
     def forward(self, a: str, b: str) -> bool:
-        """Whether the edge may lead from a to b: no arrowhead at a."""
-        return self.mark(b, a) is not Mark.ARROW
+        """Return whether the edge may lead from a to b: no arrowhead at a."""
+        return self.graph.mark(b, a) is not Mark.ARROW
 
     def step(self) -> None:
         """Count a step; raise ``InputError`` after too many."""
@@ -79,38 +70,16 @@ class _Marks:
                 "this graph has too many paths to search for what to adjust for: name the columns, without the graph"
             )
 
-    def possible_descendants(self, start: Collection[str]) -> set[str]:
-        """``start`` and what possibly directed paths lead to from it."""
-        found, waiting = set(start), list(start)
-        while waiting:
-            here = waiting.pop()
-            new = {name for name in self.near[here] if self.forward(here, name)} - found
-            found |= new
-            waiting.extend(new)
-        return found
+    def possible_descendants(self, start: Collection[str]) -> frozenset[str]:
+        """Return ``start`` and the nodes that possibly directed paths lead to from it."""
+        return reachable_by(lambda a: [b for b in self.near[a] if self.forward(a, b)], start)
 
-    def possible_ancestors(self, goals: Collection[str]) -> set[str]:
-        """``goals`` and what possibly directed paths lead to them from."""
-        found, waiting = set(goals), list(goals)
-        while waiting:
-            here = waiting.pop()
-            new = {name for name in self.near[here] if self.forward(name, here)} - found
-            found |= new
-            waiting.extend(new)
-        return found
-
-    def ancestors(self, goals: Collection[str]) -> set[str]:
-        """``goals`` and their ancestors by arrows."""
-        found, waiting = set(goals), list(goals)
-        while waiting:
-            here = waiting.pop()
-            new = {name for name in self.near[here] if self.arrow(name, here)} - found
-            found |= new
-            waiting.extend(new)
-        return found
+    def possible_ancestors(self, goals: Collection[str]) -> frozenset[str]:
+        """Return ``goals`` and the nodes from which possibly directed paths lead to them."""
+        return reachable_by(lambda b: [a for a in self.near[b] if self.forward(a, b)], goals)
 
     def directed_paths(self, x: str, y: str) -> Iterator[tuple[str, ...]]:
-        """Every possibly directed path from x to y."""
+        """Yield every possibly directed path from x to y."""
 
         def extend(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             self.step()
@@ -125,8 +94,8 @@ class _Marks:
         yield from extend((x,))
 
     def visible(self, x: str, v: str) -> bool:
-        """Whether x -> v is there and visible: no hidden common cause of the two fits."""
-        if not self.arrow(x, v):
+        """Return whether x -> v is there and visible: no hidden common cause of the two fits."""
+        if v not in self.graph.children(x):
             return False
         waiting: list[tuple[str, ...]] = [(x,)]
         seen = {x}
@@ -134,48 +103,26 @@ class _Marks:
             path = waiting.pop()
             for name in self.near[path[-1]]:
                 self.step()
-                if name in path or name == v or self.mark(name, path[-1]) is not Mark.ARROW:
+                if name in path or name == v or self.graph.mark(name, path[-1]) is not Mark.ARROW:
                     continue
                 if self.apart(name, v):
                     return True
-                inner = (
-                    self.mark(path[-1], name) is Mark.ARROW and name in self.near[v] and self.arrow(name, v)
-                )
+                inner = self.graph.mark(path[-1], name) is Mark.ARROW and name in self.graph.parents(v)
                 if inner and name not in seen:
                     seen.add(name)
                     waiting.append((*path, name))
         return False
 
     def status(self, a: str, b: str, c: str) -> Mark | None:
-        """What b is on a path a, b, c: ``ARROW`` a definite collider, ``TAIL`` a definite non-collider, else None."""
-        first, second = self.mark(a, b), self.mark(c, b)
+        """Return ``ARROW`` for a definite collider b between a and c, ``TAIL`` for a definite non-collider, or None."""
+        first, second = self.graph.mark(a, b), self.graph.mark(c, b)
         if first is Mark.ARROW and second is Mark.ARROW:
             return Mark.ARROW
         if Mark.TAIL in (first, second):
             return Mark.TAIL
         return Mark.TAIL if first is second is Mark.CIRCLE and self.apart(a, c) else None
 
-    def blocked(self, x: str, y: str, given: Collection[str]) -> bool:
-        """Whether every path of definite status from x to y that is not possibly directed is blocked by ``given``."""
-        opened = self.ancestors(given)
-
-        def leads(path: tuple[str, ...], directed: bool) -> bool:
-            self.step()
-            here = path[-1]
-            for name in self.near[here]:
-                if not self.goes_on(path, name, given, opened):
-                    continue
-                still = directed and self.forward(here, name)
-                if name == y:
-                    if not still:
-                        return True
-                elif leads((*path, name), still):
-                    return True
-            return False
-
-        return not leads((x,), True)
-
-    def goes_on(
+    def can_continue(
         self,
         path: tuple[str, ...],
         name: str,
@@ -184,7 +131,7 @@ class _Marks:
         *,
         maybe: bool = False,
     ) -> bool:
-        """Whether a path goes on to ``name``, its last node of definite status (or ``maybe`` not) and not blocking."""
+        """Return whether ``name`` can follow on an open path: its last node has definite status (or ``maybe`` not)."""
         if name in path:
             return False
         if len(path) == 1:
@@ -195,14 +142,15 @@ class _Marks:
         return (maybe or status is Mark.TAIL) and path[-1] not in given
 
     def open_path(
-        self, x: str, y: str, given: Collection[str], without: Collection[Pair], *, maybe: bool = False
+        self, x: str, y: str, given: Collection[str], without: Collection[Pair] = (), *, maybe: bool = False
     ) -> tuple[str, ...] | None:
-        """A shortest path that keeps ``given`` from being blocking, without these edges; None if there is none.
+        """Return a shortest path of definite status that is not possibly directed and that ``given`` leaves open.
 
-        ``maybe``: one that may, in some graph of the class: a node of indefinite status counts as no collider, and an
-        edge that may point to x as one that does.
+        It takes none of the edges ``without``; None if there is no such path. ``maybe``: a path that may be open in
+        some graph of the class: a node of indefinite status counts as no collider, and an edge that may point to x as
+        one that does.
         """
-        opened = self.ancestors(given)
+        opened = self.graph.ancestors(given)
         waiting: deque[tuple[tuple[str, ...], bool]] = deque([((x,), True)])
         while waiting:
             self.step()
@@ -211,7 +159,7 @@ class _Marks:
             for name in self.near[here]:
                 if frozenset((here, name)) in without:
                     continue
-                if not self.goes_on(path, name, given, opened, maybe=maybe):
+                if not self.can_continue(path, name, given, opened, maybe=maybe):
                     continue
                 back = maybe and here == x and name != y and self.may_cause(name, x)
                 still = directed and self.forward(here, name) and not back
@@ -222,16 +170,16 @@ class _Marks:
         return None
 
     def may_cause(self, a: str, b: str) -> bool:
-        """Whether the edge may be a -> b: no arrowhead at a, no tail at b."""
-        return self.forward(a, b) and self.mark(a, b) is not Mark.TAIL
+        """Return whether the edge may be a -> b: no arrowhead at a, no tail at b."""
+        return self.forward(a, b) and self.graph.mark(a, b) is not Mark.TAIL
 
     def edges(self, path: tuple[str, ...]) -> Edges:
-        """The edges of a path as the graph draws them, an arrowhead to the right where there is one."""
+        """Return the edges of a path as the graph draws them, an arrowhead to the right where there is one."""
         found = []
         for a, b in pairwise(path):
-            if self.mark(b, a) is Mark.ARROW and self.mark(a, b) is not Mark.ARROW:
+            if self.graph.mark(b, a) is Mark.ARROW and self.graph.mark(a, b) is not Mark.ARROW:
                 a, b = b, a
-            found.append((a, marks_text(self.mark(b, a), self.mark(a, b)), b))
+            found.append((a, self.graph.marks(a, b), b))
         return tuple(found)
 
 
@@ -285,19 +233,12 @@ def pag_adjustment(
     if hidden:
         raise refused
     forbidden = marks.possible_descendants(on_paths)
-    order = {name: i for i, name in enumerate(graph.nodes)}
-    near = sorted(marks.possible_ancestors({x, y}) - forbidden - {x, y}, key=order.__getitem__)
-    best = tuple(near)
-    if not marks.blocked(x, y, best):
+    near = tuple(sorted(marks.possible_ancestors({x, y}) - forbidden - {x, y}, key=graph.nodes.index))
+    if marks.open_path(x, y, near) is not None:
         raise refused
-    least = math.prod(sizes[name] for name in best)
-    few = sorted(near, key=lambda name: (sizes[name], order[name]))[:MAX_CANDIDATES]
-    for number in range(min(MAX_SET, len(few)) + 1):
-        for given in combinations(sorted(few, key=order.__getitem__), number):
-            cells = math.prod(sizes[name] for name in given)
-            if cells < least and marks.blocked(x, y, given):
-                best, least = given, cells
-    return best
+    cells = math.prod(sizes[name] for name in near)
+    found = cheapest_set(graph, near, sizes, lambda given: marks.open_path(x, y, given) is None, cells)
+    return near if found is None else found
 
 
 def pag_back_door(
@@ -318,11 +259,8 @@ def pag_back_door(
     OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', 'o->', 'x'), ('z', '->', 'y')),))
     """
     marks = _Marks(graph, possible)
-    before = marks.ancestors({graph.check(x)})
-    # the outcome before the treatment, by the graph: no back-door path
-    first = {
-        frozenset((y, name)) for name in marks.near[graph.check(y)] if marks.arrow(y, name) and name in before
-    }
+    # arrows by which the outcome comes before the treatment are no back-door path
+    first = {frozenset((y, name)) for name in graph.children(y) & graph.ancestors({x})}
     try:
         for maybe in (False, True):
             path = marks.open_path(x, y, given, first, maybe=maybe)
@@ -343,7 +281,7 @@ def _closing(
     path: tuple[str, ...],
     maybe: bool,
 ) -> OpenBackDoor:
-    """What closes a path that is open, or ``maybe`` is."""
+    """Return what would close a path that is open, or that ``maybe`` is."""
 
     def closed(held: Collection[str]) -> bool:
         return marks.open_path(x, y, held, without, maybe=maybe) is None
@@ -353,14 +291,14 @@ def _closing(
     hold = closing_set(marks.graph, near, near, given, sizes, closed)
     paths = [marks.open_path(x, y, {*given, *hold} - {name}, without, maybe=maybe) for name in hold] or [path]
     sure = not maybe and (
-        len(path) > 2 or marks.mark(x, y) is Mark.ARROW
+        len(path) > 2 or marks.graph.mark(x, y) is Mark.ARROW
     )  # y o-> x: the outcome may come first
     shown = tuple(marks.edges(one) for one in paths if one is not None)
-    return OpenBackDoor(sure, hold, left_out(given, closed), shown)
+    return OpenBackDoor(sure, hold, opening_columns(given, closed), shown)
 
 
 def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDoor | None:
-    """An edge, out of x towards y, that may hide a common cause; None where all are visible."""
+    """Return an edge, out of x towards y, that may hide a common cause; None where all are visible."""
     starts = {path[1] for path in marks.directed_paths(x, y) if not set(path) & set(given)}
     for name in sorted(starts, key=marks.graph.nodes.index):
         if not marks.visible(x, name):

@@ -72,9 +72,7 @@ def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tu
     if tiers is not None and not (isinstance(tiers, list) and all(isinstance(tier, list) for tier in tiers)):
         raise InputError('"tiers" declared in a graph in JSON must be a list of lists of names')
     if graph.kind != "pag":
-        graph = undirected_at(
-            graph, pairs("on_hints")
-        )  # a direction that rests on weak hints is not relied on
+        graph = undirected_at(graph, pairs("on_hints"))  # directions that rest on weak hints
     return graph, Doubts(
         pairs("conflicts"),
         pairs("open"),
@@ -84,21 +82,19 @@ def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tu
 
 
 def _hints(found: Mapping[str, Any], declared: object, known: frozenset[str]) -> frozenset[Pair]:
-    """Edges that were found again in too few repeats; one that was declared is never among them."""
+    """Return the edges that were found again in too few repeats; one that was declared is never among them."""
     listed = found.get("confidence") or []
     if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
         raise InputError('"confidence" of a graph in JSON must be a list of objects')
     weak = [one for one in listed if isinstance(part := one.get("found_again"), int | float) and part < WEAK]
     pairs = frozenset(checked_pair(one.get("pair"), known) for one in weak)
     required = declared.get("required") if isinstance(declared, Mapping) else None
-    kept = {
-        text for text in (required if isinstance(required, list) else []) if isinstance(text, str)
-    }  # "a -> b" or "a - b"
-    return frozenset(
-        pair
-        for pair in pairs
-        if not kept & {f"{a} {mark} {b}" for a, b in permutations(pair) for mark in ("->", "-")}
-    )
+    edges = set(filter(lambda text: isinstance(text, str), required if isinstance(required, list) else []))
+
+    def is_required(pair: Pair) -> bool:
+        return any(f"{a} {mark} {b}" in edges for a, b in permutations(pair) for mark in ("->", "-"))
+
+    return frozenset(pair for pair in pairs if not is_required(pair))
 
 
 def undirected_at(graph: Graph, pairs: frozenset[Pair]) -> Graph:
@@ -107,9 +103,9 @@ def undirected_at(graph: Graph, pairs: frozenset[Pair]) -> Graph:
     >>> undirected_at(Graph(["a", "b", "c"], [("a", "b"), ("b", "c")]), frozenset({frozenset({"a", "b"})}))
     Graph(a - b, b -> c)
     """
-    turned = {frozenset(arrow) for arrow in graph.directed} & pairs
-    kept = [arrow for arrow in graph.directed if frozenset(arrow) not in turned]
-    return Graph(graph.nodes, kept, [*graph.undirected, *turned])
+    plain = {frozenset(arrow) for arrow in graph.directed} & pairs
+    arrows = [arrow for arrow in graph.directed if frozenset(arrow) not in plain]
+    return Graph(graph.nodes, arrows, graph.undirected | plain)
 
 
 def without_edges(graph: Graph, pairs: frozenset[Pair]) -> Graph:
@@ -122,5 +118,5 @@ def without_edges(graph: Graph, pairs: frozenset[Pair]) -> Graph:
         return PAG(
             graph.nodes, [edge for edge in graph.marked_edges() if frozenset((edge[0], edge[2])) not in pairs]
         )
-    kept = [arrow for arrow in graph.directed if frozenset(arrow) not in pairs]
-    return Graph(graph.nodes, kept, graph.undirected - pairs)
+    arrows = [arrow for arrow in graph.directed if frozenset(arrow) not in pairs]
+    return Graph(graph.nodes, arrows, graph.undirected - pairs)

@@ -1,64 +1,51 @@
-"""From a skeleton and separating sets to a CPDAG: v-structures, then Meek's rules.
+"""Markov equivalence classes: from separating sets to a CPDAG, from a DAG to its CPDAG, from a CPDAG to a DAG.
 
-For every open triple a - c - b (a and b not adjacent): a -> c <- b if c is not in the set that separated a
-and b. Then, with x -> y known, and until nothing changes, orient b - c as b -> c if
+**orient.** For every open triple a - c - b (a and b not adjacent): a -> c <- b if c is not in the set that separated a
+and b. Then, with x -> y known, and until nothing changes, orient b - c as b -> c if (Meek's rules [2])
 
     rule 1   a -> b,                and a, c not adjacent    (else a new v-structure)
     rule 2   b -> a -> c                                     (else a cycle)
     rule 3   b - a1 -> c, b - a2 -> c, a1, a2 not adjacent   (else a cycle or a new v-structure)
     rule 4   b - a, a -> d -> c, b adjacent to d, a, c not adjacent
 
-Rule 4 matters only when some arrows were ``required`` beforehand.
+Rule 4 matters only when some arrows were ``required`` beforehand. **Cost** O(rounds x edges x degree^2), with at most
+as many rounds as edges.
 
-Possible edges. About some pairs nothing is known: ``possible``. They may be adjacent or not, so "not adjacent" above
+**Possible edges.** About some pairs nothing is known: ``possible``. They may be adjacent or not: "not adjacent" above
 means neither adjacent nor possible, and no v-structure is read off such a pair. In rule 4 b and d may be a possible
-pair. Every arrow then stands in every DAG that has the skeleton and any of the possible edges, and in which each of
-the given sets separates its pair: the v-structures and rules 1 to 4 follow from acyclicity and from what separates
-pairs that are surely not adjacent, whichever possible edges are there (a test lists all such DAGs on four nodes). In
-rule 4, c -> b would make a -> d -> c -> b, hence a -> b <- c, whether b and d are adjacent or not.
+pair. Every arrow is then in every DAG that has the skeleton and any of the possible edges, and in which each of the
+given sets separates its pair: the v-structures and rules 1 to 4 follow from acyclicity and from what separates pairs
+that are surely not adjacent, whichever possible edges are there (a test lists all such DAGs on four nodes). In rule 4,
+c -> b would make a -> d -> c -> b, hence a -> b <- c, whether b and d are adjacent or not.
 
-Conflicts. Answers of tests on finite or noisy data can contradict each other. The policy here does not
-depend on the order of nodes: an edge that the evidence of one round points both ways stays plain for good,
-so do new arrows that lie on a directed cycle, and ``required`` arrows always win. The arrows of the result
-therefore never form a cycle (unless the required ones do, an ``InputError``). With true separating sets no
-conflict occurs.
+**Conflicts.** Answers of tests on finite or noisy data can contradict each other. The policy here does not depend on
+the order of nodes: an edge that the evidence of one round points both ways stays plain for good, so do new arrows that
+lie on a directed cycle, and ``required`` arrows always win. The arrows of the result therefore never form a cycle
+(unless the required ones do, an ``InputError``). With true separating sets no conflict occurs.
 
-Cost: O(rounds x edges x degree^2), with at most as many rounds as edges.
+**cpdag.** Two DAGs imply the same independences iff they have the same skeleton and the same v-structures [1]. The
+CPDAG has the arrow a -> b iff every DAG of the class has it ("compelled"); the other edges are plain ("reversible"). Go
+through heads y in topological order and, for each, through its parents x from the nearest backwards; the first edge
+x -> y without a label decides [4]:
 
-References: Verma and Pearl (1990); Meek (1995), "Causal inference and causal explanation with background
-knowledge"; Colombo and Maathuis (2014) on dependence on order.
-
-From a DAG to the CPDAG of its Markov equivalence class, by labelling edges.
-
-Two DAGs imply the same independences iff they have the same skeleton and the same v-structures. The CPDAG has
-the arrow a -> b iff every DAG of the class has it ("compelled"); the other edges are plain ("reversible").
-
-Go through heads y in topological order and, for each, through its parents x from the nearest backwards; the
-first edge x -> y without a label decides:
   - w -> x compelled and w is no parent of y: x -> y and all other arrows into y are compelled;
   - w -> x compelled and w is a parent of y: w -> y is compelled, look at the next w;
   - then, if some other parent of y is not a parent of x, all arrows into y still without label are compelled,
     else reversible.
 
-Cost: O(edges x largest number of parents).
+**Cost** O(edges x largest number of parents).
 
-Reference: Chickering (1995), "A transformational characterization of equivalent Bayesian network
-structures", procedures Order-Edges and Label-Edges. ``orient`` reaches the same CPDAG another way, and a
-test holds the two against each other.
+**extend, nearest.** A DAG of the class: repeatedly take a node that can come last [5]: no arrow leaves it, and each of
+its plain neighbours is adjacent to everything else it is adjacent to. Point its plain edges at it and remove it. If no
+such node is left while edges remain, no extension exists: the arrows contradict each other. Then ``nearest`` takes the
+node that makes the fewest new v-structures and says which edges they are made of. Whichever nodes that can come last
+are taken first, an extension is found if there is one; among several the one latest in ``nodes`` is taken, so the
+result is fixed by the graph. **Cost** O(nodes^2 x degree^2) at worst, less on sparse graphs.
 
-A DAG that a partly directed graph stands for: same skeleton, same arrows, no new v-structure; or the nearest one.
-
-Repeatedly take a node that can come last: no arrow leaves it, and each of its plain neighbours is adjacent
-to everything else it is adjacent to. Point its plain edges at it and remove it. If no such node is left
-while edges remain, no extension exists: the arrows contradict each other (tests on finite or noisy data can). Then
-``nearest`` takes the node that makes the fewest new v-structures and says which edges they are made of. Whichever
-nodes that can come last are taken first, an extension is found if there is one.
-
-Cost: O(nodes^2 x degree^2) at worst, less on sparse graphs. The choice among several last nodes is the one
-latest in ``nodes``, so the result is fixed by the graph.
-
-Reference: Dor and Tarsi (1992), "A simple algorithm to construct a consistent extension of a partially
-oriented graph".
+References: [1] Verma and Pearl (1990); [2] Meek (1995), "Causal inference and causal explanation with background
+knowledge"; [3] Colombo and Maathuis (2014) on dependence on order; [4] Chickering (1995), "A transformational
+characterization of equivalent Bayesian network structures", procedures Order-Edges and Label-Edges; [5] Dor and Tarsi
+(1992), "A simple algorithm to construct a consistent extension of a partially oriented graph".
 """
 
 from __future__ import annotations
@@ -76,7 +63,7 @@ def orient(
     required: Iterable[Arrow] = (),
     possible: Collection[Pair] = frozenset(),
 ) -> Graph:
-    """The CPDAG of a skeleton and what separated each pair that is not adjacent.
+    """Return the CPDAG of a skeleton and what separated each pair that is not adjacent.
 
     ``separating[frozenset({a, b})]`` is the set that made a and b independent. A pair without an entry was
     never separated by evidence (an edge forbidden beforehand) and gives no v-structure. Directions already
@@ -95,30 +82,16 @@ def orient(
     unknown = frozenset(possible)
     claims: set[Arrow] = set()
     for arrows in v_structures(skeleton, separating, unknown):
-        if not any(
-            (head, tail) in fixed for tail, head in arrows
-        ):  # half a v-structure is evidence of nothing
+        if not any((head, tail) in fixed for tail, head in arrows):  # half a v-structure is no evidence
             claims.update(arrow for arrow in arrows if arrow not in fixed)
     accepted, barred = _settle(skeleton.nodes, fixed, claims)
     return _close(skeleton, fixed | accepted, barred, unknown)
 
 
-def v_structure_arrows(
-    skeleton: Graph, separating: Mapping[Pair, Collection[str]], possible: Collection[Pair] = frozenset()
-) -> set[Arrow]:
-    """The arrows of every v-structure that the separating sets imply, contradictions included.
-
-    >>> g = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
-    >>> sorted(v_structure_arrows(g, {frozenset("ab"): []}))
-    [('a', 'c'), ('b', 'c')]
-    """
-    return {arrow for arrows in v_structures(skeleton, separating, possible) for arrow in arrows}
-
-
 def v_structures(
     skeleton: Graph, separating: Mapping[Pair, Collection[str]], possible: Collection[Pair] = frozenset()
 ) -> Iterator[tuple[Arrow, Arrow]]:
-    """The two arrows of every v-structure that the separating sets imply, contradictions included."""
+    """Yield the two arrows of every v-structure that the separating sets imply, contradictions included."""
     for middle in skeleton.nodes:
         for a, b in combinations(skeleton.adjacent(middle), 2):
             pair = frozenset((a, b))
@@ -129,7 +102,7 @@ def v_structures(
 
 
 def meek(graph: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
-    """``graph`` with every plain edge oriented that the four rules decide; its arrows stay as they are.
+    """Return ``graph`` with every plain edge oriented that the four rules decide; its arrows stay as they are.
 
     >>> chain = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     >>> meek(chain), meek(chain, possible=[frozenset("ac")])
@@ -142,10 +115,10 @@ def meek(graph: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
 def consistent(
     graph: Graph, required: Collection[Arrow], *, settle: bool, possible: Collection[Pair] = frozenset()
 ) -> tuple[Graph, frozenset[Pair]]:
-    """(the graph, settled if asked for and needed; the edges on which answers contradict each other).
+    """Return the graph and the edges on which answers contradict each other.
 
-    Settled: the arrows that every DAG shares that has the v-structures of the nearest one, read over pairs that are
-    surely not adjacent, and the ``required`` arrows.
+    With ``settle`` a contradicted graph is replaced: its arrows are those shared by all DAGs that have the v-structures
+    of the nearest one, read over pairs that are surely not adjacent, and the ``required`` arrows.
 
     >>> square = Graph(["a", "b", "c", "d"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     >>> settled, where = consistent(square, [], settle=True)
@@ -168,6 +141,7 @@ def consistent(
 
 
 def _checked_required(skeleton: Graph, required: Iterable[Arrow]) -> frozenset[Arrow]:
+    """Return the required arrows, or refuse those that are no edge of the skeleton or form a cycle."""
     fixed = frozenset(checked_arrow(arrow, skeleton.nodes) for arrow in required)
     for tail, head in sorted(fixed):
         if frozenset((tail, head)) not in skeleton.skeleton:
@@ -199,7 +173,7 @@ def _close(
 
 
 def _beside(nodes: Iterable[str], possible: Iterable[Pair]) -> dict[str, set[str]]:
-    """For every node, those it may be adjacent to."""
+    """Return for every node those it may be adjacent to."""
     found: dict[str, set[str]] = {name: set() for name in nodes}
     for one, other in possible:
         found[one].add(other)
@@ -208,7 +182,7 @@ def _beside(nodes: Iterable[str], possible: Iterable[Pair]) -> dict[str, set[str
 
 
 def _decided(g: Graph, b: str, c: str, maybe: Mapping[str, set[str]]) -> bool:
-    """Whether one of the four rules orients the plain edge b - c as b -> c."""
+    """Return whether one of the four rules orients the plain edge b - c as b -> c."""
     near_c = g.adjacent(c) | maybe[c]
     into_c = g.parents(c)
     if g.parents(b) - near_c or g.children(b) & into_c:  # rules 1 and 2
@@ -226,21 +200,21 @@ def _settle(
     """Split claims into arrows to accept and edges that stay plain: claimed both ways, or on a cycle."""
     both = {frozenset(arrow) for arrow in claims if (arrow[1], arrow[0]) in claims}
     new = {arrow for arrow in claims if frozenset(arrow) not in both}
-    while on_cycle := on_cycle(nodes, arrows | new) & new:
-        both |= {frozenset(arrow) for arrow in on_cycle}
-        new -= on_cycle
+    while circle := on_cycle(nodes, arrows | new) & new:
+        both |= {frozenset(arrow) for arrow in circle}
+        new -= circle
     return frozenset(new), frozenset(both)
 
 
 def on_cycle(nodes: tuple[str, ...], arrows: Collection[Arrow]) -> set[Arrow]:
-    """Arrows inside a strongly connected component, found by peeling off sources and sinks, then by reach."""
+    """Return arrows inside a strongly connected component, found by peeling off sources and sinks, then by reach."""
     left = set(arrows)
     while True:
         heads, tails = {head for _, head in left}, {tail for tail, _ in left}
-        kept = {arrow for arrow in left if arrow[0] in heads and arrow[1] in tails}
-        if len(kept) == len(left):
+        inner = {arrow for arrow in left if arrow[0] in heads and arrow[1] in tails}
+        if len(inner) == len(left):
             break
-        left = kept
+        left = inner
     if not left:
         return left
     graph = Graph(nodes, left)
@@ -248,7 +222,7 @@ def on_cycle(nodes: tuple[str, ...], arrows: Collection[Arrow]) -> set[Arrow]:
 
 
 def cpdag(dag: Graph) -> Graph:
-    """The CPDAG of the class of ``dag``. ``InputError`` when ``dag`` is not a DAG.
+    """Return the CPDAG of the class of ``dag``. ``InputError`` when ``dag`` is not a DAG.
 
     >>> cpdag(Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c")]))
     Graph(a - b, b - c)
@@ -273,6 +247,7 @@ def cpdag(dag: Graph) -> Graph:
 
 
 def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow, bool]) -> None:
+    """Label the arrows into y as compelled or not, as far as x -> y decides them."""
     for w in dag.parents(x):
         if compelled[w, x]:
             if w not in dag.parents(y):
@@ -285,7 +260,7 @@ def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow
 
 
 def extend(pdag: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
-    """A consistent extension of ``pdag``, or ``InputError`` when there is none; ``possible`` as for ``nearest``.
+    """Return a consistent extension of ``pdag``, or ``InputError`` when there is none; ``possible`` as for ``nearest``.
 
     >>> extend(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
     Graph(a -> b, b -> c)
@@ -300,7 +275,7 @@ def extend(pdag: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
 
 
 def nearest(pdag: Graph, possible: Collection[Pair] = frozenset()) -> tuple[Graph, frozenset[Pair]]:
-    """A DAG with this skeleton and these arrows, and the edges of v-structures that it has to add (none if it can).
+    """Return a DAG with this skeleton and these arrows, and the edges of the v-structures that it has to add.
 
     ``InputError`` if the arrows form a cycle. Arrows that meet from a pair in ``possible`` are no v-structure.
 
@@ -334,7 +309,7 @@ def _new_colliders(
     neighbours: Mapping[str, set[str]],
     maybe: Mapping[str, set[str]],
 ) -> list[tuple[str, str]]:
-    """Pairs that would meet at ``name`` without being adjacent if it came last, one of them by a plain edge."""
+    """Return pairs that would meet at ``name`` without being adjacent if it came last, one of them by a plain edge."""
     return [
         (one, other)
         for one in neighbours[name]

@@ -1,8 +1,8 @@
-"""Graphs as text for other programs: JSON, Graphviz, GraphML, Tetrad, and networkx objects.
+"""Graphs as text for other programs, and as networkx objects.
 
-Functions that write take anything with ``nodes`` and ``edges()``; functions that read return ``GraphParts``, from which
-``Graph`` is made. So this file needs to know nothing about ``Graph``. Reading refuses what is not a graph of arrows
-and plain edges with one ``InputError``.
+Writers take anything with ``nodes``, ``kind`` and ``marked_edges()``; readers return ``GraphParts``, from which
+``Graph`` and ``PAG`` are made. So this file needs to know nothing about them. What is no graph is one ``InputError``.
+``SPELLINGS`` has every edge as each program writes it.
 
 **JSON** (read and written)::
 
@@ -10,15 +10,17 @@ and plain edges with one ``InputError``.
      "directed": [["a", "b"]], "undirected": [["b", "c"]]}
 
 Lists come in the order of the nodes, so equal graphs with equal node order give equal text. Extra keys are ignored when
-reading: later versions may add some, and a discovery adds what must be known about its edges.
+reading: a discovery adds what must be known about its edges. A PAG has ``"kind": "pag"`` and, besides these lists,
+``"marks": [["a", "o->", "b"]]`` with every edge. A reader that knows no marks finds the sure arrows under ``directed``
+and all other edges under ``undirected``: less than is known, never more.
 
-**Graphviz** is written only: its text is for drawing; JSON and GraphML are for keeping.
+**Graphviz** is written only: its text is for drawing.
 
-**GraphML** is a directed graph in which a plain edge is two arcs, one each way, because many readers (networkx among
-them) refuse a file that mixes directed and undirected edges. Every arc has ``kind``: ``directed`` or ``undirected``; an
-open pair, which may be an edge or not, is two arcs of kind ``open`` and no edge when it is read.
-The node id is the name. Reading also takes files that do mix, by ``directed="false"`` on the edge or
-``edgedefault="undirected"`` on the graph.
+**GraphML** and **networkx** have directed graphs in which a plain edge is two arcs, one each way, because many readers
+refuse a file that mixes directed and undirected edges. Every arc has ``kind``; an open pair, which may be an edge or
+not, is two arcs of kind ``open`` and no edge when it is read. Of a PAG every edge other than an arrow is two arcs, and
+every arc has ``marks``, read from its source to its target. Reading also takes GraphML that mixes, by
+``directed="false"`` on the edge or ``edgedefault="undirected"`` on the graph, and undirected networkx graphs.
 
 **Tetrad** (also causal-learn, py-tetrad) splits an edge at blanks, so blanks, ``;``, ``,`` and ``%`` inside a name are
 written as percent codes (``lung cancer`` is ``lung%20cancer``); reading turns them back::
@@ -30,24 +32,33 @@ written as percent codes (``lung cancer`` is ``lung%20cancer``); reading turns t
     1. a --> b
     2. b --- c
 
-**networkx**: a plain edge becomes two arcs, one each way, which is how networkx users write a CPDAG. Reading looks at
-the arcs only: both ways means a plain edge, and so does any edge of an undirected networkx graph.
+**dagitty**: ``pdag { ... }`` with ``->`` and ``--``, or ``pag { ... }`` with ``@->`` and ``@-@`` for circles. Names
+are in quotes. Its grammar can't hold control characters or a backslash, which are written as percent codes. Reading
+takes dagitty's own files, too: names without quotes, chains (``a -> b <- c``), groups (``{a b} -> c``), attributes in
+brackets (passed over), comments, and ``dag`` and ``mag`` besides ``pdag`` and ``pag``.
 
-**Graphs with hidden causes** (``PAG``) have a mark at each end of an edge. Their JSON has ``"kind": "pag"`` and,
-besides the lists above, ``"marks": [["a", "o->", "b"]]`` with every edge. A reader that knows no marks finds the sure
-arrows under ``directed`` and all other edges under ``undirected``: less than is known, never more. In GraphML and
-networkx an edge other than an arrow is two arcs, and every arc has ``marks``, read from its source to its target.
-Graphviz draws circles (``odot``), and Tetrad's text has its own ``o->``, ``o-o`` and ``<->``.
+**bnlearn**: a table of arcs with the columns ``from`` and ``to``; an edge without a direction has a row each way, as in
+``bnlearn::arcs<-``. bnlearn has no edges with circles or two heads: of a PAG every edge other than ``a -> b`` has a row
+each way, and a third column, ``marks``, says what it is.
+
+**pcalg**: a square matrix in the order of the nodes. For a CPDAG (``amat.cpdag``) entry [a, b] is 1 where the edge
+between a and b has no tail at a: a -> b is [a, b] = 0, [b, a] = 1, and a plain edge is 1 both ways. For a PAG
+(``amat.pag``) entry [a, b] is the mark at b: 0 no edge, 1 circle, 2 arrowhead, 3 tail.
+
+**caugi**: JSON by its schema ``caugi-v1``, class ``PDAG``; that schema has no class for a PAG, which is ``UNKNOWN``.
 
 Reference: Brandes, Eiglsperger, Lerner, GraphML Primer.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import quote, unquote
@@ -63,6 +74,7 @@ JSON_VERSION = 1
 PAG = "pag"
 
 EdgeAttributes = Mapping[frozenset[str], Mapping[str, Any]]
+MarkedEdge = tuple[str, str, str]  # (a, marks, b), the marks read from a to b
 
 
 class MixedGraph(Protocol):
@@ -78,28 +90,51 @@ class MixedGraph(Protocol):
         """``pag`` where edges have circles and two heads, else ``pdag``."""
         ...
 
-    def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Every edge once as ``(a, b, is_arrow)``."""
-        ...
-
-    def marked_edges(self) -> Iterator[tuple[str, str, str]]:
-        """Every edge once as ``(a, marks, b)``, the marks ``->`` or ``-``, and in a PAG others."""
+    def marked_edges(self) -> Iterator[MarkedEdge]:
+        """Return every edge once as ``(a, marks, b)``, the marks ``->`` or ``-``, and in a PAG others."""
         ...
 
 
 class GraphParts(NamedTuple):
-    """What the readers found: the arguments of ``Graph``."""
+    """What a reader found: the nodes, every edge as ``(a, marks, b)``, and whether it is a PAG (None: undeclared)."""
 
     nodes: Iterable[Any]
-    directed: Collection[Any]
-    undirected: Collection[Any]
+    edges: Collection[tuple[Any, Any, Any]]
+    pag: bool | None = False
 
 
-class MarkedParts(NamedTuple):
-    """What the readers found in the text of a PAG: its arguments."""
+class Spelling(NamedTuple):
+    """An edge as each program writes it."""
 
-    nodes: Iterable[Any]
-    edges: Collection[Any]
+    tetrad: str  # and caugi
+    dagitty: str
+    kind: str  # in GraphML and networkx
+
+
+SPELLINGS = {
+    "->": Spelling("-->", "->", "directed"),
+    "-": Spelling("---", "--", "undirected"),
+    "<->": Spelling("<->", "<->", "bidirected"),
+    "o->": Spelling("o->", "@->", "partly directed"),
+    "o-o": Spelling("o-o", "@-@", "circles"),
+    "-o": Spelling("--o", "--@", "partly undirected"),
+}
+
+
+def turned(marks: str) -> str:
+    """Return the marks of an edge read from its other end.
+
+    >>> turned("o->"), turned("-->")
+    ('<-o', '<--')
+    """
+    return marks[::-1].translate(_TURNED)
+
+
+_TURNED = str.maketrans("<>", "><")
+_FROM_TETRAD = {row.tetrad: marks for marks, row in SPELLINGS.items()}
+_FROM_TETRAD |= {turned(text): turned(marks) for text, marks in _FROM_TETRAD.items()}
+_FROM_DAGITTY = {row.dagitty: marks for marks, row in SPELLINGS.items()}
+_FROM_DAGITTY |= {turned(text): turned(marks) for text, marks in _FROM_DAGITTY.items()}
 
 
 def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
@@ -109,26 +144,26 @@ def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
     >>> to_json(Graph(["a", "b", "c"], directed=[("b", "a")], undirected=[("b", "c")]))[43:]
     '"nodes": ["a", "b", "c"], "directed": [["b", "a"]], "undirected": [["b", "c"]]}'
     """
-    edges = list(graph.edges())
+    edges = list(graph.marked_edges())
     own: dict[str, Any] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
         "nodes": list(graph.nodes),
-        "directed": [[a, b] for a, b, arrow in edges if arrow],
-        "undirected": [[a, b] for a, b, arrow in edges if not arrow],
+        "directed": [[a, b] for a, marks, b in edges if marks == "->"],
+        "undirected": [[a, b] for a, marks, b in edges if marks != "->"],
     }
     if graph.kind == PAG:
-        own |= {"kind": PAG, "marks": [list(edge) for edge in graph.marked_edges()]}
+        own |= {"kind": PAG, "marks": [list(edge) for edge in edges]}
     return json.dumps({**own, **(more or {}), **own}, allow_nan=False)
 
 
-def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> GraphParts | MarkedParts:
+def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> GraphParts:
     """Read a JSON text, an already parsed object, or the file at a ``Path``.
 
     ``format`` and ``version`` may be left out by hand-written files; ``nodes`` may not.
 
     >>> from_json('{"nodes": ["a", "b"], "directed": [["a", "b"]]}')
-    GraphParts(nodes=['a', 'b'], directed=[['a', 'b']], undirected=[])
+    GraphParts(nodes=['a', 'b'], edges=[('a', '->', 'b')], pag=False)
     """
     found = parsed_json(source)
     if not isinstance(found, Mapping):
@@ -143,8 +178,14 @@ def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Gra
         if not isinstance(found.get(key, []), list):
             raise InputError(f'"{key}" of a graph in JSON must be a list')
     if found.get("kind") == PAG:
-        return MarkedParts(found["nodes"], found.get("marks", []))
-    return GraphParts(found["nodes"], found.get("directed", []), found.get("undirected", []))
+        return GraphParts(found["nodes"], found.get("marks", []), pag=True)
+    edges = []
+    for key, marks in (("directed", "->"), ("undirected", "-")):
+        for pair in found.get(key, []):
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise InputError(f'"{key}" of a graph in JSON must be a list of pairs, and holds {pair!r}')
+            edges.append((pair[0], marks, pair[1]))
+    return GraphParts(found["nodes"], edges)
 
 
 def parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Any:
@@ -205,8 +246,8 @@ def to_dot(
       "a" -> "say \"b\"" [dir=none];
     }
     """
-    told = "" if remark is None else " ".join(remark.split())
-    lines = [f"  label={dot_quoted(told)};", "  labelloc=t;"] if told else []
+    title = "" if remark is None else " ".join(remark.split())
+    lines = [f"  label={dot_quoted(title)};", "  labelloc=t;"] if title else []
     lines += [f"  {dot_quoted(name)};" for name in graph.nodes]
     drawn: list[tuple[str, str, Mapping[str, Any]]] = [
         (a, b, _dot_ends(marks)) for a, marks, b in graph.marked_edges()
@@ -216,11 +257,11 @@ def to_dot(
         marks = {**own, **(attributes or {}).get(frozenset((a, b)), {})}
         listed = ", ".join(f"{key}={value}" for key, value in marks.items())
         lines.append(f"  {dot_quoted(a)} -> {dot_quoted(b)}" + (f" [{listed}]" if listed else "") + ";")
-    return "\n".join([*([f"// {told}"] if told else []), "digraph {", *lines, "}"]) + "\n"
+    return "\n".join([*([f"// {title}"] if title else []), "digraph {", *lines, "}"]) + "\n"
 
 
 def _dot_ends(marks: str) -> dict[str, str]:
-    """How Graphviz draws the ends of an edge.
+    """Return how Graphviz draws the ends of an edge.
 
     >>> _dot_ends("->"), _dot_ends("-"), _dot_ends("o->")
     ({}, {'dir': 'none'}, {'dir': 'both', 'arrowtail': 'odot', 'arrowhead': 'normal'})
@@ -259,7 +300,7 @@ def to_graphml(
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
-    >>> Graph(*from_graphml(to_graphml(g))) == g
+    >>> Graph.from_graphml(to_graphml(g)) == g
     True
     """
     arcs = {(a, b): {**own, **(attributes or {}).get(frozenset((a, b)), {})} for a, b, own in _arcs(graph)}
@@ -289,7 +330,7 @@ _GRAPHML_TYPES = {bool: "boolean", int: "long", float: "double"}
 
 
 def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The attributes of a ``key`` for every name of a value; one of several types is a text."""
+    """Return the attributes of a ``key`` for every name of a value; one of several types is a text."""
     types: dict[str, set[type]] = {}
     for values in found:
         for name, value in values.items():
@@ -306,12 +347,13 @@ def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[s
 
 
 def _add_values(to: ElementTree.Element, values: Mapping[str, Any]) -> None:
+    """Add values to an element of GraphML, as ``data``."""
     for name, value in values.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         ElementTree.SubElement(to, "data", key=name).text = text
 
 
-def from_graphml(text: str | bytes) -> GraphParts | MarkedParts:
+def from_graphml(text: str | bytes) -> GraphParts:
     """Read the first graph of a GraphML text; node ids become names.
 
     Arcs both ways make a plain edge; arcs of kind ``open`` make none. ``InputError`` when the text is not XML, has a
@@ -329,21 +371,23 @@ def from_graphml(text: str | bytes) -> GraphParts | MarkedParts:
         raise InputError("no <graph> in the GraphML text")
     by_default = body.get("edgedefault", "directed")
     arcs: set[tuple[str, str]] = set()
-    marked: list[tuple[str, str, str]] = []
+    marked: list[MarkedEdge] = []
     keys = {key.get("id"): key.get("attr.name") for key in root.iterfind("{*}key")}
     for edge in body.iterfind("{*}edge"):
-        told = {keys.get(data.get("key")): data.text or "" for data in edge.iterfind("{*}data")}
-        if told.get("kind") == OPEN:
+        values = {keys.get(data.get("key")): data.text or "" for data in edge.iterfind("{*}data")}
+        if values.get("kind") == OPEN:
             continue
         tail, head = edge.get("source", ""), edge.get("target", "")
-        if "marks" in told:
-            marked.append((tail, told["marks"], head))
+        if "marks" in values:
+            marked.append((tail, values["marks"], head))
         arcs.add((tail, head))
         if edge.get("directed", "true" if by_default == "directed" else "false") == "false":
             arcs.add((head, tail))
     nodes = [node.get("id", "") for node in body.iterfind("{*}node")]
     of_graph = {keys.get(data.get("key")): data.text for data in body.iterfind("{*}data")}
-    return MarkedParts(nodes, marked) if of_graph.get("graph") == PAG else _from_arcs(nodes, arcs)
+    if of_graph.get("graph") == PAG:
+        return GraphParts(nodes, marked, pag=True)
+    return GraphParts(nodes, _edges_of_arcs(arcs))
 
 
 def to_tetrad(graph: MixedGraph) -> str:
@@ -359,47 +403,21 @@ def to_tetrad(graph: MixedGraph) -> str:
     """
     lines = ["Graph Nodes:", ";".join(_coded(name) for name in graph.nodes), "", "Graph Edges:"]
     for i, (a, marks, b) in enumerate(graph.marked_edges(), start=1):
-        lines.append(f"{i}. {_coded(a)} {three_letters(marks)} {_coded(b)}")
+        lines.append(f"{i}. {_coded(a)} {SPELLINGS[marks].tetrad} {_coded(b)}")
     return "\n".join(lines) + "\n"
-
-
-def three_letters(marks: str) -> str:
-    """Marks as Tetrad writes them, in three letters.
-
-    >>> three_letters("->"), three_letters("-"), three_letters("o->"), three_letters("o-")
-    ('-->', '---', 'o->', 'o--')
-    """
-    return {"->": "-->", "-": "---", "o-": "o--", "-o": "--o"}.get(marks, marks)
 
 
 _EDGE_NUMBER = re.compile(r"\d+\.")
 
 
 def from_tetrad(text: str) -> GraphParts:
-    """Read a text of Tetrad's; other sections (attributes, probabilities) are passed over.
+    """Read a text of Tetrad's, which does not say whether it is a PAG; other sections are passed over.
 
-    Reads ``-->``, ``<--`` and ``---``. An edge with a circle or two heads (``o->``, ``<->``) belongs to a PAG and
-    raises ``InputError``, as does any line that is not an edge.
-    """
-    nodes, edges = marks_from_tetrad(text, ("-->", "<--", "---"))
-    return GraphParts(
-        nodes,
-        [(a, b) if marks == "-->" else (b, a) for a, marks, b in edges if marks != "---"],
-        [(a, b) for a, marks, b in edges if marks == "---"],
-    )
-
-
-TETRAD_MARKS = ("-->", "<--", "---", "<->", "o->", "<-o", "o-o", "o--", "--o")
-
-
-def marks_from_tetrad(text: str, allowed: tuple[str, ...] = TETRAD_MARKS) -> MarkedParts:
-    """Read a text of Tetrad's with marks at both ends of an edge.
-
-    >>> marks_from_tetrad("Graph Nodes:\\na;b\\n\\nGraph Edges:\\n1. a o-> b\\n")
-    MarkedParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')])
+    >>> from_tetrad("Graph Nodes:\\na;b\\n\\nGraph Edges:\\n1. a o-> b\\n")
+    GraphParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')], pag=None)
     """
     nodes: list[str] = []
-    edges: list[tuple[str, str, str]] = []
+    edges: list[MarkedEdge] = []
     section: str | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
@@ -410,27 +428,31 @@ def marks_from_tetrad(text: str, allowed: tuple[str, ...] = TETRAD_MARKS) -> Mar
         elif section == "Graph Nodes:":
             nodes += [_decoded(name) for name in re.split("[;,]", line)]
         elif section == "Graph Edges:":
-            edges.append(_tetrad_edge(line, number, allowed))
+            edges.append(_tetrad_edge(line, number))
     if "Graph Nodes:" not in text:
         raise InputError('no "Graph Nodes:" in the Tetrad text')
-    return MarkedParts(nodes, edges)
+    return GraphParts(nodes, edges, pag=None)
 
 
-def _tetrad_edge(line: str, number: int, allowed: tuple[str, ...]) -> tuple[str, str, str]:
+def _tetrad_edge(line: str, number: int) -> MarkedEdge:
+    """Return the edge in a line of Tetrad's text."""
     words = line.split()
     if len(words) < 4 or not _EDGE_NUMBER.fullmatch(words[0]):
         raise InputError(f'line {number} of the Tetrad text is not an edge such as "1. a --> b"')
-    if words[2] not in allowed:
-        known = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
-        raise InputError(f'line {number} of the Tetrad text: edge mark "{words[2]}" is not {known}')
-    return _decoded(words[1]), words[2], _decoded(words[3])
+    if words[2] not in _FROM_TETRAD:
+        raise InputError(
+            f'line {number} of the Tetrad text: "{words[2]}" is none of {", ".join(_FROM_TETRAD)}'
+        )
+    return _decoded(words[1]), _FROM_TETRAD[words[2]], _decoded(words[3])
 
 
 def _coded(name: str) -> str:
+    """Return a name as Tetrad can hold it, with percent codes."""
     return "".join(quote(c, safe="") if c.isspace() or c in ";,%" else c for c in name)
 
 
 def _decoded(name: str) -> str:
+    """Return the name that ``_coded`` wrote."""
     try:
         return unquote(name.strip(), errors="strict")
     except UnicodeDecodeError:
@@ -456,47 +478,300 @@ def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
 
 
 def _arcs(graph: MixedGraph) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Every arc with its values: an edge other than an arrow is two, one each way."""
+    """Yield every arc with its values: an edge other than an arrow is two, one each way."""
     for a, marks, b in graph.marked_edges():
-        turned = marks[::-1].translate(_TURNED)
-        for tail, read, head in ((a, marks, b), (b, turned, a))[: 1 if marks == "->" else 2]:
-            yield tail, head, {"kind": _KINDS[marks], **({"marks": read} if graph.kind == PAG else {})}
+        for tail, read, head in ((a, marks, b), (b, turned(marks), a))[: 1 if marks == "->" else 2]:
+            yield (
+                tail,
+                head,
+                {"kind": SPELLINGS[marks].kind, **({"marks": read} if graph.kind == PAG else {})},
+            )
 
 
-_KINDS = {
-    "->": "directed",
-    "-": "undirected",
-    "<->": "bidirected",
-    "o->": "partly directed",
-    "o-o": "circles",
-    "-o": "partly undirected",
-}
-_TURNED = str.maketrans("<>", "><")
-
-
-def from_networkx(graph: networkx.Graph) -> GraphParts | MarkedParts:
+def from_networkx(graph: networkx.Graph) -> GraphParts:
     """Read a networkx graph, directed or not; parallel edges of a multigraph count once, arcs of kind ``open`` not.
 
     >>> import networkx
-    >>> from dpcausal.graphs.graph import Graph
-    >>> Graph(*from_networkx(networkx.DiGraph([("a", "b"), ("b", "c"), ("c", "b")])))
-    Graph(a -> b, b - c)
+    >>> from_networkx(networkx.DiGraph([("a", "b")])).edges
+    [('a', '->', 'b')]
     """
     if graph.graph.get("graph") == PAG:
-        return MarkedParts(
-            graph.nodes,
-            [(a, told.get("marks"), b) for a, b, told in graph.edges(data=True) if "marks" in told],
-        )
+        marked = [(a, values["marks"], b) for a, b, values in graph.edges(data=True) if "marks" in values]
+        return GraphParts(graph.nodes, marked, pag=True)
     arcs = {(a, b) for a, b, kind in graph.edges(data="kind") if kind != OPEN}
     if not graph.is_directed():
-        return GraphParts(graph.nodes, [], list(arcs))
-    return _from_arcs(graph.nodes, arcs)
+        return GraphParts(graph.nodes, [(a, "-", b) for a, b in arcs])
+    return GraphParts(graph.nodes, _edges_of_arcs(arcs))
 
 
-def _from_arcs(nodes: Iterable[Any], arcs: set[tuple[Any, Any]]) -> GraphParts:
-    """Arcs both ways are a plain edge; a loop stays an arc, for ``Graph`` to refuse."""
-    return GraphParts(
-        nodes,
-        [(a, b) for a, b in arcs if (b, a) not in arcs or a == b],
-        [(a, b) for a, b in arcs if (b, a) in arcs and a != b],
+def _edges_of_arcs(arcs: Collection[tuple[Any, Any]]) -> list[tuple[Any, str, Any]]:
+    """Return the edges of arcs: both ways are a plain edge; a loop stays an arrow, for ``Graph`` to refuse."""
+    return [(a, "-" if a != b and (b, a) in arcs else "->", b) for a, b in arcs]
+
+
+def to_dagitty(graph: MixedGraph, remark: str | None = None) -> str:
+    """Return the text that dagitty reads; ``remark`` is a line about the whole graph.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> print(to_dagitty(Graph(["a", "lung cancer"], undirected=[("a", "lung cancer")])), end="")
+    pdag {
+    "a"
+    "lung cancer"
+    "a" -- "lung cancer"
+    }
+    """
+    nodes = [_quoted(name) for name in graph.nodes]
+    edges = [f"{_quoted(a)} {SPELLINGS[marks].dagitty} {_quoted(b)}" for a, marks, b in graph.marked_edges()]
+    title = [] if remark is None else [f"remark={_quoted(remark)}"]
+    return "\n".join([f"{graph.kind} {{", *title, *nodes, *edges, "}"]) + "\n"
+
+
+def _quoted(name: str) -> str:
+    """Return a name in quotes as dagitty can hold it, with percent codes."""
+    # a percent sign that would be read as a code is coded itself
+    named = re.sub(r"%(?=[01][0-9A-F]|5C|7F|25)", "%25", name)
+    coded = "".join(quote(c, safe="") if c < " " or c in "\\\x7f" else c for c in named)
+    escaped = coded.replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+_TOKEN = re.compile(
+    r"""\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/|(?P<quoted>"(?:\\.|[^"\\])*")|(?P<edge>@-@|@->|<-@|@--|--@|<->|->|<-|--)"""
+    r"|(?P<sign>[{}\[\];,=])|(?P<word>[^\s{}\[\];,=\"@<>-]+(?:-(?![->@])[^\s{}\[\];,=\"@<>-]+)*)",
+    re.DOTALL,
+)
+_KINDS = ("dag", "pdag", "pag", "mag", "digraph")
+
+
+def from_dagitty(text: str) -> GraphParts:
+    """Read dagitty's text: ``pag`` and ``mag`` say that it is a PAG.
+
+    >>> from_dagitty('dag { a -> { b "c d" } b -- e [pos="1,2"] }')
+    GraphParts(nodes=['a', 'b', 'c d', 'e'], edges=[('a', '->', 'b'), ('a', '->', 'c d'), ('b', '-', 'e')], pag=None)
+    >>> from_dagitty("pag { a @-> b }")
+    GraphParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')], pag=True)
+    """
+    words = _tokens(text)
+    kind = words.pop(0)[1] if words and words[0][0] == "word" else ""
+    if kind not in _KINDS:
+        raise InputError(
+            f"a graph of dagitty's begins with one of {', '.join(_KINDS)}, not {kind or text[:20]!r}"
+        )
+    if words and words[0][0] in ("word", "quoted"):
+        words.pop(0)  # the name of the graph
+    nodes: dict[str, None] = {}
+    edges: list[MarkedEdge] = []
+    rest = _statements(words, nodes, edges)
+    if rest:
+        raise InputError(f"a graph of dagitty's ends with its closing brace, but {rest[0][1]!r} follows")
+    return GraphParts(list(nodes), edges, pag=True if kind in ("pag", "mag") else None)
+
+
+Token = tuple[str, str]  # what it is, and its text
+
+
+def _tokens(text: str) -> list[Token]:
+    """Return the tokens of a text of dagitty's, without blanks and comments."""
+    found, place = [], 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            line = text.count("\n", 0, place) + 1
+            raise InputError(
+                f"line {line} of a graph of dagitty's: {text[place : place + 10]!r} can't be read"
+            )
+        place = match.end()
+        if match.lastgroup is not None:
+            found.append((match.lastgroup, match.group()))
+    return found
+
+
+def _statements(words: list[Token], nodes: dict[str, None], edges: list[MarkedEdge]) -> list[Token]:
+    """Read ``{ ... }``, nodes and edges into the lists; return the words after it."""
+    if not words or words[0] != ("sign", "{"):
+        raise InputError("a graph of dagitty's has its nodes and edges in braces")
+    words = words[1:]
+    while words and words[0] != ("sign", "}"):
+        if words[0] in (("sign", ";"), ("sign", ",")):
+            words = words[1:]
+            continue
+        if words[0][0] == "word" and words[1:2] == [("sign", "=")]:  # an attribute of the graph
+            words = words[3:]
+            continue
+        before, words = _ends(words, nodes, edges)
+        while words and words[0][0] == "edge":
+            marks = _FROM_DAGITTY[words[0][1]]
+            after, words = _ends(words[1:], nodes, edges)
+            edges += [(a, marks, b) for a in before for b in after]
+            before = after
+    if not words:
+        raise InputError("a graph of dagitty's lacks its closing brace")
+    return words[1:]
+
+
+def _ends(
+    words: list[Token], nodes: dict[str, None], edges: list[MarkedEdge]
+) -> tuple[list[str], list[Token]]:
+    """Read a node or a group in braces; return its nodes and the words after it, attributes passed over."""
+    if words and words[0] == ("sign", "{"):
+        group: dict[str, None] = {}
+        words = _statements(words, group, edges)
+        nodes.update(group)
+        ends = list(group)
+    elif words and words[0][0] in ("word", "quoted"):
+        ends = [_unquoted(*words[0])]
+        nodes.update(dict.fromkeys(ends))
+        words = words[1:]
+    else:
+        raise InputError(
+            f"a graph of dagitty's needs a node instead of {words[0][1] if words else 'its end'!r}"
+        )
+    if words and words[0] == ("sign", "["):
+        close = words.index(("sign", "]")) if ("sign", "]") in words else None
+        if close is None:
+            raise InputError("a graph of dagitty's has attributes that do not end with ]")
+        words = words[close + 1 :]
+    return ends, words
+
+
+def _unquoted(kind: str, word: str) -> str:
+    """Return the name in a token of dagitty's, without quotes and percent codes."""
+    if kind == "word":
+        return word
+    plain = word[1:-1].replace('\\"', '"')
+    return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
+
+
+def to_arcs(graph: MixedGraph) -> str:
+    r"""Return the arcs as comma-separated values, for bnlearn.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> to_arcs(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
+    'from,to\na,b\nb,c\nc,b\n'
+    """
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    pag = graph.kind == PAG
+    rows.writerow(["from", "to", "marks"] if pag else ["from", "to"])
+    for a, marks, b in graph.marked_edges():
+        rows.writerow([a, b, marks] if pag else [a, b])
+        if marks != "->":
+            rows.writerow([b, a, turned(marks)] if pag else [b, a])
+    return text.getvalue()
+
+
+def from_arcs(text: str, nodes: Sequence[str] | None = None) -> GraphParts:
+    r"""Read a table of arcs; ``nodes`` names the nodes, else those with an arc are taken in order.
+
+    >>> from_arcs("from,to\na,b\nb,c\nc,b\n").edges
+    [('a', '->', 'b'), ('b', '-', 'c'), ('c', '-', 'b')]
+    """
+    lines = [line for line in csv.reader(io.StringIO(text)) if line]
+    if not lines or lines[0][:2] != ["from", "to"]:
+        raise InputError('a table of arcs begins with the columns "from" and "to"')
+    if any(len(line) < 2 for line in lines):
+        raise InputError("a table of arcs has two columns in every row")
+    arcs = dict.fromkeys((line[0], line[1]) for line in lines[1:])
+    named = list(nodes) if nodes is not None else list(dict.fromkeys(name for arc in arcs for name in arc))
+    return GraphParts(named, _edges_of_arcs(arcs.keys()))
+
+
+_PCALG = {"o": 1, ">": 2, "-": 3}  # the mark at the end of an edge, in the matrix of a PAG
+
+
+def to_pcalg(graph: MixedGraph) -> list[list[int]]:
+    """Return pcalg's adjacency matrix, rows and columns in the order of the nodes.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> to_pcalg(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
+    [[0, 0, 0], [1, 0, 1], [0, 1, 0]]
+    """
+    place = {name: i for i, name in enumerate(graph.nodes)}
+    matrix = [[0] * len(place) for _ in place]
+    for a, marks, b in graph.marked_edges():
+        i, j = place[a], place[b]
+        if graph.kind == PAG:
+            matrix[i][j], matrix[j][i] = _PCALG[marks[-1]], _PCALG[turned(marks)[-1]]
+        else:
+            matrix[j][i], matrix[i][j] = 1, int(marks == "-")
+    return matrix
+
+
+def from_pcalg(matrix: Any, nodes: Sequence[str]) -> GraphParts:
+    """Read pcalg's adjacency matrix: entries above 1 make it that of a PAG.
+
+    >>> from_pcalg([[0, 0], [1, 0]], ["a", "b"])
+    GraphParts(nodes=['a', 'b'], edges=[('a', '->', 'b')], pag=False)
+    >>> from_pcalg([[0, 2], [1, 0]], ["a", "b"])
+    GraphParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')], pag=True)
+    """
+    names = list(nodes)
+    rows = [[_whole(entry) for entry in row] for row in matrix]
+    if len(rows) != len(names) or any(len(row) != len(names) for row in rows):
+        raise InputError(f"an adjacency matrix of {len(names)} nodes has as many rows and columns")
+    pag = any(entry > 1 for row in rows for entry in row)
+    edges = []
+    for (i, a), (j, b) in combinations(enumerate(names), 2):
+        at_a, at_b = rows[j][i], rows[i][j]
+        if pag and bool(at_a) != bool(at_b):
+            raise InputError("an adjacency matrix of a PAG has a mark at both ends of every edge")
+        if pag and at_a:
+            edges.append((a, f"{' o<-'[at_a]}-{' o>-'[at_b]}", b))
+        elif at_a or at_b:
+            edges.append((a, "-" if at_a and at_b else "->" if at_a else "<-", b))
+    return GraphParts(names, edges, pag)
+
+
+def _whole(entry: Any) -> int:
+    """Return an entry of a matrix as a number from 0 to 3, or refuse it."""
+    try:
+        number = int(entry)
+    except (TypeError, ValueError):
+        raise InputError(f"an adjacency matrix of pcalg's holds 0, 1, 2 and 3, not {entry!r}") from None
+    if number != entry or not 0 <= number <= 3:
+        raise InputError(f"an adjacency matrix of pcalg's holds 0, 1, 2 and 3, not {entry!r}")
+    return number
+
+
+CAUGI = "https://caugi.org/schemas/caugi-v1.schema.json"
+
+
+def to_caugi(graph: MixedGraph) -> str:
+    """Return the JSON text that ``caugi::read_caugi`` reads.
+
+    >>> from dpcausal.graphs.graph import Graph
+    >>> json.loads(to_caugi(Graph(["a", "b"], directed=[("a", "b")])))["graph"]["edges"]
+    [{'from': 'a', 'to': 'b', 'edge': '-->'}]
+    """
+    edges = [{"from": a, "to": b, "edge": SPELLINGS[marks].tetrad} for a, marks, b in graph.marked_edges()]
+    return json.dumps(
+        {
+            "$schema": CAUGI,
+            "format": "caugi",
+            "version": "1.0.0",
+            "graph": {
+                "class": "UNKNOWN" if graph.kind == PAG else "PDAG",
+                "nodes": list(graph.nodes),
+                "edges": edges,
+            },
+        },
+        indent=2,
     )
+
+
+def from_caugi(text: str | bytes | Mapping[str, Any]) -> GraphParts:
+    """Read caugi's JSON: the class UNKNOWN says that it is a PAG."""
+    found = parsed_json(text)
+    graph = found.get("graph") if isinstance(found, Mapping) else None
+    if not isinstance(graph, Mapping) or found.get("format") != "caugi":
+        raise InputError('not a graph of caugi\'s: need "format": "caugi" and "graph"')
+    nodes, listed = graph.get("nodes", []), graph.get("edges", [])
+    if not isinstance(listed, list):
+        raise InputError("the edges of caugi's are a list")
+    edges = []
+    for edge in listed:
+        marks = _FROM_TETRAD.get(str(edge.get("edge"))) if isinstance(edge, Mapping) else None
+        if marks is None or not {"from", "to"} <= edge.keys():
+            raise InputError(f"an edge of caugi's has from, to and edge (one of {', '.join(_FROM_TETRAD)})")
+        edges.append((edge["from"], marks, edge["to"]))
+    return GraphParts(nodes, edges, pag=True if graph.get("class") == "UNKNOWN" else None)

@@ -1,6 +1,4 @@
-"""What may be a node and what may be an edge: the checks behind ``Graph``.
-
-The graph value every other room hands around: named nodes, arrows and plain edges.
+"""The graph value every other room hands around: named nodes, arrows and plain edges.
 
 A DAG has arrows only; a CPDAG has both kinds, and stands for all DAGs with the same independences. Nothing in
 a graph depends on the order in which edges were given.
@@ -11,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.graphs import formats, r_formats
+from dpcausal.graphs import formats
 
 if TYPE_CHECKING:
     import networkx
@@ -27,7 +25,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]
 
 
 def checked_names(nodes: Iterable[object]) -> tuple[str, ...]:
-    """The names as a tuple; ``InputError`` for one that is empty, given twice or can't be written to a file.
+    """Return the names as a tuple; ``InputError`` for one that is empty, given twice or can't be written to a file.
 
     >>> checked_names(["smoke", "lung cancer"])
     ('smoke', 'lung cancer')
@@ -47,7 +45,7 @@ def checked_names(nodes: Iterable[object]) -> tuple[str, ...]:
 
 
 def checked_arrow(edge: object, known: Collection[str]) -> Arrow:
-    """``edge`` as ``(tail, head)``; a set has no first element and is refused.
+    """Return ``edge`` as ``(tail, head)``; a set has no first element and is refused.
 
     >>> checked_arrow(("a", "b"), {"a", "b"})
     ('a', 'b')
@@ -60,7 +58,7 @@ def checked_arrow(edge: object, known: Collection[str]) -> Arrow:
 
 
 def checked_pair(edge: object, known: Collection[str]) -> Pair:
-    """``edge`` as ``frozenset({a, b})``.
+    """Return ``edge`` as ``frozenset({a, b})``.
 
     >>> sorted(checked_pair(["b", "a"], {"a", "b"}))
     ['a', 'b']
@@ -75,11 +73,27 @@ def checked_pair(edge: object, known: Collection[str]) -> Pair:
 
 
 def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None:
+    """Refuse an edge with an unknown end, or with twice the same."""
     for end in (a, b):
         if not isinstance(end, str) or end not in known:
             raise InputError(f'edge {a} {mark} {b}: no node "{end}"{did_you_mean(str(end), known)}')
     if a == b:
         raise InputError(f'an edge from "{a}" to itself')
+
+
+def reachable_by(step: Callable[[str], Iterable[str]], start: Iterable[str]) -> frozenset[str]:
+    """Return the nodes that can be reached from ``start`` by steps, ``start`` among them.
+
+    >>> sorted(reachable_by({"a": ["b"], "b": ["c"], "c": []}.__getitem__, ["a"]))
+    ['a', 'b', 'c']
+    """
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        new = set(step(waiting.pop())) - found
+        found |= new
+        waiting.extend(new)
+    return frozenset(found)
 
 
 class Graph:
@@ -171,39 +185,33 @@ class Graph:
         return self._skeleton
 
     def parents(self, node: str) -> frozenset[str]:
-        """Tails of the arrows into ``node``."""
+        """Return the tails of the arrows into ``node``."""
         return self._parents[self.check(node)]
 
     def children(self, node: str) -> frozenset[str]:
-        """Heads of the arrows out of ``node``."""
+        """Return the heads of the arrows out of ``node``."""
         return self._children[self.check(node)]
 
     def neighbours(self, node: str) -> frozenset[str]:
-        """Nodes joined to ``node`` by a plain edge."""
+        """Return the nodes joined to ``node`` by a plain edge."""
         return self._neighbours[self.check(node)]
 
     def adjacent(self, node: str) -> frozenset[str]:
-        """Nodes joined to ``node`` by any edge."""
+        """Return the nodes joined to ``node`` by any edge."""
         return self.parents(node) | self._children[node] | self._neighbours[node]
 
     def ancestors(self, nodes: Iterable[str]) -> frozenset[str]:
-        """``nodes`` and everything with a directed path to one of them. O(nodes + edges)."""
-        found = {self.check(node) for node in nodes}
-        waiting = list(found)
-        while waiting:
-            new = self._parents[waiting.pop()] - found
-            found |= new
-            waiting.extend(new)
-        return frozenset(found)
+        """Return ``nodes`` and all their ancestors. O(nodes + edges)."""
+        return reachable_by(self._parents.__getitem__, map(self.check, nodes))
 
     def check(self, node: str) -> str:
-        """``node`` itself, or an ``InputError`` when the graph has no such node."""
+        """Return ``node``, or raise ``InputError`` when the graph has no such node."""
         if node not in self._parents:
             raise InputError(f'no node "{node}" in the graph{did_you_mean(str(node), self._nodes)}')
         return node
 
     def topological_order(self) -> tuple[str, ...]:
-        """Nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
+        """Return the nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
 
         Plain edges are ignored. Raises ``InputError`` when arrows form a cycle. O(nodes + edges).
         """
@@ -221,7 +229,7 @@ class Graph:
         return tuple(ready)
 
     def is_dag(self) -> bool:
-        """Whether every edge is an arrow and no arrows form a cycle."""
+        """Return whether every edge is an arrow and no arrows form a cycle."""
         if self._undirected:
             return False
         try:
@@ -230,18 +238,19 @@ class Graph:
             return False
         return True
 
-    def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Every edge once as ``(a, b, is_arrow)``, in an order fixed by the order of ``nodes``."""
+    def marked_edges(self) -> Iterator[formats.MarkedEdge]:
+        """Yield every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in order of ``nodes``; a PAG has more marks."""
         rank = {name: i for i, name in enumerate(self._nodes)}
         for a in self._nodes:
             for b in sorted(self._children[a] | self._neighbours[a], key=rank.__getitem__):
-                if b in self._children[a] or rank[a] < rank[b]:
-                    yield a, b, b in self._children[a]
+                if b in self._children[a]:
+                    yield a, "->", b
+                elif rank[a] < rank[b]:
+                    yield a, "-", b
 
-    def marked_edges(self) -> Iterator[tuple[str, str, str]]:
-        """Every edge once as ``(a, "->", b)`` or ``(a, "-", b)``, in the order of ``edges``; a PAG has more marks."""
-        for a, b, arrow in self.edges():
-            yield a, "->" if arrow else "-", b
+    def edges(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield every edge once as ``(a, b, is_arrow)``, in the order of ``marked_edges``; an arrow is ``a -> b``."""
+        return ((a, b, marks == "->") for a, marks, b in self.marked_edges())
 
     def marks(self, a: str, b: str) -> str:
         """Return the edge between a and b as text, read from a to b: ``->``, ``<-`` or ``-``; a PAG has more.
@@ -273,7 +282,7 @@ class Graph:
         return f"{type(self).__name__}({', '.join(edges + alone)})"
 
     def __str__(self) -> str:
-        """An edge a line, then the nodes without any."""
+        """Return one line for each edge, then the nodes without any."""
         edges = [" ".join(edge) for edge in self.marked_edges()]
         alone = [f"{name} (no edge)" for name in self._nodes if not self.adjacent(name)]
         return "\n".join(edges + alone)
@@ -282,19 +291,9 @@ class Graph:
         """Return one JSON object with ``nodes``, ``directed`` and ``undirected``; of a PAG with ``marks`` too."""
         return formats.to_json(self)
 
-    @classmethod
-    def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Graph:
-        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
-        return _made(formats.from_json(source))
-
     def to_networkx(self) -> networkx.DiGraph:
         """Return a ``networkx.DiGraph`` in which a plain edge is two arcs, one each way."""
         return formats.to_networkx(self)
-
-    @classmethod
-    def from_networkx(cls, graph: networkx.Graph) -> Graph:
-        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
-        return _made(formats.from_networkx(graph))
 
     def to_dot(self) -> str:
         """Return Graphviz text."""
@@ -304,57 +303,77 @@ class Graph:
         """Return GraphML text that networkx, igraph and Cytoscape read."""
         return formats.to_graphml(self)
 
-    @classmethod
-    def from_graphml(cls, text: str | bytes) -> Graph:
-        """Return the first graph of a GraphML text."""
-        return _made(formats.from_graphml(text))
-
     def to_tetrad(self) -> str:
         """Return Tetrad's text format."""
         return formats.to_tetrad(self)
 
     def to_dagitty(self) -> str:
         """Return the text of dagitty (R, and in a browser): ``pdag { ... }``, or ``pag { ... }`` of a PAG."""
-        return r_formats.to_dagitty(self)
-
-    @classmethod
-    def from_dagitty(cls, text: str) -> Graph:
-        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
-        return _made(r_formats.from_dagitty(text))
+        return formats.to_dagitty(self)
 
     def to_arcs(self) -> str:
         """Return the arcs as comma-separated values (from, to), a plain edge both ways, as bnlearn takes them."""
-        return r_formats.to_arcs(self)
-
-    @classmethod
-    def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Graph:
-        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
-        return _made(r_formats.from_arcs(text, nodes))
+        return formats.to_arcs(self)
 
     def to_pcalg(self) -> list[list[int]]:
         """Return pcalg's adjacency matrix (``amat.cpdag``, of a PAG ``amat.pag``) in the order of ``nodes``."""
-        return r_formats.to_pcalg(self)
-
-    @classmethod
-    def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Graph:
-        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
-        return _made(r_formats.from_pcalg(matrix, nodes))
+        return formats.to_pcalg(self)
 
     def to_caugi(self) -> str:
         """Return the JSON text of R's caugi."""
-        return r_formats.to_caugi(self)
+        return formats.to_caugi(self)
 
     @classmethod
-    def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Graph:
+    def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Self:
+        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
+        return cls._made(formats.from_json(source))
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph) -> Self:
+        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
+        return cls._made(formats.from_networkx(graph))
+
+    @classmethod
+    def from_graphml(cls, text: str | bytes) -> Self:
+        """Return the first graph of a GraphML text."""
+        return cls._made(formats.from_graphml(text))
+
+    @classmethod
+    def from_tetrad(cls, text: str) -> Self:
+        """Return the graph in a text of Tetrad's; a ``PAG`` where an edge has a circle or two heads."""
+        return cls._made(formats.from_tetrad(text))
+
+    @classmethod
+    def from_dagitty(cls, text: str) -> Self:
+        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
+        return cls._made(formats.from_dagitty(text))
+
+    @classmethod
+    def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Self:
+        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
+        return cls._made(formats.from_arcs(text, nodes))
+
+    @classmethod
+    def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Self:
+        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
+        return cls._made(formats.from_pcalg(matrix, nodes))
+
+    @classmethod
+    def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Self:
         """Return the graph in a JSON text of caugi's."""
-        return _made(r_formats.from_caugi(text))
+        return cls._made(formats.from_caugi(text))
 
     @classmethod
-    def from_tetrad(cls, text: str) -> Graph:
-        """Return the graph in a text of Tetrad's; marks other than ``-->``, ``<--`` and ``---`` are refused."""
-        return cls(*formats.from_tetrad(text))
-
-
-def _made(found: formats.GraphParts | formats.MarkedParts) -> Graph:
-    """The graph of what was read: a PAG where edges have marks."""
-    return Graph._makers[formats.PAG](*found) if isinstance(found, formats.MarkedParts) else Graph(*found)
+    def _made(cls, found: formats.GraphParts) -> Self:
+        """Return the graph that was read: a PAG where it says so, or where an edge has a circle or two heads."""
+        pag = found.pag
+        if pag is None:
+            pag = cls.kind == formats.PAG or any(
+                marks not in ("->", "<-", "-") for _, marks, _ in found.edges
+            )
+        if pag:
+            return cast(Self, Graph._makers[formats.PAG](found.nodes, found.edges))
+        if cls.kind == formats.PAG:
+            raise InputError("this graph has no marks of a PAG: read it with Graph")
+        arrows = [(b, a) if marks == "<-" else (a, b) for a, marks, b in found.edges if marks != "-"]
+        return cls(found.nodes, arrows, [(a, b) for a, marks, b in found.edges if marks == "-"])

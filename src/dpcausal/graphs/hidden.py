@@ -1,4 +1,4 @@
-"""From a skeleton and separating sets to a PAG: what can be said of causes where common causes may be hidden.
+"""From a skeleton and separating sets to a PAG: what is known of causes where common causes may be hidden.
 
 All ends start as circles. ``a *-* b`` is an edge with any marks. For every open triple a *-* c *-* b (a and b not
 adjacent): ``a *-> c <-* b`` if c is not in the sets that separate a and b (R0). Then, until nothing changes [1]:
@@ -153,25 +153,26 @@ class _Ends:
         possible: frozenset[Pair],
         known: Mapping[Arrow, Mark],
     ) -> _Ends:
+        """Return the ends of a skeleton: circles, but for the marks that are known."""
         near = {name: skeleton.adjacent(name) for name in skeleton.nodes}
         mark = {(a, b): known.get((a, b), CIRCLE) for a in near for b in near[a]}
         return cls(skeleton.nodes, near, separating, possible, known, mark)
 
     def apart(self, a: str, b: str) -> bool:
-        """Whether evidence separates a and b: surely not adjacent."""
+        """Return whether evidence separates a and b: surely not adjacent."""
         pair = frozenset((a, b))
         return a != b and b not in self.near[a] and pair in self.separating and pair not in self.possible
 
     def arrow(self, a: str, b: str) -> bool:
-        """Whether the edge is a -> b."""
+        """Return whether the edge is a -> b."""
         return self.mark.get((a, b)) is ARROW and self.mark[b, a] is TAIL
 
     def parents(self, b: str) -> set[str]:
-        """All a with a -> b."""
+        """Return all a with a -> b."""
         return {a for a in self.near[b] if self.arrow(a, b)}
 
     def forward(self, a: str, b: str) -> bool:
-        """Whether the step from a to b can be directed: no head at a, no tail at b."""
+        """Return whether the step from a to b can be directed: no head at a, no tail at b."""
         return self.mark[b, a] is not ARROW and self.mark[a, b] is not TAIL
 
     def apply(self, claims: Iterable[Claim]) -> bool:
@@ -200,7 +201,7 @@ class _Ends:
                 self.mark[end] = self.known.get(end, CIRCLE)
 
     def cycles_of_circles(self) -> frozenset[Pair]:
-        """Edges with two circles on cycles without chords: any directions would make another collider.
+        """Return the edges with two circles on cycles without chords: any directions would make another collider.
 
         A node whose neighbours may all be adjacent to each other lies on none, and is taken out; what is left does.
         """
@@ -219,7 +220,7 @@ class _Ends:
 
 
 def _colliders(ends: _Ends) -> Iterator[Claim]:
-    """R0."""
+    """Yield the arrowheads of R0: open triples whose middle is not in the separating set are colliders."""
     for c in ends.nodes:
         for a, b in combinations(ends.near[c], 2):
             if ends.apart(a, b) and c not in ends.separating[frozenset((a, b))]:
@@ -228,7 +229,7 @@ def _colliders(ends: _Ends) -> Iterator[Claim]:
 
 
 def _claims(ends: _Ends) -> list[Claim]:
-    """What the rules say of every circle, all from the marks as they are."""
+    """Return what the rules say of every circle, all from the marks as they are."""
     found: list[Claim] = []
     for (a, b), mark in ends.mark.items():
         if mark is CIRCLE:
@@ -241,7 +242,7 @@ def _claims(ends: _Ends) -> list[Claim]:
 
 
 def _local(ends: _Ends, a: str, b: str) -> Iterator[Mark]:
-    """R1 to R3 on the circle at b of the edge between a and b."""
+    """Yield the marks that R1 to R3 put at the circle at b of the edge between a and b."""
     mark = ends.mark
     if any(mark[c, b] is ARROW and ends.apart(c, a) for c in ends.near[b] - {a}):  # R1: c *-> b o-* a
         yield TAIL
@@ -257,7 +258,7 @@ def _local(ends: _Ends, a: str, b: str) -> Iterator[Mark]:
 
 
 def _discriminated(ends: _Ends, b: str, c: str) -> Iterator[Claim]:
-    """R4 on the circle at b of the edge between b and c."""
+    """Yield the marks that R4 (discriminating paths) puts at the circle at b of the edge between b and c."""
     mark = ends.mark
     for a in ends.near[b] & ends.near[c]:
         if not (ends.arrow(a, c) and mark[b, a] is ARROW):
@@ -279,7 +280,7 @@ def _discriminated(ends: _Ends, b: str, c: str) -> Iterator[Claim]:
 
 
 def _must_cause(ends: _Ends, a: str, c: str) -> bool:
-    """R8 to R10 on a o-> c."""
+    """Return whether one of R8 to R10 makes a o-> c the arrow a -> c."""
     parents = ends.parents(c)
     if any(ends.arrow(a, b) for b in parents):  # R8
         return True
@@ -291,7 +292,7 @@ def _must_cause(ends: _Ends, a: str, c: str) -> bool:
 
 
 def _leads(ends: _Ends, a: str, b: str, goals: Collection[str]) -> bool:
-    """Whether an uncovered walk a, b, ... that can be directed ends in one of ``goals``.
+    """Return whether an uncovered walk a, b, ... that can be directed ends in one of ``goals``.
 
     A walk that meets itself serves as a path does: if a -> b, all its steps are arrows, and they lead to the goal.
     """

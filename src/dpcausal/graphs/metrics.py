@@ -12,7 +12,7 @@ structure learning algorithm".
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Set
 from typing import NamedTuple
 
 from dpcausal.core.errors import InputError
@@ -29,7 +29,7 @@ class Scores(NamedTuple):
 
 
 def skeleton_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Scores of the edges, directions ignored.
+    """Return the scores of the edges, directions ignored.
 
     >>> truth = Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c")])
     >>> skeleton_scores(truth, Graph(["a", "b", "c"], undirected=[("a", "b")]))
@@ -40,7 +40,7 @@ def skeleton_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Scores of the arrows ``(tail, head)``, the graphs taken as given; plain edges count for nothing.
+    """Return the scores of the arrows ``(tail, head)``, the graphs taken as given; plain edges count for nothing.
 
     Give two CPDAGs to ask what discovery can answer, a DAG and a CPDAG to ask how much of the truth it shows.
     """
@@ -49,18 +49,18 @@ def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def cpdag_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Scores of the edges with their marks in the CPDAG.
+    """Return the scores of the edges with their marks in the CPDAG.
 
-    An edge is right if both graphs have it as the same arrow, or both as a plain edge. A DAG stands for its
-    class: it is replaced by its CPDAG first, which changes nothing for a CPDAG that happens to have arrows
-    only.
+    An edge is right if both graphs have it as the same arrow, or both as a plain edge. A DAG is replaced by its CPDAG
+    first, which changes nothing for a CPDAG that happens to have arrows only.
     """
     _check_same_nodes(truth, estimate)
-    return _scores(_marked(_class_of(truth)), _marked(_class_of(estimate)))
+    classes = [cpdag(graph) if graph.is_dag() else graph for graph in (truth, estimate)]
+    return _scores(*map(_edges, classes))
 
 
 def shd(truth: Graph, estimate: Graph) -> int:
-    """Structural Hamming distance: the number of pairs of nodes whose edge differs.
+    """Return the structural Hamming distance: the number of pairs of nodes whose edge differs.
 
     A missing edge, an extra edge, a reversed arrow, and an arrow where the other graph has a plain edge
     cost 1 each (some authors count a reversal as 2). The graphs are compared as given; for the distance
@@ -71,29 +71,22 @@ def shd(truth: Graph, estimate: Graph) -> int:
     3
     """
     _check_same_nodes(truth, estimate)
-    return len({_pair(edge) for edge in _marked(truth) ^ _marked(estimate)})
+    return len({frozenset(edge) for edge in _edges(truth) ^ _edges(estimate)})
 
 
 def _check_same_nodes(truth: Graph, estimate: Graph) -> None:
+    """Refuse graphs with different nodes."""
     for name in sorted(set(truth.nodes) ^ set(estimate.nodes)):
         raise InputError(f'graphs with different nodes can\'t be compared: only one has "{name}"')
 
 
-def _class_of(graph: Graph) -> Graph:
-    return cpdag(graph) if graph.is_dag() else graph
-
-
-def _marked(graph: Graph) -> Set[Hashable]:
+def _edges(graph: Graph) -> Set[tuple[str, str] | frozenset[str]]:
+    """Return the arrows and the plain edges of a graph in one set."""
     return graph.directed | graph.undirected
 
 
-def _pair(edge: Hashable) -> frozenset[object]:
-    return (
-        edge if isinstance(edge, frozenset) else frozenset(edge) if isinstance(edge, tuple) else frozenset()
-    )
-
-
-def _scores(true: Set[Hashable], found: Set[Hashable]) -> Scores:
+def _scores(true: Set[object], found: Set[object]) -> Scores:
+    """Return precision, recall and F1 of what was found against what is true."""
     right = len(true & found)
     return Scores(
         precision=right / len(found) if found else 1.0,

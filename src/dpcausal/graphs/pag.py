@@ -17,17 +17,13 @@ confounders and selection bias", section 3.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from itertools import product
 
 from dpcausal.core.errors import InputError
 from dpcausal.graphs import formats
 from dpcausal.graphs.graph import Arrow, Graph, Pair, checked_arrow
-
-if TYPE_CHECKING:
-    import networkx
 
 
 class Mark(StrEnum):
@@ -38,28 +34,8 @@ class Mark(StrEnum):
     CIRCLE = "o"
 
 
-_LEFT = {"": Mark.TAIL, "-": Mark.TAIL, "<": Mark.ARROW, "o": Mark.CIRCLE}
-_RIGHT = {"": Mark.TAIL, "-": Mark.TAIL, ">": Mark.ARROW, "o": Mark.CIRCLE}
-_LEFT_TEXT = {Mark.TAIL: "", Mark.ARROW: "<", Mark.CIRCLE: "o"}
-_RIGHT_TEXT = {Mark.TAIL: "", Mark.ARROW: ">", Mark.CIRCLE: "o"}
 _RANK = {Mark.TAIL: 0, Mark.CIRCLE: 1, Mark.ARROW: 2}
-
-MarkedEdge = tuple[str, str, str]
-
-
-def marks_of(text: object) -> tuple[Mark, Mark]:
-    """Return the marks at the two ends that a text such as ``o->`` means.
-
-    >>> marks_of("o->"), marks_of("-->") == marks_of("->"), marks_of("---") == marks_of("-")
-    ((<Mark.CIRCLE: 'o'>, <Mark.ARROW: '>'>), True, True)
-    """
-    if isinstance(text, str):
-        for line in ("-",) if len(text) < 3 else ("", "-"):
-            for left, first in _LEFT.items():
-                for right, second in _RIGHT.items():
-                    if text == f"{left}{line}{right}" and "-" in text:
-                        return first, second
-    raise InputError(f"an edge of a PAG is one of ->, <->, o->, o-o, o-, -, not {text!r}")
+_TEXT = {Mark.TAIL: "", Mark.ARROW: ">", Mark.CIRCLE: "o"}
 
 
 def marks_text(first: Mark, second: Mark) -> str:
@@ -68,7 +44,26 @@ def marks_text(first: Mark, second: Mark) -> str:
     >>> marks_text(Mark.CIRCLE, Mark.ARROW), marks_text(Mark.TAIL, Mark.ARROW), marks_text(Mark.TAIL, Mark.TAIL)
     ('o->', '->', '-')
     """
-    return f"{_LEFT_TEXT[first]}-{_RIGHT_TEXT[second]}"
+    return f"{formats.turned(_TEXT[first])}-{_TEXT[second]}"
+
+
+_SPELLED = {**{mark: (text,) for mark, text in _TEXT.items()}, Mark.TAIL: ("", "-")}
+_MARKS = {
+    f"{formats.turned(left)}-{right}": ends
+    for ends in product(Mark, Mark)
+    for left, right in product(*(_SPELLED[end] for end in ends))
+}
+
+
+def marks_of(text: object) -> tuple[Mark, Mark]:
+    """Return the marks at the two ends that a text such as ``o->`` means; a tail may be written as a dash.
+
+    >>> marks_of("o->"), marks_of("-->") == marks_of("->"), marks_of("---") == marks_of("-")
+    ((<Mark.CIRCLE: 'o'>, <Mark.ARROW: '>'>), True, True)
+    """
+    if not isinstance(text, str) or text not in _MARKS:
+        raise InputError(f"an edge of a PAG is one of ->, <->, o->, o-o, o-, -, not {text!r}")
+    return _MARKS[text]
 
 
 class PAG(Graph):
@@ -150,11 +145,12 @@ class PAG(Graph):
         )
 
     def _both(self, mark: Mark) -> frozenset[Pair]:
+        """Return the edges that have this mark at both ends."""
         marks = self._marks
         return frozenset(frozenset(ends) for ends in marks if marks[ends] is marks[ends[::-1]] is mark)
 
-    def marked_edges(self) -> Iterator[MarkedEdge]:
-        """Every edge once as ``(a, marks, b)``: tails before circles before heads, else in the order of ``nodes``."""
+    def marked_edges(self) -> Iterator[formats.MarkedEdge]:
+        """Yield every edge once as ``(a, marks, b)``: tails before circles before heads, else in order of ``nodes``."""
         place = {name: i for i, name in enumerate(self.nodes)}
         ends = []
         for a, b in (tuple(pair) for pair in self.skeleton):
@@ -164,11 +160,6 @@ class PAG(Graph):
             ends.append(min(rank)[2:])
         for a, b in sorted(ends, key=lambda pair: (place[pair[0]], place[pair[1]])):
             yield a, marks_text(self._marks[b, a], self._marks[a, b]), b
-
-    def edges(self) -> Iterator[tuple[str, str, bool]]:
-        """Every edge once as ``(a, b, is_arrow)``, in the order of ``marked_edges``; an arrow is ``a -> b``."""
-        for a, marks, b in self.marked_edges():
-            yield a, b, marks == "->"
 
     def marks(self, a: str, b: str) -> str:
         """Return the edge between a and b as text, read from a to b, such as ``o->`` or ``<->``.
@@ -190,29 +181,3 @@ class PAG(Graph):
 
     def __hash__(self) -> int:
         return hash((frozenset(self.nodes), frozenset(self._marks.items())))
-
-    @classmethod
-    def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> PAG:
-        """Return the graph in a JSON text, a parsed object or the file at a ``Path``."""
-        return cls(*_marked(formats.from_json(source), "JSON"))
-
-    @classmethod
-    def from_networkx(cls, graph: networkx.Graph) -> PAG:
-        """Return the graph in a ``networkx`` graph whose arcs have ``marks``, as ``to_networkx`` writes them."""
-        return cls(*_marked(formats.from_networkx(graph), "networkx graph"))
-
-    @classmethod
-    def from_graphml(cls, text: str | bytes) -> PAG:
-        """Return the first graph of a GraphML text whose arcs have ``marks``, as ``to_graphml`` writes them."""
-        return cls(*_marked(formats.from_graphml(text), "GraphML"))
-
-    @classmethod
-    def from_tetrad(cls, text: str) -> PAG:
-        """Return the graph in a text of Tetrad's."""
-        return cls(*formats.marks_from_tetrad(text))
-
-
-def _marked(found: formats.GraphParts | formats.MarkedParts, what: str) -> formats.MarkedParts:
-    if not isinstance(found, formats.MarkedParts):
-        raise InputError(f"this {what} has no marks of a PAG: read it with Graph")
-    return found

@@ -25,7 +25,7 @@ _UP, _DOWN = True, False  # the ball comes from a child, from a parent
 def d_separated(
     dag: Graph, x: str | Collection[str], y: str | Collection[str], given: str | Collection[str] = ()
 ) -> bool:
-    """Whether ``given`` d-separates every node of ``x`` from every node of ``y``.
+    """Return whether ``given`` d-separates every node of ``x`` from every node of ``y``.
 
     ``x``, ``y`` and ``given`` must not share a node, and the graph must be a DAG, else ``InputError``.
 
@@ -45,7 +45,7 @@ def d_separated(
 def reachable(
     dag: Graph, sources: str | Collection[str], given: str | Collection[str] = ()
 ) -> frozenset[str]:
-    """Nodes outside ``given`` that are not d-separated by it from some node of ``sources``.
+    """Return the nodes outside ``given`` that are not d-separated by it from some node of ``sources``.
 
     The sources themselves are among them.
 
@@ -76,4 +76,5 @@ def reachable(
 
 
 def _names(nodes: str | Collection[str]) -> frozenset[str]:
+    """Return one node or several as a set."""
     return frozenset([nodes] if isinstance(nodes, str) else nodes)

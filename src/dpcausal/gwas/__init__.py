@@ -14,12 +14,11 @@ SNP that was named in advance. ``Simulation`` makes data up.
 (['snp251', 'snp751'], True)
 """
 
-from dpcausal.gwas.cohort import Cohort, GenotypeCounts, People, Variant, read_frequencies, read_people
+from dpcausal.gwas.cohort import Cohort, GenotypeCounts, People, Variant, read_people
 from dpcausal.gwas.result import Hit, Screening
-from dpcausal.gwas.screen import Screen, screen
+from dpcausal.gwas.screen import Screen, SingleTest, screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import SingleTest, single_test
-from dpcausal.gwas.tables import read_gcount, read_model
+from dpcausal.gwas.tables import read_frequencies, read_gcount, read_model
 
 __all__ = [
     "Cohort",

@@ -1,25 +1,19 @@
-"""Who is a case: people and phenotypes from a .fam file, or a phenotype file beside it.
+"""People, SNPs and genotype counts of a study, from the .fam, .bim and .bed files of PLINK.
 
-Six columns (family, person, father, mother, sex, phenotype), split at blanks. Phenotype: 1 control, 2 case (0 and 1
-with ``coding="01"``). Everything else is no phenotype (-9, NA, 0 in 1/2 coding, a word, 3.7): such people are in
-neither group, and no value is an error. Group membership is *public* in everything the gwas room promises, so a warning
-says how many values are not among the codes; nothing here sees a genotype. The form of a file, such as six columns in a
-.fam file, is checked.
+**People** (.fam, or a phenotype file beside it). Six columns (family, person, father, mother, sex, phenotype), split at
+blanks. Phenotype: 1 control, 2 case (0 and 1 with ``coding="01"``). Everything else is no phenotype (-9, NA, 0 in 1/2
+coding, a word, 3.7): such people are in neither group, and no value is an error. Group membership is *public* in
+everything the gwas room promises, so a warning says how many values are not among the codes. The form of a file is
+checked. A phenotype file has family, person and phenotype (``column`` counts from 1 after the two ids; a first line
+that begins with FID is a header). People it does not name, or names without that column, are in neither group.
 
-A phenotype file has family, person and phenotype (``column`` counts from 1 after the two ids; a first line that
-begins with FID is a header). People it does not name, or names on a line without that column, are in neither group.
+**SNPs** (.bim). On opening one pass finds the line breaks and checks the form of every line, so that 200,000 lines cost
+milliseconds; a line is split when its SNP is released or a filter needs it. The list of SNPs is public.
 
-The SNPs of a .bim file, read when asked for.
-
-On opening one pass finds the line breaks and checks the form of every line, so that 200,000 lines cost milliseconds; a
-line is split when its SNP is released or a filter needs it. The list of SNPs is public.
-
-Genotype counts of cases and controls for every SNP, straight from the bytes of a .bed file.
-
-The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels.py``). **Missing
-calls** are counted by a public rule, the same for every SNP, so that both group sizes are the same for every SNP:
-as heterozygote ("het", the default), as the homozygote of allele 2, plink's reference ("reference"), or as homozygote
-of allele 1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
+**Counts** (.bed). The file is memory-mapped and read once, by threads over blocks of SNPs (``kernels.py``). Missing
+calls are counted by a public rule, the same for every SNP, so that both group sizes are the same for every SNP: as
+heterozygote ("het", the default), as the homozygote of allele 2, plink's reference ("reference"), or as homozygote of
+allele 1 ("allele1"). Leaving them out would give every SNP its own N, which depends on the data.
 
 **Order of alleles.** plink 1.9 puts the study's rarer allele first, so which one is allele 1 follows the data and one
 person can turn it. "het" treats both alleles alike, and so does every statistic (``cohort.proof.md``). The other two
@@ -28,13 +22,6 @@ rules do not: they are refused unless the user declares that the order is public
 
 **Cost** n/32 word operations a SNP; about a third of the memory bandwidth a core. Counts are raw data: nothing here
 is private, and nothing here is printed.
-
-Public allele frequencies from a reference panel: plink's .frq or plink2's .afreq, matched by SNP name.
-
-The frequency is that of the panel's rarer allele, whichever allele the .bim file counts: cuts are the same for both,
-so the order of the .bim file does not enter. A SNP the panel does not know, or with other alleles, is an error: a
-public list should cover what is screened. "0" and "." in a .bim file stand for an allele nobody in the study carries;
-they agree with any, so that no error tells of it.
 """
 
 from __future__ import annotations
@@ -87,7 +74,7 @@ class People:
 
 
 def read_lines(path: Path) -> list[list[str]]:
-    """Fields of every line that is not empty."""
+    """Return the fields of every line that is not empty."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -183,11 +170,11 @@ def read_people(
     if phenotype_file is None:
         words = [fields[5] for fields in lines]
     else:
-        told = phenotypes(phenotype_file, phenotype_column)
-        words = [told.get(name, "NA") for name in names]
+        by_person = phenotypes(phenotype_file, phenotype_column)
+        words = [by_person.get(name, "NA") for name in names]
     if keep is not None:
-        kept = {(f[0], f[1]) for f in read_lines(keep) if len(f) > 1}
-        words = [word if name in kept else "NA" for word, name in zip(words, names, strict=True)]
+        wanted = {(f[0], f[1]) for f in read_lines(keep) if len(f) > 1}
+        words = [word if name in wanted else "NA" for word, name in zip(words, names, strict=True)]
     groups = [group_of(word, coding) for word in words]
     group = np.array([found or 0 for found in groups])
     people = People(names, group == 2, group == 1)
@@ -252,9 +239,7 @@ class BimFile(Sequence[Variant]):
         plain_lines = find_lines(text, self._ends)
         if not len(self._ends):
             raise InputError(f"{path.name} is empty")
-        if (
-            not plain_lines
-        ):  # by blanks, or something is wrong: look at each line now, not when a SNP was paid for
+        if not plain_lines:  # by blanks, or malformed: look at each line now, not when a SNP was paid for
             for i in range(len(self._ends)):
                 self._position(i, self._fields(i)[3])
 
@@ -262,6 +247,7 @@ class BimFile(Sequence[Variant]):
         return len(self._ends)
 
     def _fields(self, i: int) -> list[bytes]:
+        """Return the six columns of line ``i``."""
         start = int(self._ends[i - 1]) + 1 if i else 0
         fields = self._bytes[start : int(self._ends[i])].split()
         if len(fields) != 6:
@@ -275,36 +261,36 @@ class BimFile(Sequence[Variant]):
         return Variant(words[0], words[1], self._position(i, position), words[2], words[3])
 
     def _position(self, i: int, word: bytes) -> int:
+        """Return the position in line ``i`` as a number."""
         try:
             return int(word)
         except ValueError:
             raise InputError(f"{self.path.name}, line {i + 1}: the position is not a whole number") from None
 
     def select(self, chromosomes: str | None = None, extract: Path | None = None) -> Rows:
-        """Lines on the given chromosomes ("1,3-5,X") and named in the ``extract`` file; an error if none is left."""
-        rows = np.arange(len(self))
+        """Return the rows on the given chromosomes ("1,3-5,X") and named in the ``extract`` file; at least one."""
         if chromosomes is None and extract is None:
-            return rows
+            return np.arange(len(self))
         wanted = None if chromosomes is None else chromosome_set(chromosomes)
-        names = None if extract is None else listed(extract)
-        kept = []
+        names = None if extract is None else first_words(extract)
+        selected = []
         for i in range(len(self)):
-            fields = self._fields(i)
-            if (wanted is None or plain(fields[0]) in wanted) and (names is None or fields[1] in names):
-                kept.append(i)
-        if not kept:
+            chromosome, name, *_ = self._fields(i)
+            if (wanted is None or without_prefix(chromosome) in wanted) and (names is None or name in names):
+                selected.append(i)
+        if not selected:
             raise InputError(f"no SNP of {self.path.name} is left after --chr and --extract")
-        return np.array(kept)
+        return np.array(selected)
 
 
-def plain(chromosome: bytes) -> bytes:
-    """Without "chr", in capitals."""
+def without_prefix(chromosome: bytes) -> bytes:
+    """Return the name of a chromosome in capitals, without "chr"."""
     upper = chromosome.upper()
     return upper[3:] if upper.startswith(b"CHR") else upper
 
 
 def chromosome_set(text: str) -> set[bytes]:
-    """Chromosomes of a list with ranges.
+    """Return the chromosomes of a list with ranges.
 
     >>> sorted(chromosome_set("1,3-5,chrX"))
     [b'1', b'3', b'4', b'5', b'X']
@@ -315,12 +301,12 @@ def chromosome_set(text: str) -> set[bytes]:
         if dash and low.isdigit() and high.isdigit():
             found.update(str(c).encode() for c in range(int(low), int(high) + 1))
         elif part:
-            found.add(plain(part.encode()))
+            found.add(without_prefix(part.encode()))
     return found
 
 
-def listed(path: Path) -> set[bytes]:
-    """First word of every line."""
+def first_words(path: Path) -> set[bytes]:
+    """Return the first word of every line."""
     try:
         return {line.split()[0] for line in path.read_bytes().splitlines() if line.split()}
     except OSError as error:
@@ -331,7 +317,7 @@ UNSEEN = {"0", "."}  # how plink writes an allele that nobody in the study carri
 
 
 def swapped(one: tuple[str, str], two: tuple[str, str]) -> bool | None:
-    """Whether the second pair of alleles is the first the other way round; None if they are other alleles.
+    """Return whether the second pair of alleles is the first one in reverse; None if they are other alleles.
 
     An allele that nobody carries has no letter in the file and agrees with any, unless the pair would then hold one
     allele twice.
@@ -419,22 +405,22 @@ class GenotypeCounts:
         return len(self.table)
 
     def genotypes(self) -> NDArray[np.int64]:
-        """2 x 3 tables: (case, control) x (hom1, het, hom2)."""
+        """Return a 2 x 3 table for each SNP: (case, control) x (hom1, het, hom2)."""
         two = self.table.reshape(-1, 2, 2).astype(np.int64)
         rest = np.array([self.cases, self.controls]) - two.sum(axis=2)
         return np.concatenate([two, rest[:, :, None]], axis=2)
 
     def alleles(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(c11, c10): copies of allele 1 among cases, of 2 N1, and among controls, of 2 N0."""
+        """Return (c11, c10): copies of allele 1 among cases, of 2 N1, and among controls, of 2 N0."""
         t = self.table
         return 2 * t[:, 0] + t[:, 1], 2 * t[:, 2] + t[:, 3]
 
     def variant(self, i: int) -> Variant:
-        """The SNP of row ``i``, as the file has it."""
+        """Return the SNP of row ``i``, as the file has it."""
         return self.variants[int(self.rows[i])]
 
     def public_variant(self, i: int) -> Variant:
-        """The SNP of row ``i`` as a release may name it: without its alleles, unless their order is public.
+        """Return the SNP of row ``i`` as a release may name it: without its alleles, unless their order is public.
 
         An order that follows the study tells which allele is the rarer one, and an allele that nobody carries has no
         letter in the file.
@@ -548,9 +534,7 @@ class Cohort:
         with self.bed.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         view = np.frombuffer(mapped, np.uint8)
-        safe = (
-            len(view) - 3 - case.nbytes
-        ) // stride + 1  # rows before this one have room for a whole mask behind them
+        safe = (len(view) - 3 - case.nbytes) // stride + 1  # rows before this have a whole mask behind them
         tail = np.zeros(max(len(self.variants) - safe, 0) * stride + case.nbytes, np.uint8)
         rest = view[3 + max(safe, 0) * stride :]
         tail[: len(rest)] = rest
@@ -580,7 +564,7 @@ class Cohort:
 
 
 def check_bed(bed: Path, people: int, variants: int) -> None:
-    """Magic bytes, order and size of a .bed file against its .fam and .bim."""
+    """Refuse a .bed file whose first bytes, order or size do not fit its .fam and .bim."""
     with bed.open("rb") as file:
         head = file.read(3)
     size, stride = bed.stat().st_size, (people + 3) // 4
@@ -598,73 +582,9 @@ def check_bed(bed: Path, people: int, variants: int) -> None:
 
 
 def group_mask(members: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
-    """A 1 on the low bit of every member's pair, in 64-bit words, an even number of them."""
+    """Return an even number of 64-bit words with a 1 on the low bit of every member's pair."""
     pairs = np.zeros(16 * (-(-stride // 16)) * 4, np.uint8)
     pairs[: len(members)] = members
     quads = pairs.reshape(-1, 4) << np.array([0, 2, 4, 6], np.uint8)
     packed: NDArray[np.uint8] = np.bitwise_or.reduce(quads, axis=1).astype(np.uint8)
     return packed.view(np.uint64)
-
-
-def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
-    """Return the public frequency of the panel's rarer allele for each SNP of ``counts``.
-
-    **Guarantee.** Frequencies and errors depend on the panel and on what a release may name of the SNPs
-    (``GenotypeCounts.public_variant``). Letters of alleles that follow the study are not looked at: plink writes 0 for
-    an allele that nobody carries, so that a panel which knows other alleles would tell whether somebody carries one.
-
-    Parameters
-    ----------
-    path : Path
-        A .frq file of plink or an .afreq file of plink2, of a reference panel.
-    counts : GenotypeCounts
-        The SNPs; the genotypes are not looked at.
-
-    Returns
-    -------
-    array of float
-        One frequency per SNP.
-
-    Raises
-    ------
-    InputError
-        If the file can't be read as such, or does not know a SNP, or its alleles where their order is public.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from dpcausal.gwas import Simulation
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     panel = Path(folder) / "panel.frq"
-    ...     _ = panel.write_text("CHR SNP A1 A2 MAF NCHROBS\\n1 snp1 A G 0.25 1000\\n")
-    ...     read_frequencies(panel, Simulation(people=10, snps=1).counts()).tolist()
-    [0.25]
-    """
-    lines = read_lines(path)
-    header = [word.lstrip("#") for word in lines[0]] if lines else []
-    names = [("SNP", "A1", "A2", "MAF"), ("ID", "ALT", "REF", "ALT_FREQS")]
-    found = next((wanted for wanted in names if set(wanted) <= set(header)), None)
-    if found is None:
-        raise InputError(
-            f"{path.name} is not a table of frequencies: no columns SNP A1 A2 MAF or ID ALT REF ALT_FREQS"
-        )
-    snp, counted, other, share = (header.index(name) for name in found)
-    panel: dict[str, tuple[str, str, float]] = {}
-    for number, fields in enumerate(lines[1:], 2):
-        try:
-            panel[fields[snp]] = (fields[counted], fields[other], float(fields[share]))
-        except (IndexError, ValueError):
-            raise InputError(f"{path.name}, line {number}: no frequency") from None
-    out = np.empty(len(counts))
-    letters_public = counts.allele_order == "public"
-    for i in range(len(counts)):
-        v = counts.public_variant(i)
-        if v.name not in panel:
-            raise InputError(f"{path.name} has no frequency for {v.name}")
-        one, two, frequency = panel[v.name]
-        if letters_public and swapped((one, two), (v.allele1, v.allele2)) is None:
-            raise InputError(f"{path.name} has no frequency for the alleles of {v.name}")
-        out[i] = min(frequency, 1.0 - frequency)
-    if not ((out >= 0) & (out <= 1)).all():
-        raise InputError(f"{path.name}: a frequency outside 0 to 1")
-    return out

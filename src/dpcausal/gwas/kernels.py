@@ -1,7 +1,8 @@
-"""Genotype counts of two groups from PLINK's two bits a person, by popcount.
+"""Compiled kernels of the gwas room.
 
-A person's pair of bits (high, low): 00 homozygous for allele 1, 10 heterozygous, 11 homozygous for allele 2, 01 no
-call. With ``mask`` words that hold a 1 on the low bit of every member of a group,
+**Genotype counts of two groups** from PLINK's two bits a person, by popcount. A person's pair of bits (high, low): 00
+homozygous for allele 1, 10 heterozygous, 11 homozygous for allele 2, 01 no call. With ``mask`` words that hold a 1 on
+the low bit of every member of a group,
 
     hom1 = popcount(~high & ~(low & hidden) & mask),    het = popcount((high & ~low | ~high & low & halved) & mask)
 
@@ -9,15 +10,9 @@ where ``hidden`` and ``halved`` (all ones or all zeros) say what a missing call 
 a word is in use, so two words share one popcount. Rows start at any byte: loads are unaligned, the last word of a
 row reaches into the next one and the mask hides it.
 
-Simulated alleles to PLINK's two bits a person.
-
-One pass over the bytes of a .bim file: where lines end, and whether all have the plain form.
-
-Signed distance of allele counts to the border of significance, in alleles, in closed form.
-
-See ``statistics.py`` for what it is and ``gwas/statistics.proof.md`` for why.
-
-Sums over the hypergeometric law of c11 given the margins, for many margins at once.
+**The other way**: simulated alleles to PLINK's two bits. **Lines** of a .bim file, in one pass over its bytes.
+**Signed distance** of allele counts to the border of significance (``statistics.py``, ``statistics.proof.md``).
+**Sums over the hypergeometric law** of c11 given the margins, for many margins at once (``null_law.py``).
 """
 
 from __future__ import annotations
@@ -30,7 +25,7 @@ import numpy as np
 
 from dpcausal.core.compiled import jit
 from dpcausal.core.proofs import proved
-from dpcausal.counts.kernels.intrinsics import pointer, popcount
+from dpcausal.counts.intrinsics import pointer, popcount
 
 
 @jit()

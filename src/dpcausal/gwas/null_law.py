@@ -4,9 +4,9 @@ Given the public group sizes and the number M1 of copies of allele 1, c11 is hyp
 to do with the phenotype (alleles exchangeable between people: Hardy-Weinberg, as for every allelic test). M1 is a
 secret; what is known about it is a range: nothing (0 to n), a least minor allele frequency, or a frequency per SNP
 from a reference panel, with six standard deviations of sampling on both sides; or a least number of copies that a
-mechanism released (``floor.py``). Everything here is a *bound over that range*, so the level holds whatever M1 is in
-it; privacy does not depend on any of it. Naming the other allele turns M1 into n - M1 and changes no statistic, so
-only margins up to n/2 are computed.
+mechanism released (``statistics.py``). Everything here is a *bound over that range*, so the level holds whatever M1
+is in it; privacy does not depend on any of it. Naming the other allele turns M1 into n - M1 and changes no statistic,
+so only margins up to n/2 are computed.
 
 - ``chi2_tail``: sup of P(chi2 >= q), exact sums in the worst lattice position, so it is smooth in M1 and a grid of
   margins finds it.
@@ -34,7 +34,7 @@ GRID, NODES, SPREAD = 40, 160, 6.0
 
 
 def chi2_quantile(level: float) -> float:
-    """What chi-squared with one degree of freedom passes with probability ``level``: a squared normal quantile.
+    """Return what chi-squared with one degree of freedom passes with probability ``level``: a squared normal quantile.
 
     >>> round(chi2_quantile(5e-8), 4)
     29.7168
@@ -65,35 +65,32 @@ class NullLaw:
             raise InputError(f"a minor allele has 0 to {(self.n1 + self.n0) // 2} copies, not {self.least}")
 
     def margin(self, share: float, sign: float) -> float:
-        """``share`` of all alleles, and SPREAD standard deviations of sampling further down or up."""
+        """Return ``share`` of all alleles, moved by SPREAD standard deviations of sampling down or up."""
         n = self.n1 + self.n0
         return float(np.clip(share * n + sign * SPREAD * np.sqrt(n * share * (1 - share)), 0, n))
 
     @cached_property
-    def _lower(self) -> Floats:
+    def lower(self) -> Floats:
+        """Margins that cover the lower half of the range, closer towards its end."""
         n = self.n1 + self.n0
         low = max(int(self.margin(self.maf, -1.0)), self.least)
         steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1
         return (low + steps).astype(np.float64)
 
-    def lower(self) -> Floats:
-        """Whole numbers that cover the lower half of the range, closer towards its end."""
-        return self._lower
-
     def margins(self) -> Floats:
-        """The same for both halves."""
-        lower = self.lower()
+        """Return margins that cover the whole range: ``lower`` and its mirror image."""
+        lower = self.lower
         return np.unique(np.concatenate([lower, self.n1 + self.n0 - lower]))
 
     def chi2_tail(self, cut: float) -> float:
-        """sup over the range of P(chi2 >= cut)."""
-        margins = self.lower()
+        """Return the sup over the range of P(chi2 >= cut)."""
+        margins = self.lower
         out = np.empty(len(margins))
         kernels.chi2_tails(float(cut), float(self.n1), float(self.n0), margins, out)
         return float(out.max())
 
     def chi2_cut(self, level: float) -> float:
-        """tau with ``chi2_tail(tau) <= level``: the chi-squared quantile, raised until it holds."""
+        """Return tau with ``chi2_tail(tau) <= level``: the chi-squared quantile, raised until it holds."""
         asked = level
         for _ in range(60):
             tau = chi2_quantile(asked)
@@ -104,11 +101,11 @@ class NullLaw:
         raise InputError("no chi-squared threshold has this level: too few people")
 
     def noisy_cuts(self, statistic: Score, level: float, up: float, down: float) -> Floats:
-        """For each of ``margins``: the value passed with probability ``level`` by statistic(c11, c10) + noise.
+        """Return, for each margin, the value that statistic(c11, c10) + noise passes with probability ``level``.
 
         Noise: Exp(scale up) - Exp(scale down); Laplace noise is up = down.
         """
-        lower, margins = self.lower(), self.margins()
+        lower, margins = self.lower, self.margins()
         cuts = self.cuts_at(lower, statistic, level, up, down)
         return np.asarray(cuts[np.searchsorted(lower, np.minimum(margins, self.n1 + self.n0 - margins))])
 
@@ -121,15 +118,15 @@ class NullLaw:
         down: float,
         tolerance: float = 1e-9,
     ) -> Floats:
-        """The same at any margins, rounded up to ``tolerance`` noise scales."""
+        """Return ``noisy_cuts`` at any margins, rounded up to ``tolerance`` noise scales."""
         values, mass = self.laws(statistic, margins)
         out = np.empty(len(values))
         kernels.noisy_cuts(level, values, mass, up, down, tolerance, out)
         return out
 
     def noisy_tails(self, statistic: Score, cuts: Floats, up: float, down: float) -> Floats:
-        """For each cut: sup over the margins of P(statistic(c11, c10) + noise >= cut), a released value's p-value."""
-        values, mass = self.laws(statistic, self.lower())
+        """Return, for each cut, the sup over the margins of P(statistic(c11, c10) + noise >= cut): a p-value."""
+        values, mass = self.laws(statistic, self.lower)
         tails = [
             max(
                 float(kernels.noisy_tail(float(cut), v, w, up, down))
@@ -140,14 +137,14 @@ class NullLaw:
         return np.array(tails)
 
     def laws(self, statistic: Score, margins: Floats) -> tuple[Floats, Floats]:
-        """Values of the statistic and their probabilities, a row for each margin."""
+        """Return the values of a statistic without association and their probabilities, a row for each margin."""
         shape = (len(margins), NODES)
         c11, c10, mass = np.empty(shape), np.empty(shape), np.empty(shape)
         kernels.fill_laws(float(self.n1), float(self.n0), margins, c11, c10, mass)
         return statistic(c11.ravel(), c10.ravel()).reshape(shape), mass
 
     def per_snp(self, cuts: Floats, frequencies: Floats) -> Floats:
-        """The largest of ``cuts`` over the margins that a public frequency of each SNP allows."""
+        """Return the largest of ``cuts`` over the margins that a public frequency of each SNP allows."""
         margins, n = self.margins(), self.n1 + self.n0
         spread = SPREAD * np.sqrt(n * frequencies * (1 - frequencies))
         first = np.searchsorted(margins, frequencies * n - spread, "right") - 1

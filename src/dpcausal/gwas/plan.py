@@ -1,15 +1,6 @@
-"""What a plan may choose from public numbers: the threshold tau a SNP is scored at, and how ``em`` shares its budget.
+"""The plan of a screening: mechanisms, noise and cuts from public numbers alone, before any genotype is seen.
 
-The distance and the unit circle are measured from the border chi2 = tau. Any tau gives a valid test, since the cut is
-set afterwards for the worst margin; which tau is best depends on the noise. With little noise it is the quantile of
-the level (no margin is worse than another). With much noise rare alleles set the cut, whose values lie near the border
-whatever tau is, and every common SNP must first cross a border far out for nothing; a lower tau repairs that.
-
-**Rule.** Of a grid, take what makes z = sqrt(chi2) smallest that a SNP needs to be found half the time, averaged over
-minor allele frequencies from the least known one to 1/2. In ``em`` to be found is to be chosen and to pass the cut.
-**Guarantee** nothing here sees data. **Cost** about a millisecond a candidate. What it brings: ``docs/gwas.md``.
-
-A plan of a screening: mechanisms, noise and cuts from public numbers alone, before any genotype is seen.
+**Cuts.**
 
 - ``svt``: the cut makes each SNP's chance of a false hit level/answers, noise included (``null_law.noisy_cuts``), so
   the family-wise error is at most level by the union bound, whatever threshold noise the SNPs share.
@@ -17,7 +8,15 @@ A plan of a screening: mechanisms, noise and cuts from public numbers alone, bef
   t - a) <= level, since noise is drawn for k SNPs only (a: best of a public grid). The p-value is the same bound at
   the released value.
 
-The threshold tau of the statistic, and how ``em`` shares its budget, are chosen in ``gwas/plan.py``.
+**Threshold.** The distance and the unit circle are measured from the border chi2 = tau. Any tau gives a valid test,
+since the cut is set afterwards for the worst margin; which tau is best depends on the noise. With little noise it is
+the quantile of the level (no margin is worse than another). With much noise rare alleles set the cut, whose values lie
+near the border whatever tau is, and every common SNP must first cross a border far out for nothing; a lower tau repairs
+that. Of a grid of tau and of shares of epsilon to choose by (``em``) the plan takes what makes z = sqrt(chi2) smallest
+that a SNP needs to be found half the time, averaged over minor allele frequencies from the least known one to 1/2. In
+``em`` to be found is to be chosen and to pass the cut. What it brings: ``docs/gwas.md``.
+
+**Cost** about a millisecond a candidate.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import WholeUnit
-from dpcausal.gwas.floor import least_minor_sensitivity
 from dpcausal.gwas.null_law import Floats, NullLaw
-from dpcausal.gwas.statistics import Name, Statistic
+from dpcausal.gwas.statistics import Name, Statistic, least_minor_sensitivity
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace, SparseVector, TopK
 
@@ -55,20 +53,20 @@ class ScreenDesign(NamedTuple):
 
 
 def typical_margins(law: NullLaw) -> Floats:
-    """Margins at PLACES of the range."""
-    n, low = law.n1 + law.n0, law.lower()[0]
+    """Return the margins at PLACES of the range of minor allele frequencies."""
+    n, low = law.n1 + law.n0, law.lower[0]
     return np.asarray(np.round(low + PLACES * (n / 2 - low)), np.float64)
 
 
 def table_at(law: NullLaw, m: Floats, z: Floats | float) -> tuple[Floats, Floats]:
-    """(c11, c10) at margins ``m`` with chi2 = z^2."""
+    """Return the allele counts (c11, c10) at margins ``m`` with chi2 = z^2."""
     n1, n0 = float(law.n1), float(law.n0)
     c11 = m * n1 / (n1 + n0) + z * np.sqrt(n0 * n1 * m * (n1 + n0 - m) / (n1 + n0)) / (n1 + n0)
     return c11, m - c11
 
 
 def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
-    """Average over PLACES of sqrt(chi2) at which the statistic reaches ``cut``; what can't reach it needs the most.
+    """Return sqrt(chi2) at which the statistic reaches ``cut``, averaged over PLACES; the most where it can't.
 
     >>> law = NullLaw(10_000, 10_000, 0.05)
     >>> round(z_needed(Statistic("distance", 10_000, 10_000, 25.0), law, 0.0), 3)
@@ -85,7 +83,7 @@ def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
 
 
 def value_to_be_chosen(score: Statistic, law: NullLaw, snps: int, top: float, scale: float) -> float:
-    """The value v with exp(v/scale) = sum of exp(value/scale) over ``snps`` typical SNPs without effect.
+    """Return the value v with exp(v/scale) = sum of exp(value/scale) over ``snps`` typical SNPs without effect.
 
     Permute-and-flip (like the exponential mechanism) then takes it about half the time. Values beyond chi2 = ``top``,
     which a study of so many SNPs hardly holds, count as that.
@@ -100,12 +98,14 @@ def value_to_be_chosen(score: Statistic, law: NullLaw, snps: int, top: float, sc
 def best_design(
     law: NullLaw, taus: Sequence[float], shares: Sequence[float], passing: Passing
 ) -> ScreenDesign:
-    """The best of all pairs. ``passing(tau, share, margins)``: the statistic, the value found half the time when the
-    cut is that of the worst of ``margins``, and ``whole``.
+    """Return the tau and share with which the weakest association is found.
+
+    ``passing(tau, share, margins)`` gives the statistic, the value found half the time when the cut is that of the
+    worst of ``margins``, and ``whole``.
 
     From the first of ``taus`` down the need falls and then rises: the search stops behind the least.
     """
-    lower = law.lower()
+    lower = law.lower
     few = np.unique(np.concatenate([lower[::8], lower[-1:]]))
     best, least = ScreenDesign(taus[0], shares[0], True), np.inf
     for share in shares:
@@ -181,7 +181,7 @@ class ScreenPlan:
 
     @property
     def hits(self) -> int:
-        """How many are paid for."""
+        """The largest number of SNPs that ``epsilon`` is divided among."""
         return min(self.max_hits, self.answers)
 
     @cached_property
@@ -190,19 +190,19 @@ class ScreenPlan:
         return self.law.chi2_cut(self.level / (2 * self.answers))
 
     def scored(self, tau: float) -> Statistic:
-        """The statistic at a threshold."""
+        """Return the statistic at a threshold ``tau``."""
         return Statistic(self.statistic, 2 * self.cases, 2 * self.controls, tau, self.unit == "person")
 
     @cached_property
     def design(self) -> ScreenDesign:
-        """Threshold and shares, from public numbers."""
+        """The threshold, the share of epsilon to choose by and the kind of cut, from public numbers."""
         svt = self.method == "svt"
         taus = [self.top * step for step in (STEPS if svt else STEPS[::2])]
         shares = SHARES if self.share is None and not svt else (self.share or 0.5,)
         return best_design(self.law, taus[:1] if self.statistic == "chi2" else taus, shares, self._passing)
 
     def _passing(self, tau: float, share: float, margins: Floats) -> tuple[Statistic, float, bool]:
-        """For ``best_design``."""
+        """Return the statistic, the value that is found half the time and ``whole``, for ``best_design``."""
         score, level = self.scored(tau), self.level / self.answers
         if self.method == "svt":
             up, down, middle = self._noise(self._sieve(score))
@@ -216,18 +216,20 @@ class ScreenPlan:
 
     @staticmethod
     def _noise(sieve: SparseVector) -> tuple[float, float, float]:
-        """Scales of the noise up and down, and its median, in the statistic's units."""
+        """Return the scales of the noise up and down, and its median, in the statistic's units."""
         step = sieve.on.step
         return sieve.scales.query * step, sieve.scales.threshold * step, sieve.centre * step
 
     @proved("screen.proof.md")
     def _sieve(self, score: Statistic) -> SparseVector:
+        """Return the mechanism of ``svt`` for a statistic."""
         return SparseVector(
             sensitivity=score.sensitivity, epsilon=self.epsilon, positives=self.hits, neighbours=FIXED_LABELS
         )
 
     @proved("screen.proof.md")
     def _choice(self, score: Statistic, share: float) -> TopK:
+        """Return the mechanism of ``em`` that chooses, with its share of epsilon."""
         return TopK(
             sensitivity=score.sensitivity,
             count=self.hits,
@@ -237,12 +239,13 @@ class ScreenPlan:
 
     @proved("screen.proof.md")
     def _test(self, score: Statistic, share: float) -> Laplace:
+        """Return the mechanism of ``em`` that tests one chosen SNP with what is left of epsilon."""
         each = (self.epsilon - self._choice(score, share).round.epsilon * self.hits) / self.hits * (1 - 1e-12)
         return Laplace(sensitivity=score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
 
     @cached_property
     def score(self) -> Statistic:
-        """The statistic in use."""
+        """The statistic at the threshold of the design."""
         return self.scored(self.design.tau)
 
     @cached_property
@@ -281,12 +284,12 @@ class ScreenPlan:
             self.floor.event("plan")
 
     def sieve_cuts(self) -> Floats:
-        """For each margin of the law: what a SNP without effect passes, noise included, with chance level/answers."""
+        """Return, for each margin, what a SNP without effect passes, noise included, with chance level/answers."""
         up, down, _ = self._noise(self.sieve)
         return self.law.noisy_cuts(self.score, self.level / self.answers, up, down)
 
     def pvalues(self, released: Floats) -> list[float]:
-        """Family-wise p-values of released values (``em``)."""
+        """Return family-wise p-values of released values (``em``)."""
         b = self.test.scale
         if self.design.whole:
             tails = (self.snps * self.law.noisy_tails(self.score, released, b, b)).tolist()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpcausal.core.display import display
-from dpcausal.core.other_names import OtherNames, spellings
+from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.gwas.cohort import Variant
 
@@ -48,8 +48,17 @@ class Hit(OtherNames):
         """Return the columns of the table by name."""
         v = self.variant
         decision = "reject" if self.rejected else "accept"
-        told = (v.chromosome, v.name, v.position, v.allele1, v.allele2, self.statistic, self.pvalue, decision)
-        return dict(zip(COLUMNS, told, strict=True))
+        cells = (
+            v.chromosome,
+            v.name,
+            v.position,
+            v.allele1,
+            v.allele2,
+            self.statistic,
+            self.pvalue,
+            decision,
+        )
+        return dict(zip(COLUMNS, cells, strict=True))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Private screening of many SNPs: sparse vector, or top-k by permute-and-flip and a private test of each.
+"""Private screening of many SNPs (sparse vector, or top-k and a test of each), and a private test of one SNP.
 
 **Protects** one person's genotypes at *all* SNPs (unit "person"), or one allele at each SNP (unit "allele", the
 papers'). Who takes part and who is a case is public, so N0 and N1 are: the statement says so.
@@ -10,7 +10,12 @@ papers'). Who takes part and who is a case is public, so N0 and N1 are: the stat
 Cuts and p-values with their family-wise control are in ``plan.py``.
 **What is known about frequencies** sets the cuts, never the noise: nothing (worst case over all), ``maf`` (no SNP
 below it), ``frequencies`` (of a reference panel, one per SNP), or a floor bought with ``freq_share`` of epsilon
-(``floor.py``). **Cost** O(SNPs), milliseconds for 200,000.
+(``statistics.py``). **Cost** O(SNPs), milliseconds for 200,000.
+
+``single_test`` is for one SNP that was named in advance: the unit circle statistic with Laplace noise
+(``stats/unit_circle.proof.md``). Its null law is exact given M1: the p-value is the worst over what is public about M1
+(a number, or a range of it).
+
 References: Kakizaki, Fukuchi & Sakuma 2017, algorithms 3 and 4 (their threshold noise cancels: ours is drawn once,
 on one side).
 """
@@ -25,15 +30,15 @@ from numpy.typing import ArrayLike
 from dpcausal.core import statement as facts
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
-from dpcausal.core.statement import Public
+from dpcausal.core.statement import PrivacyStatement, Public
 from dpcausal.gwas.cohort import GenotypeCounts
-from dpcausal.gwas.floor import floor_of, least_minor_count
-from dpcausal.gwas.null_law import Floats
+from dpcausal.gwas.null_law import Floats, chi2_quantile
 from dpcausal.gwas.plan import FIXED_LABELS, RISK, UNITS, Method, ScreenPlan, Unit
 from dpcausal.gwas.result import Hit, Screening
-from dpcausal.gwas.statistics import Name
+from dpcausal.gwas.statistics import Name, floor_of, least_minor_count
 from dpcausal.privacy.budget import Budget
-from dpcausal.privacy.mechanisms import begin, release
+from dpcausal.privacy.mechanisms import Laplace, begin, release
+from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity, worst_tail
 
 BLOCK = 16_384  # SNPs asked at a time
 
@@ -48,27 +53,8 @@ class Screen(ScreenPlan):
     ----------
     snps, cases, controls : int
         The public numbers of SNPs, and of people in each group.
-    epsilon : float
-        What the screening costs in total.
-    level : float, default 0.05
-        The family-wise error: the probability that any SNP without association is declared associated.
-    method : str, default "svt"
-        "svt": SNPs in file order, each above its public cut or not (sparse vector); it stops at the last hit that is
-        paid for. "em": ``max_hits`` SNPs are chosen (permute-and-flip), then each is tested with noise.
-    max_hits : int, default 10
-        The most SNPs to release; fewer mean less noise.
-    max_answers : int, default 0
-        The most SNPs to ask, in file order (``svt``); 0 is all.
-    statistic : str, default "distance"
-        "distance", "circle" or "chi2".
-    unit : str, default "person"
-        What is protected: all genotypes of one "person", or one "allele" at each SNP.
-    maf : float, default 0.0
-        A public lower bound on the frequency of every minor allele; 0 is none.
-    share : float or None, default None
-        The share of epsilon that chooses (``em``), the rest tests; None plans it.
-    freq_share : float, default 0.0
-        The share of epsilon that buys a lower bound on the counts of minor alleles; 0 buys none.
+    epsilon, level, method, max_hits, max_answers, statistic, unit, maf, share, freq_share
+        As in ``screen``.
     least : int, default 0
         A lower bound on the counts of minor alleles that was bought already.
 
@@ -170,7 +156,7 @@ class Screen(ScreenPlan):
 
     @proved("screen.proof.md")
     def _with_released_floor(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
-        """The plan for what is left of epsilon and of the level, with a floor of allele counts."""
+        """Return the plan for what is left of epsilon and of the level, with a floor of allele counts."""
         n = 2 * (self.cases + self.controls)
         noisy = float(
             release(self.floor, budget, "gwas: rarest allele", float(least_minor_count(c11, c10, n)))
@@ -187,6 +173,7 @@ class Screen(ScreenPlan):
     def _svt(
         self, counts: GenotypeCounts, values: Floats, known: Floats | None, budget: Budget
     ) -> tuple[list[Hit], int]:
+        """Release which SNPs are above their cuts, in file order; return them and how many were asked."""
         cuts = self.sieve_cuts()
         above = (values - (cuts.max() if known is None else self.law.per_snp(cuts, known)))[: self.answers]
         session = begin(self.sieve, budget, "gwas: sparse vector", -self.sieve.centre * self.sieve.on.step)
@@ -206,6 +193,7 @@ class Screen(ScreenPlan):
     def _em(
         self, counts: GenotypeCounts, values: Floats, risk: float, budget: Budget
     ) -> tuple[list[Hit], int]:
+        """Release the SNPs with the largest values and a noisy value of each; return them and how many were asked."""
         rows = release(self.choice, budget, "gwas: top-k", values)
         noisy = np.array([float(release(self.test, budget, "gwas: test", float(values[i]))) for i in rows])
         hits = []
@@ -292,3 +280,110 @@ def screen(
         freq_share=freq_share,
     )  # fmt: skip
     return plan.run(counts, frequencies=frequencies, ledger=ledger, dataset=dataset)
+
+
+@dataclass(frozen=True)
+class SingleTest:
+    """The answer of ``gwas.single_test``.
+
+    Attributes
+    ----------
+    statistic : float
+        The statistic, released with noise.
+    pvalue : float
+        Its p-value, with the noise accounted for.
+    rejected : bool
+        Whether the SNP is declared associated.
+    privacy : PrivacyStatement
+        What it cost and what that means.
+    """
+
+    statistic: float
+    pvalue: float
+    rejected: bool
+    privacy: PrivacyStatement
+
+
+@proved("screen.proof.md")
+def single_test(
+    c11: int,
+    c10: int,
+    n1: int,
+    n0: int,
+    epsilon: float,
+    *,
+    level: float = 0.05,
+    margin: int | tuple[int, int] | None = None,
+    unit: Unit = "person",
+    ledger: str | None = None,
+    dataset: str | None = None,
+) -> SingleTest:
+    """Test one SNP that was named in advance: c11 of n1 alleles of the cases against c10 of n0 of the controls.
+
+    **Guarantee**: epsilon-DP for one person's genotypes, or one allele; who is a case is public.
+
+    Parameters
+    ----------
+    c11, c10 : int
+        Copies of allele 1 among cases and among controls.
+    n1, n0 : int
+        Alleles of the cases and of the controls: twice the numbers of people. Public.
+    epsilon : float
+        What the test costs.
+    level : float, default 0.05
+        The size of the test.
+    margin : int, pair of int or None, default None
+        The copies of allele 1 in both groups together, or a range of it, where that is public.
+    unit : str, default "person"
+        What is protected: "person" or "allele".
+    ledger : str or None, default None
+        The address of a ledger that is charged first.
+    dataset : str or None, default None
+        The name of the data set in the ledger.
+
+    Returns
+    -------
+    SingleTest
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given.
+    BudgetError
+        If the ledger does not allow it.
+
+    Examples
+    --------
+    >>> single_test(900, 500, 1000, 1000, epsilon=10.0).rejected
+    True
+    """
+    if unit not in UNITS or not 0.0 < level < 1.0:
+        raise InputError("unit must be person or allele, and level within 0 and 1")
+    low, high = (margin, margin) if isinstance(margin, int) else margin or (0, n0 + n1)
+    if not 0 <= low <= high <= n0 + n1:
+        raise InputError("the public margin must lie within 0 and the number of alleles")
+    tau = chi2_quantile(level)
+    sensitivity = unit_circle_sensitivity(n1, n0, tau, person=unit == "person")
+    noise = Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=FIXED_LABELS)
+    budget = Budget(
+        epsilon,
+        neighbours=FIXED_LABELS,
+        ledger=ledger,
+        dataset=dataset,
+        note={"command": "gwas", "method": "single"},
+    )
+    value = float(unit_circle(c11, c10, n1, n0, tau))
+    noisy = float(release(noise, budget, "gwas: single test", value))
+    pvalue = worst_tail(noisy, n1, n0, (low, high), tau, noise.scale)
+    known = (
+        facts.FrequenciesKnown("no-frequency")
+        if margin is None
+        else facts.CopiesOfAllele(least=low, most=high)
+    )
+    statement = budget.statement(
+        released=[facts.Noisy("one-snp")],
+        public=[facts.GroupsKnown("alleles", cases=n1, controls=n0), known],
+        adaptive=False,
+        unit=UNITS[unit],
+    )
+    return SingleTest(noisy, pvalue, pvalue <= level, statement)

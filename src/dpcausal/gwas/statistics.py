@@ -1,22 +1,15 @@
-"""How many alleles must change before a SNP's chi-squared test flips: Johnson & Shmatikov's score, in closed form.
+"""The statistics that a SNP is screened by: their values, sensitivities and what they say of chi-squared.
 
-**Formula.** The tables (c11, c10) with chi-squared below tau are the lattice points of an ellipse
-(``stats/unit_circle.py``) within the box [0, n1] x [0, n0] of possible allele counts. The score is the distance
-|dc11| + |dc10| *in real numbers, within the box*, from the table to the ellipse if it lies outside (significant),
-and minus the distance to the rest of the box if it lies inside. Positive iff chi2 > tau.
-**Guarantee.** Labels fixed, n0 and n1 public: one allele moves it by at most 1, one person (two alleles of one
-group) by at most 2 (``statistics.proof.md``); both attained. No -1/2 trick is needed because the distance is
-continuous.
-**Cost** about 30 ns a SNP (the lattice version scans O(n) tables). **Edge cases**: where no table is significant the
-score is the constant -n.
+c11 of n1 alleles of the cases and c10 of n0 of the controls are allele 1. Labels are fixed, n0 and n1 public.
 
-It is never nearer to the border than the unit circle's (||V|| - 1)/Delta, and unlike it does not put rare alleles
-on the border: a SNP nobody carries is as far from significance as the alleles it lacks.
-References: Johnson & Shmatikov 2013, section 4 (they count with a scan, and with sensitivity left to the reader).
-
-The statistics a SNP can be screened by, with what one person moves them and what their null law is.
-
-- ``distance`` (default): signed number of alleles to the border of significance (``gwas/statistics.py``).
+- ``distance`` (default): how many alleles must change before the chi-squared test flips, in closed form. The tables
+  with chi-squared below tau are the lattice points of an ellipse (``stats/unit_circle.py``) within the box
+  [0, n1] x [0, n0]. The score is the distance |dc11| + |dc10| *in real numbers, within the box*, from the table to the
+  ellipse if it lies outside (significant), and minus the distance to the rest of the box if it lies inside. One allele
+  moves it by at most 1 (``statistics.proof.md``); no -1/2 trick is needed because the distance is continuous. Where no
+  table is significant the score is the constant -n. It is never nearer to the border than the unit circle's
+  (||V|| - 1)/Delta, and unlike it does not put rare alleles on the border: a SNP nobody carries is as far from
+  significance as the alleles it lacks. **Cost** about 30 ns a SNP (the lattice version scans O(n) tables).
 - ``circle``: the unit circle's ||V|| (``stats/unit_circle.py``), the paper's.
 - ``chi2``: chi-squared itself, output perturbation, the baseline (``stats/chi2.py``).
 
@@ -30,6 +23,16 @@ tau a^2.
 distance: given M1, chi2 = (c11 - mu)^2/v, v <= n0 n1/(4 n). Moving c11 and c10 by t against each other costs 2 t
 alleles and reaches the border when |c11 - mu| - t = sqrt(tau v); the score is at most that 2 t, so score > a >= 0
 gives chi2 > (sqrt(tau) + a/(2 sqrt(v)))^2 >= (sqrt(tau) + a sqrt(n/(n0 n1)))^2.
+
+**A floor of allele counts**, bought with a little of epsilon where no frequency is public. m = least over all SNPs of
+min(M1, n - M1), the copies of the rarer allele, is released as m + Laplace noise. The floor is the released value less
+what the noise exceeds with probability ``risk``, so with probability at least 1 - risk every SNP has at least so many
+copies of either allele, and cuts need hold for those margins only. ``risk`` is taken from the level of the tests. One
+person moves m by at most 2 although the person changes every SNP (``floor.proof.md``): for .15 of epsilon the noise has
+scale 13 copies, where frequencies themselves would cost that for *each* SNP. A SNP that nobody carries gives floor 0:
+the worst case, and what it cost is gone.
+
+Reference: Johnson & Shmatikov 2013, section 4 (they count with a scan, and with sensitivity left to the reader).
 """
 
 from __future__ import annotations
@@ -44,15 +47,15 @@ from numpy.typing import ArrayLike, NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.gwas.kernels import signed_distances
+from dpcausal.privacy.mechanisms import Laplace
 from dpcausal.stats.chi2 import checked_groups, chi2_sensitivity
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
 
-MAX_ALLELES = (
-    10**9
-)  # in both groups together, up to which the distance is proved to err by less than a grid counts
+MAX_ALLELES = 10**9  # in both groups, up to which the distance is proved to err by less than a grid counts
 
 
 def _checked_alleles(n0: int, n1: int) -> None:
+    """Refuse groups for which the distance is not proved."""
     checked_groups(n0, n1)
     if n0 + n1 > MAX_ALLELES:
         raise InputError(
@@ -62,7 +65,7 @@ def _checked_alleles(n0: int, n1: int) -> None:
 
 @proved("statistics.proof.md")
 def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) -> NDArray[np.float64]:
-    """Score of many tables: c11 of n1 and c10 of n0 alleles are allele 1.
+    """Return the signed distance of many tables to the border of significance, in alleles.
 
     >>> allele_distance([5, 9], [5, 1], 10, 10, 3.84).round(3).tolist()
     [-4.013, 3.618]
@@ -78,7 +81,7 @@ def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float
 
 @proved("statistics.proof.md")
 def allele_distance_sensitivity(*, person: bool = True) -> float:
-    """How far one person (or one allele) moves the score."""
+    """Return how far one person (or one allele) moves the score."""
     return 2.0 if person else 1.0
 
 
@@ -87,7 +90,7 @@ Name = Literal["distance", "circle", "chi2"]
 
 @proved("statistics.proof.md")
 def allelic_chi2(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int) -> NDArray[np.float64]:
-    """Chi-squared of 2 x 2 allele counts, without continuity correction; 0 where an allele is absent.
+    """Return chi-squared of 2 x 2 allele counts, without continuity correction; 0 where an allele is absent.
 
     >>> allelic_chi2([352, 0], [342, 0], 1000, 1000).round(4).tolist()
     [0.2207, 0.0]
@@ -118,7 +121,7 @@ class Statistic:
             checked_groups(self.n0, self.n1)
 
     def __call__(self, c11: ArrayLike, c10: ArrayLike) -> NDArray[np.float64]:
-        """Values of many SNPs."""
+        """Return the values of many SNPs."""
         if self.name == "distance":
             return allele_distance(c11, c10, self.n1, self.n0, self.tau)
         if self.name == "circle":
@@ -140,7 +143,34 @@ class Statistic:
         return {"distance": 0.0, "circle": 1.0, "chi2": self.tau}[self.name]
 
     def chi2_beyond(self, value: float) -> float:
-        """q such that a value above this one implies chi2 > q; ``value`` at least the border."""
+        """Return q such that a value above this one implies chi2 > q; ``value`` is at least the border."""
         if self.name == "distance":
             return (math.sqrt(self.tau) + value * math.sqrt((self.n1 + self.n0) / (self.n1 * self.n0))) ** 2
         return self.tau * value * value if self.name == "circle" else value
+
+
+@proved("floor.proof.md")
+def least_minor_count(c11: ArrayLike, c10: ArrayLike, n: int) -> int:
+    """Return the copies of the rarer allele at the SNP where it is rarest; ``n`` alleles at each.
+
+    >>> least_minor_count([5, 90, 40], [9, 95, 60], 200)
+    14
+    """
+    m1 = np.asarray(c11, np.int64) + np.asarray(c10, np.int64)
+    return int(min(m1.min(), n - m1.max()))
+
+
+@proved("floor.proof.md")
+def least_minor_sensitivity(*, person: bool = True) -> float:
+    """Return how far one person (or one allele at each SNP) moves ``least_minor_count``."""
+    return 2.0 if person else 1.0
+
+
+def floor_of(noisy: float, noise: Laplace, risk: float, n: int) -> int:
+    """Return a lower bound of the released count that holds with probability 1 - risk, within 0 and n/2.
+
+    P(L >= t) = a^t/(1 + a), a = exp(-1/b), for discrete Laplace noise of scale b on the integers.
+    """
+    b = noise.steps[1]
+    margin = math.ceil(b * math.log(1.0 / (risk * (1.0 + math.exp(-1.0 / b))))) * noise.on.step
+    return int(min(max(noisy - margin, 0.0), n // 2))

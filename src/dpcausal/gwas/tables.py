@@ -1,17 +1,23 @@
-"""Genotype counts made elsewhere: plink's .model tables, or a pair of plink2 .gcount tables.
+"""Tables of plink: genotype counts made elsewhere, and public allele frequencies.
 
-So counting can run by chromosome where the genotypes are, and only counts travel. Group sizes are given, since they
-are public and a table with missing calls does not tell them: what a SNP lacks of them is counted by the rules of
-``cohort.py`` for missing calls. Several files are read one after the other.
+**Counts** (.model, or a pair of plink2 .gcount tables). Counting can run by chromosome where the genotypes are, and
+only counts travel. Group sizes are given, since they are public and a table with missing calls does not tell them: what
+a SNP lacks of them is counted by the rules of ``cohort.py`` for missing calls. Several files may be given.
 
 - ``.model`` (plink --model, rows GENO): CHR SNP A1 A2 TEST AFF UNAFF, counts hom1/het/hom2.
 - ``.gcount`` (plink2 --geno-counts), one of cases and one of controls, the same SNPs: allele 1 is ALT. Where the two
   name a SNP's alleles the other way round, the counts of controls are turned.
+
+**Frequencies** of a reference panel (plink's .frq or plink2's .afreq), matched by SNP name. The frequency is that of
+the panel's rarer allele, whichever allele the .bim file counts: cuts are the same for both, so the order of the .bim
+file does not enter. A SNP the panel does not know, or with other alleles, is an error: a public list should cover what
+is screened. "0" and "." in a .bim file stand for an allele nobody in the study carries; they agree with any, so that no
+error tells of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +42,7 @@ PLACES = {"allele1": 0, "het": 1, "reference": 2}  # of (hom1, het, hom2): what 
 
 @proved("cohort.proof.md")
 def with_missing(counts: Counted, people: int, missing: str) -> Counted:
-    """Counts (hom1, het, hom2) of each SNP, with what lacks of ``people`` added by the rule.
+    """Return the counts (hom1, het, hom2) of each SNP with missing calls added by the rule, up to ``people``.
 
     >>> with_missing(np.array([[1, 2, 3]]), 10, "het").tolist()
     [[1, 6, 3]]
@@ -49,7 +55,7 @@ def with_missing(counts: Counted, people: int, missing: str) -> Counted:
 def checked(
     entries: Sequence[Entry], cases: int, controls: int, missing: MissingRule, allele_order: AlleleOrder
 ) -> GenotypeCounts:
-    """Counts of (hom1, het, hom2) x (case, control) within the public group sizes."""
+    """Return the counts of (hom1, het, hom2) x (case, control), which must fit the public group sizes."""
     check_missing_rule(missing, allele_order)
     if cases < 1 or controls < 1:
         raise InputError("give the public numbers of cases and controls (people), both at least 1")
@@ -68,20 +74,27 @@ def checked(
     return GenotypeCounts(table, cases, controls, variants, np.arange(len(entries)), missing, allele_order)
 
 
-def whole(word: str, where: str) -> int:
-    """A count."""
-    if not word.isdigit():
+def rows_of(path: Path, *names: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the named columns of every row of a table, each with the file and line to name in an error."""
+    lines = read_lines(path)
+    if not lines:
+        raise InputError(f"{path.name} is empty")
+    places = {name.lstrip("#"): i for i, name in enumerate(lines[0])}
+    for name in names:
+        if name not in places:
+            raise InputError(f"{path.name} has no column {name}")
+    for number, fields in enumerate(lines[1:], 2):
+        where = f"{path.name}, line {number}"
+        if len(fields) != len(lines[0]):
+            raise InputError(f"{where}: not as many columns as the header")
+        yield where, [fields[places[name]] for name in names]
+
+
+def whole_numbers(words: Sequence[str], where: str) -> tuple[int, ...]:
+    """Return the counts that words stand for."""
+    if not all(word.isdigit() for word in words):
         raise InputError(f"{where}: a count that is not a whole number")
-    return int(word)
-
-
-def columns_of(header: list[str], names: Sequence[str], path: Path) -> list[int]:
-    """Places of the named columns."""
-    places = {name.lstrip("#"): i for i, name in enumerate(header)}
-    lacking = [name for name in names if name not in places]
-    if lacking:
-        raise InputError(f"{path.name} has no column {lacking[0]}")
-    return [places[name] for name in names]
+    return tuple(map(int, words))
 
 
 def read_model(
@@ -121,24 +134,19 @@ def read_model(
     ...     read_model([path], cases=6, controls=6).table.tolist()
     [[1, 2, 0, 2]]
     """
+    names = ("CHR", "SNP", "A1", "A2", "TEST", "AFF", "UNAFF")
     entries: list[Entry] = []
     for path in paths:
-        lines = read_lines(path)
-        if not lines:
-            raise InputError(f"{path.name} is empty")
-        c, s, a1, a2, test, aff, unaff = columns_of(
-            lines[0], ("CHR", "SNP", "A1", "A2", "TEST", "AFF", "UNAFF"), path
-        )
-        for number, fields in enumerate(lines[1:], 2):
-            if len(fields) <= max(c, s, a1, a2, test, aff, unaff):
-                raise InputError(f"{path.name}, line {number}: too few columns")
-            if fields[test] != "GENO":
+        for where, (chromosome, snp, allele1, allele2, test, cases_text, controls_text) in rows_of(
+            path, *names
+        ):
+            if test != "GENO":
                 continue
-            words = [*fields[aff].split("/"), *fields[unaff].split("/")]
+            words = [*cases_text.split("/"), *controls_text.split("/")]
             if len(words) != 6:
-                raise InputError(f"{path.name}, line {number}: AFF and UNAFF must hold three counts each")
-            numbers = tuple(whole(word, f"{path.name}, line {number}") for word in words)
-            entries.append((Variant(fields[c], fields[s], 0, fields[a1], fields[a2]), numbers))
+                raise InputError(f"{where}: AFF and UNAFF must hold three counts each")
+            variant = Variant(chromosome, snp, 0, allele1, allele2)
+            entries.append((variant, whole_numbers(words, where)))
     return checked(entries, cases, controls, missing, allele_order)
 
 
@@ -196,18 +204,70 @@ def read_gcount(
     return checked(both, cases, controls, missing, allele_order)
 
 
-def gcount_lines(path: Path) -> list[Entry]:
-    """SNP and (hom1, het, hom2) of every line."""
-    lines = read_lines(path)
-    if not lines:
-        raise InputError(f"{path.name} is empty")
-    names = ("CHROM", "ID", "REF", "ALT", "HOM_REF_CT", "HET_REF_ALT_CTS", "TWO_ALT_GENO_CTS")
-    c, s, ref, alt, hom2, het, hom1 = columns_of(lines[0], names, path)
-    found: list[Entry] = []
-    for number, fields in enumerate(lines[1:], 2):
-        if len(fields) != len(lines[0]):
-            raise InputError(f"{path.name}, line {number}: not as many columns as the header")
-        where = f"{path.name}, line {number}"
-        counts = tuple(whole(fields[place], where) for place in (hom1, het, hom2))
-        found.append((Variant(fields[c], fields[s], 0, fields[alt], fields[ref]), counts))
-    return found
+def gcount_lines(path: Path) -> Iterator[Entry]:
+    """Yield the SNP and (hom1, het, hom2) of every line of a .gcount file."""
+    names = ("CHROM", "ID", "REF", "ALT", "TWO_ALT_GENO_CTS", "HET_REF_ALT_CTS", "HOM_REF_CT")
+    for where, (chromosome, snp, reference, alternate, *counts) in rows_of(path, *names):
+        yield Variant(chromosome, snp, 0, alternate, reference), whole_numbers(counts, where)
+
+
+def read_frequencies(path: Path, counts: GenotypeCounts) -> NDArray[np.float64]:
+    """Return the public frequency of the panel's rarer allele for each SNP of ``counts``.
+
+    **Guarantee.** Frequencies and errors depend on the panel and on what a release may name of the SNPs
+    (``GenotypeCounts.public_variant``). Letters of alleles that follow the study are not looked at: plink writes 0 for
+    an allele that nobody carries, so that a panel which knows other alleles would tell whether somebody carries one.
+
+    Parameters
+    ----------
+    path : Path
+        A .frq file of plink or an .afreq file of plink2, of a reference panel.
+    counts : GenotypeCounts
+        The SNPs; the genotypes are not looked at.
+
+    Returns
+    -------
+    array of float
+        One frequency per SNP.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read as such, or does not know a SNP, or its alleles where their order is public.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dpcausal.gwas import Simulation
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     panel = Path(folder) / "panel.frq"
+    ...     _ = panel.write_text("CHR SNP A1 A2 MAF NCHROBS\\n1 snp1 A G 0.25 1000\\n")
+    ...     read_frequencies(panel, Simulation(people=10, snps=1).counts()).tolist()
+    [0.25]
+    """
+    header = {word.lstrip("#") for word in next(iter(read_lines(path)), [])}
+    known = [("SNP", "A1", "A2", "MAF"), ("ID", "ALT", "REF", "ALT_FREQS")]
+    names = next((wanted for wanted in known if header.issuperset(wanted)), None)
+    if names is None:
+        raise InputError(
+            f"{path.name} is not a table of frequencies: no columns SNP A1 A2 MAF or ID ALT REF ALT_FREQS"
+        )
+    panel: dict[str, tuple[str, str, float]] = {}
+    for where, (snp, counted, other, share) in rows_of(path, *names):
+        try:
+            panel[snp] = (counted, other, float(share))
+        except ValueError:
+            raise InputError(f"{where}: no frequency") from None
+    out = np.empty(len(counts))
+    letters_public = counts.allele_order == "public"
+    for i in range(len(counts)):
+        v = counts.public_variant(i)
+        if v.name not in panel:
+            raise InputError(f"{path.name} has no frequency for {v.name}")
+        one, two, frequency = panel[v.name]
+        if letters_public and swapped((one, two), (v.allele1, v.allele2)) is None:
+            raise InputError(f"{path.name} has no frequency for the alleles of {v.name}")
+        out[i] = min(frequency, 1.0 - frequency)
+    if not ((out >= 0) & (out <= 1)).all():
+        raise InputError(f"{path.name}: a frequency outside 0 to 1")
+    return out

@@ -1,9 +1,4 @@
-"""Words of a .bif text, read one after another, with the line to name in an error.
-
-The text is cut in one pass by one regular expression, which is what makes files of megabytes quick to read;
-line numbers are worked out only when an error needs one.
-
-Read Bayesian networks from .bif files (the Interchange Format, as JavaBayes and bnlearn write it).
+r"""Bayesian networks in .bif files (the Interchange Format, as JavaBayes and bnlearn write it): read and written.
 
     network NAME { property ...; }
     variable smoke { type discrete [ 2 ] { yes, no }; property ...; }
@@ -14,14 +9,13 @@ A name is any run of characters without blanks, quotes and ``, ; { } ( ) [ ] |``
 quotes on one line (with ``\"``, ``\\``, ``\n`` and ``\r`` inside). Commas count as blanks and ``|`` may be
 missing, as in JavaBayes. Comments are ``//`` and ``/* */``. In ``table`` the variable's own level changes
 slowest and the last parent's fastest. Rows that are not listed take ``default``; without one they are an
+error. Rows that sum to within 0.01 of 1 are divided by their sum (published tables are rounded); further off is an
 error.
 
-Rows that sum to within 0.01 of 1 are divided by their sum (published tables are rounded); further off is an
-error.
+The text is cut in one pass by one regular expression, which is what makes files of megabytes quick to read;
+line numbers are worked out only when an error needs one.
 
 Reference: Cozman (1998), "The Interchange Format for Bayesian Networks", version 0.15.
-
-Write Bayesian networks to .bif files that ``bif`` and other programs read.
 """
 
 from __future__ import annotations
@@ -33,16 +27,13 @@ import zlib
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.networks.network import SUM_TOLERANCE, Network, Variable
-
-if TYPE_CHECKING:
-    from dpcausal.networks.network import Network, Variable
 
 # A comment matches outside the group and so gives an empty word; blanks and commas match nothing.
 _WORD = re.compile(r"""//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*"|[;{}()\[\]|]|[^\s,;{}()\[\]|"]+|")""")
@@ -63,8 +54,8 @@ class Tokens:
         """Raise the one ``InputError``, at the word last taken unless ``at`` says otherwise."""
         position = self.at - 1 if at is None else at
         line = self.text.count("\n") + 1
-        kept = (found for found in _WORD.finditer(self.text) if found[1])
-        for i, found in enumerate(kept):
+        words = (found for found in _WORD.finditer(self.text) if found[1])
+        for i, found in enumerate(words):
             if i >= position:
                 line = self.text.count("\n", 0, found.start()) + 1
                 break
@@ -72,11 +63,11 @@ class Tokens:
         raise InputError(f"{self.source}, line {line}: {shown}") from None
 
     def finished(self) -> bool:
-        """Whether no word is left."""
+        """Return whether no word is left."""
         return self.at >= len(self.words)
 
     def take(self) -> str:
-        """The next word, as written."""
+        """Return the next word, as written."""
         if self.finished():
             self.fail("the text ends too early", len(self.words))
         self.at += 1
@@ -93,7 +84,7 @@ class Tokens:
         return self.unquoted(self.take(), self.at - 1)
 
     def unquoted(self, word: str, at: int) -> str:
-        """The name that the word at position ``at`` stands for."""
+        """Return the name that the word at position ``at`` stands for."""
         if word == '"':
             self.fail("a quote is not closed", at)
         if word in _PUNCTUATION:
@@ -115,22 +106,13 @@ class Tokens:
     def numbers(self) -> list[float]:
         """Take the numbers up to the next semicolon."""
         start = self.at
-        words = self.until(";")
-        try:
-            return list(map(float, words))
-        except ValueError:
-            for i, word in enumerate(words):
-                if not _is_number(word):
-                    self.fail(f"expected a number, not {word!r}", start + i)
-            raise
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+        found = []
+        for i, word in enumerate(self.until(";")):
+            try:
+                found.append(float(word))
+            except ValueError:
+                self.fail(f"expected a number, not {word!r}", start + i)
+        return found
 
 
 MOST_CELLS = 1 << 27
@@ -178,7 +160,7 @@ def read_bif(path: str | os.PathLike[str]) -> Network:
 
 
 def parse_bif(text: str, source: str = "text") -> Network:
-    """The network in a .bif text; ``source`` is what errors call it.
+    """Return the network in a .bif text; ``source`` is what errors call it.
 
     >>> parse_bif("network n {} variable a { type discrete [2] { x, y }; } probability (a) { table .2 .8; }")
     Network(n, 1 variables, 0 arrows)
@@ -195,6 +177,7 @@ class _Reader:
         self.variables: dict[str, Variable] = {}
 
     def network(self) -> Network:
+        """Read all blocks and return the network."""
         name = "unknown"
         tables: list[int] = []
         while not self.tokens.finished():
@@ -224,6 +207,7 @@ class _Reader:
             raise InputError(f"{source}: {error}") from None
 
     def variable(self) -> None:
+        """Read a block that declares a variable."""
         tokens = self.tokens
         name, at = tokens.name(), tokens.at - 1
         if name in self.levels:
@@ -240,6 +224,7 @@ class _Reader:
             tokens.fail(f'variable "{name}" has no type', at)
 
     def type_of(self, name: str) -> dict[str, int]:
+        """Read the levels of a variable; return the place of each."""
         tokens = self.tokens
         tokens.expect("discrete")
         tokens.expect("[")
@@ -257,6 +242,7 @@ class _Reader:
         return levels
 
     def probability(self) -> None:
+        """Read a block with the table of a variable."""
         tokens = self.tokens
         tokens.expect("(")
         at = tokens.at
@@ -275,7 +261,7 @@ class _Reader:
             tokens.fail(str(error), at)
 
     def table(self, name: str, parents: list[str], at: int) -> NDArray[np.float64]:
-        """Rows up to the closing brace, as an array with the variable's own axis last."""
+        """Return the rows up to the closing brace, as an array with the variable's own axis last."""
         tokens = self.tokens
         size = len(self.levels[name])
         shape = tuple(len(self.levels[parent]) for parent in parents)
@@ -319,6 +305,7 @@ class _Reader:
         return table.reshape(*shape, size)
 
     def entries(self, count: int) -> list[float]:
+        """Take so many numbers."""
         start = self.tokens.at
         found = self.tokens.numbers()
         if len(found) != count:
@@ -326,7 +313,7 @@ class _Reader:
         return found
 
     def row_number(self, parents: list[str]) -> int:
-        """The row that the levels up to the closing parenthesis select: mixed radix, last parent fastest."""
+        """Return the row that the levels up to the closing parenthesis select: mixed radix, last parent fastest."""
         tokens = self.tokens
         start = tokens.at
         words = tokens.until(")")
@@ -381,11 +368,9 @@ def write_bif(network: Network, path: str | os.PathLike[str]) -> None:
 
 
 def format_bif(network: Network) -> str:
-    """The .bif text of ``network``: probabilities with all their digits, one row per configuration of
-    parents.
+    """Return the .bif text of a network: probabilities with all their digits, a row per configuration of parents.
 
-    Names with blanks or punctuation are quoted. Whether levels are ordered has no place in the format and
-    is lost.
+    Names with blanks or punctuation are quoted. Whether levels are ordered has no place in the format and is lost.
 
     >>> from dpcausal.networks import load
     >>> print(format_bif(load("asia")).split("probability")[-1], end="")
@@ -411,6 +396,7 @@ def format_bif(network: Network) -> str:
 
 
 def _rows(network: Network, variable: Variable) -> list[str]:
+    """Return the lines of a variable's table."""
     rows = variable.table.reshape(-1, variable.size).tolist()
     if not variable.parents:
         return [f"  table {', '.join(map(repr, rows[0]))};"]
@@ -422,6 +408,7 @@ def _rows(network: Network, variable: Variable) -> list[str]:
 
 
 def _name(name: str) -> str:
+    """Return a name, in quotes where it needs them."""
     if _PLAIN.fullmatch(name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")

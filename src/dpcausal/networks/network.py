@@ -2,31 +2,20 @@
 
     P(v_1, ..., v_d) = product over i of P(v_i | parents of v_i)
 
-Everything in a network is public. It makes synthetic data for tests, demonstrations and benchmarks; it is no
-mechanism and protects nobody.
+Everything in a network is public. It makes synthetic data for tests, demonstrations and benchmarks, with numpy's seeded
+generator; it is no mechanism and protects nobody.
 
-Rows from a network, by ancestral sampling.
+**Rows** come from ancestral sampling: variables with parents first. A row draws u uniform on [0, 1) and takes the level
+whose part of [0, 1) holds u, the parts being laid out by the cumulative table row of its parents' levels; the level is
+found by bisection over all rows at once. A level of probability 0 is never drawn. **Cost** O(n x variables x log
+levels) time; n bytes per variable (two where it has more than 256 levels). Rows are made in blocks that fit the
+processor's cache, so nothing else of size n is held.
 
-Go through the variables with parents first. A row draws u uniform on [0, 1) and takes the level whose part
-of [0, 1) holds u, the parts being laid out by the cumulative table row of its parents' levels; the level is
-found by bisection over all rows at once. A level of probability 0 is never drawn.
+**Exact probabilities** come from variable elimination [1]. Variables that are no ancestors of the columns asked for sum
+to 1 and are left out. The others are summed out one at a time, the one with the smallest product table first. **Cost**
+exponential in the tree width of the moral graph; a product table above 2^24 cells is an ``InputError``.
 
-Cost: O(n x variables x log levels) time; n bytes per variable (two where it has more than 256 levels). Rows
-are made in blocks that fit the processor's cache, so nothing else of size n is held.
-
-The numbers come from numpy's seeded generator: this is synthetic data, and no noise of any mechanism.
-
-Exact probabilities of a network, by variable elimination. For tests and for knowing the truth of a
-benchmark.
-
-    P(columns) = sum over all other variables of the product of tables
-
-Variables that are no ancestors of ``columns`` sum to 1 and are left out. The others are summed out one at a
-time, the one with the smallest product table first.
-
-Cost: exponential in the tree width of the moral graph; a product table above 2^24 cells is an ``InputError``.
-
-Reference: Koller and Friedman (2009), section 9.3.
+Reference: [1] Koller and Friedman (2009), section 9.3.
 """
 
 from __future__ import annotations
@@ -35,23 +24,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from operator import index
 from string import ascii_letters
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpcausal.core.arguments import checked_count
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Codes, Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.graphs import Graph, cpdag
 
-if TYPE_CHECKING:
-    pass
-
 SUM_TOLERANCE = 0.01  # published tables are rounded; a row this near to 1 is divided by its sum
+BLOCK = 1 << 14  # rows that are sampled at a time
+MOST_CELLS = 1 << 24  # of a product table
+
+Factor = tuple[tuple[str, ...], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -192,7 +181,7 @@ class Network:
         return len(self._variables)
 
     def sizes(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Number of levels of each named variable."""
+        """Return the number of levels of each named variable."""
         return tuple(self[name].size for name in names)
 
     @cached_property
@@ -206,14 +195,58 @@ class Network:
         return Schema({v.name: Categorical(v.levels, ordered=v.ordered) for v in self})
 
     def sample(self, n: int, seed: int | np.random.Generator) -> Dataset:
-        """``n`` independent rows; the same ``seed`` gives the same rows. See ``sampling``."""
+        """Return ``n`` independent rows.
 
-        return sample(self, n, seed)
+        The same seed gives the same rows with the same version of numpy; the rows for a smaller n are not promised to
+        be the first of those for a larger one. ``InputError`` for n < 0 or a seed that is not a number >= 0.
+
+        >>> from dpcausal.networks import load
+        >>> load("asia").sample(5, seed=1).codes["smoke"].dtype
+        dtype('uint8')
+        """
+        rows = checked_count(n, "n")
+        rng = (
+            seed
+            if isinstance(seed, np.random.Generator)
+            else np.random.default_rng(checked_count(seed, "seed"))
+        )
+        codes: dict[str, Codes] = {
+            v.name: np.empty(rows, np.uint8) if v.size <= 256 else np.empty(rows, np.uint16) for v in self
+        }
+        laid_out = {v.name: _cumulative(v) for v in self}
+        for start in range(0, rows, BLOCK):
+            stop = min(start + BLOCK, rows)
+            for name in self.order:
+                row = _table_row(self, self[name], codes, start, stop)
+                codes[name][start:stop] = _draw(laid_out[name], row, rng.random(stop - start))
+        return Dataset(self.schema, rows, codes)
 
     def joint(self, columns: Sequence[str]) -> NDArray[np.float64]:
-        """The exact joint probabilities of ``columns``, one axis each. See ``exact``."""
+        """Return the exact joint probabilities of ``columns``: axis i runs over the levels of ``columns[i]``.
 
-        return joint(self, columns)
+        ``InputError`` for a column that is no variable or is given twice, and for a network too dense for this.
+
+        >>> from dpcausal.networks import load
+        >>> load("asia").joint(["lung"]).round(3)
+        array([0.055, 0.945])
+        """
+        wanted = (columns,) if isinstance(columns, str) else tuple(columns)
+        if len(set(wanted)) < len(wanted):
+            raise InputError("a column of a joint table is given twice")
+        sizes = {name: self[name].size for name in (*wanted, *self.dag.nodes)}
+        needed = self.dag.ancestors(wanted)
+        ordered = [self[name] for name in self.order if name in needed]
+        factors: list[Factor] = [((*variable.parents, variable.name), variable.table) for variable in ordered]
+        hidden = needed - set(wanted)
+        while hidden:
+            cost = {name: _cells(_scope(_holding(factors, name)), sizes) for name in sorted(hidden)}
+            name = min(cost, key=cost.__getitem__)
+            parts = _holding(factors, name)
+            scope = tuple(other for other in _scope(parts) if other != name)
+            factors = [factor for factor in factors if name not in factor[0]]
+            factors.append((scope, _product(parts, scope, sizes)))
+            hidden -= {name}
+        return _product(factors, wanted, sizes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -228,6 +261,7 @@ class Network:
 
 
 def _checked_table(variable: Variable, given: ArrayLike) -> NDArray[np.float64]:
+    """Return the table with rows that sum to 1, or refuse it."""
     name, parents, levels = variable.name, variable.parents, variable.levels
     try:
         table = np.array(given, dtype=np.float64)
@@ -249,49 +283,8 @@ def _checked_table(variable: Variable, given: ArrayLike) -> NDArray[np.float64]:
     return table
 
 
-BLOCK = 1 << 14
-
-
-def sample(network: Network, n: int, seed: int | np.random.Generator) -> Dataset:
-    """``n`` independent rows of ``network``.
-
-    The same seed gives the same rows with the same version of numpy; the rows for a smaller n are not
-    promised to be the first of those for a larger one. ``InputError`` for n < 0 or a seed that is not a
-    number >= 0.
-
-    >>> from dpcausal.networks import load
-    >>> load("asia").sample(5, seed=1).codes["smoke"].dtype
-    dtype('uint8')
-    """
-    rows = _whole("n", n)
-    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(_whole("seed", seed))
-    codes = {v.name: _empty(rows, v.size) for v in network}
-    laid_out = {v.name: _cumulative(v) for v in network}
-    for start in range(0, rows, BLOCK):
-        stop = min(start + BLOCK, rows)
-        for name in network.order:
-            variable = network[name]
-            row = _table_row(network, variable, codes, start, stop)
-            codes[name][start:stop] = _draw(laid_out[name], row, rng.random(stop - start))
-    return Dataset(network.schema, rows, codes)
-
-
-def _empty(n: int, size: int) -> Codes:
-    return np.empty(n, dtype=np.uint8) if size <= 256 else np.empty(n, dtype=np.uint16)
-
-
-def _whole(name: str, value: object) -> int:
-    try:
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(value, bool):
-        raise InputError(f"{name} must be a whole number >= 0, not {value!r}")
-    return number
-
-
 def _cumulative(variable: Variable) -> NDArray[np.float64]:
-    """Upper ends of the parts of all levels but the last, one table row per parent configuration.
+    """Return the upper ends of the parts of all levels but the last, one table row per parent configuration.
 
     Padded on the right to 2^k - 1 entries that no u reaches. The end of the last level with positive
     probability is set there too, so that rounding can't give a level of probability 0.
@@ -309,7 +302,7 @@ def _cumulative(variable: Variable) -> NDArray[np.float64]:
 def _table_row(
     network: Network, variable: Variable, codes: dict[str, Codes], start: int, stop: int
 ) -> NDArray[np.intp]:
-    """Number of the table row that each sample's parents select: mixed radix, last parent fastest."""
+    """Return the number of the table row that each sample's parents select: mixed radix, last parent fastest."""
     row = np.zeros(stop - start if variable.parents else 1, dtype=np.intp)
     for parent, size in zip(variable.parents, network.sizes(variable.parents), strict=True):
         row *= size
@@ -318,7 +311,7 @@ def _table_row(
 
 
 def _draw(ends: NDArray[np.float64], row: NDArray[np.intp], u: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Number of ends <= u in the chosen row, by bisection."""
+    """Return the number of ends <= u in the chosen row, by bisection."""
     width = ends.shape[1]
     flat = ends.reshape(-1)
     if width == 1:
@@ -332,53 +325,23 @@ def _draw(ends: NDArray[np.float64], row: NDArray[np.intp], u: NDArray[np.float6
     return level
 
 
-MOST_CELLS = 1 << 24
-
-Factor = tuple[tuple[str, ...], NDArray[np.float64]]
-
-
-def joint(network: Network, columns: Sequence[str]) -> NDArray[np.float64]:
-    """Joint probabilities of ``columns``: axis i runs over the levels of ``columns[i]``.
-
-    ``InputError`` for a column that is no variable or is given twice, and for a network too dense for this.
-
-    >>> from dpcausal.networks import load
-    >>> load("asia").joint(["lung"]).round(3)
-    array([0.055, 0.945])
-    """
-    wanted = (columns,) if isinstance(columns, str) else tuple(columns)
-    if len(set(wanted)) < len(wanted):
-        raise InputError("a column of a joint table is given twice")
-    sizes = {name: network[name].size for name in (*wanted, *network.dag.nodes)}
-    needed = network.dag.ancestors(wanted)
-    ordered = [network[name] for name in network.order if name in needed]
-    factors: list[Factor] = [((*variable.parents, variable.name), variable.table) for variable in ordered]
-    hidden = needed - set(wanted)
-    while hidden:
-        cost = {name: _cells(_scope(_holding(factors, name)), sizes) for name in sorted(hidden)}
-        name = min(cost, key=cost.__getitem__)
-        parts = _holding(factors, name)
-        scope = tuple(other for other in _scope(parts) if other != name)
-        factors = [factor for factor in factors if name not in factor[0]]
-        factors.append((scope, _product(parts, scope, sizes)))
-        hidden -= {name}
-    return _product(factors, wanted, sizes)
-
-
 def _holding(factors: Iterable[Factor], name: str) -> list[Factor]:
+    """Return the factors that a variable is in."""
     return [factor for factor in factors if name in factor[0]]
 
 
 def _scope(factors: Iterable[Factor]) -> tuple[str, ...]:
+    """Return the variables of several factors, each once."""
     return tuple(dict.fromkeys(name for names, _ in factors for name in names))
 
 
 def _cells(names: Iterable[str], sizes: dict[str, int]) -> int:
+    """Return the number of cells of a table of these variables."""
     return prod(sizes[name] for name in names)
 
 
-def _product(factors: list[Factor], kept: tuple[str, ...], sizes: dict[str, int]) -> NDArray[np.float64]:
-    """The product of the factors with everything outside ``kept`` summed out."""
+def _product(factors: list[Factor], columns: tuple[str, ...], sizes: dict[str, int]) -> NDArray[np.float64]:
+    """Return the product of the factors with everything outside ``columns`` summed out."""
     names = _scope(factors)
     if _cells(names, sizes) > MOST_CELLS or len(names) > len(ascii_letters):
         raise InputError(f"exact probabilities need a table of more than {MOST_CELLS:,} cells here")
@@ -389,7 +352,7 @@ def _product(factors: list[Factor], kept: tuple[str, ...], sizes: dict[str, int]
         union = (*scope, *(name for name in other if name not in scope))
         table = _einsum(table, scope, values, other, union, label)
         scope = union
-    return _einsum(table, scope, np.ones(()), (), kept, label)
+    return _einsum(table, scope, np.ones(()), (), columns, label)
 
 
 def _einsum(
@@ -397,10 +360,11 @@ def _einsum(
     names_a: tuple[str, ...],
     b: NDArray[np.float64],
     names_b: tuple[str, ...],
-    kept: tuple[str, ...],
+    columns: tuple[str, ...],
     label: dict[str, int],
 ) -> NDArray[np.float64]:
+    """Return the product of two factors, summed over all but ``columns``."""
     left, right, out = (
-        "".join(ascii_letters[label[name]] for name in names) for names in (names_a, names_b, kept)
+        "".join(ascii_letters[label[name]] for name in names) for names in (names_a, names_b, columns)
     )
     return np.asarray(np.einsum(f"{left},{right}->{out}", a, b), dtype=np.float64)

@@ -40,14 +40,13 @@ from typing import Any, NamedTuple
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import has_order, missing_place
 from dpcausal.data.schema import Schema
-from dpcausal.planning.enough import enough_evidence
 from dpcausal.planning.measurement import (
     components_mechanism,
     joint_mechanism,
     kept_by_most,
     noise_variance,
 )
-from dpcausal.planning.settings import SETTINGS, MeasuredSettings
+from dpcausal.planning.settings import SETTINGS, MeasuredSettings, acceptance_threshold
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.selection import epsilon_per_round
 from dpcausal.stats.components import Columns, component_absolute, component_sensitivity
@@ -266,7 +265,7 @@ class MeasurementPlan:
 
     def enough(self, level: float) -> float:
         """Return the evidence that makes an edge."""
-        return enough_evidence(len(self.public.columns), level, tree=self.tree, settings=self.settings)
+        return acceptance_threshold(len(self.public.columns), level, tree=self.tree, settings=self.settings)
 
     # ---- the noise that is to be expected
 

@@ -1,11 +1,21 @@
 """``dc.plan``: what can be learned at a budget, before any data is touched.
 
-**Formula.** ``planning.designs`` computes the noise, ``planning.power`` how clearly a dependence shows through it.
+**Formula.** ``planning/measurement_plan.py`` has the noise, ``planning/forecast.py`` what shows through it.
 **Guarantee.** Only the schema, a number of rows and a budget go in: nothing is charged and nothing can leak. Under
 add-remove the number of rows is protected, so give a public guess and not the real one.
 **Cost** a few hundredths of a second an order.
 **Assumes** equally common levels, or a stated share of the rarest one. Real columns are less even and show less: the
 first line answers for ``RARE_SHARE``, and ``share`` plans for another.
+
+**The file** of a plan is one JSON object, of which ``discover(plan=...)`` measures what ``ExecutablePlan`` reads:
+``format``; ``id``, a hash of the rest; ``schema``, the declared columns as a schema file; ``level``; and
+``measurement``, the ``MeasurementPlan``. It holds public numbers alone, and is executed only on rows that were read
+with the same schema. A file that was damaged or edited is refused.
+
+**Time and memory** (``cost_of``). Reading and coding takes time and memory by the cell. The search, with its repeats,
+works on matrices with a row for every level but one of every column; its time grows with their squares. The constants
+are the slopes measured by ``benchmarks/hospital_time.py`` and by reading CSV files, rounded up, on one core of two at 3
+GHz; compiling the kernels, once on a machine, is not in them.
 """
 
 from __future__ import annotations
@@ -19,35 +29,34 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
+from dpcausal._version import __version__
 from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
-from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_column, checked_count, checked_level
+from dpcausal.core.content_id import content_id
 from dpcausal.core.display import display
-from dpcausal.core.errors import InputError
-from dpcausal.core.look import MEDIUM, STRONG, WEAK
+from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.forecast import Power, PowerCurve, PowerForecast
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.planning.cost import Cost, cost_of
-from dpcausal.planning.designs import (
-    MAX_SET,
+from dpcausal.planning.forecast import (
     Aim,
     OrderPlan,
-    answers,
-    chosen,
+    can_call_absent,
     columns_within_reach,
+    curve_at,
+    default_sieve,
     least_found,
     order_plan,
     places_of,
-    power_at,
 )
-from dpcausal.planning.executable import ExecutablePlan
-from dpcausal.planning.look import chances_moments
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
-from dpcausal.planning.moments import moments_pay
+from dpcausal.planning.moments import moments_curve, moments_pay
+from dpcausal.planning.settings import MAX_SET
 from dpcausal.privacy.accounting.composition import check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
@@ -58,30 +67,135 @@ MAX_CONDITIONING_CELLS = 2048
 MEASURE = (
     "Cohen's w in every block of the table: sqrt(chi2/n); the correlation phi where x and y have two levels"
 )
+FORMAT = 1
+CONTENT = ("schema", "level", "measurement")  # what the id is made of
+START_SECONDS = 2.0
+SECONDS_A_CELL = 1.5e-7
+SECONDS_A_SQUARE = 4e-4  # of the number of levels but one, summed over columns
+START_MEBIBYTES = 270.0
+BYTES_A_CELL = 10.0
 
 
 @dataclass(frozen=True)
-class Chance:
-    """How likely a weak (w = .1), medium (.3) and strong (.5) dependence of two columns is found.
+class ExecutablePlan:
+    """What is to be measured, on rows of which schema, and the level of every test.
 
     Attributes
     ----------
-    way : str
-        ``"graph"``, ``"target"``, ``"moments"`` or ``"test"``.
-    method : str
-        The method or test.
-    weak, medium, strong : float
-        The chances.
-    asked : float
-        That of the effect asked about.
+    schema : Schema
+        The declared columns.
+    measurement : MeasurementPlan
+        What is measured, with the total, the relation and the target.
+    level : float
+        The level of every test.
     """
 
-    way: Literal["graph", "target", "moments", "test"]
-    method: str
-    weak: float
-    medium: float
-    strong: float
-    asked: float
+    schema: Schema
+    measurement: MeasurementPlan
+    level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        content = {
+            "schema": self.schema.to_toml(),
+            "level": self.level,
+            "measurement": self.measurement.to_dict(),
+        }
+        return {
+            "format": FORMAT,
+            "software": f"dpcausal {__version__}",
+            "id": content_id(content),
+            **content,
+        }
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> ExecutablePlan:
+        """Read a plan that ``Plan.save`` wrote.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or it is no plan, or one of a newer version.
+        """
+        name = fspath(path)
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"can't read the plan {name!r}: {error.strerror or error}") from None
+        except (ValueError, RecursionError):
+            raise InputError(f"{name!r} is no plan: not JSON in UTF-8") from None
+        if not isinstance(data, dict) or "measurement" not in data:
+            raise InputError(f"{name!r} is no plan: dpcausal plan --out writes one")
+        if isinstance(data.get("format"), int) and data["format"] > FORMAT:
+            raise InputError(f"{name!r} is a plan of format {data['format']}: written by a newer version")
+        try:
+            if data["id"] != content_id({name: data[name] for name in CONTENT}):
+                raise ValueError("its id is not that of its contents")
+            schema = Schema.from_toml_string(data["schema"])
+            found = cls(schema, MeasurementPlan.from_dict(data["measurement"]), checked_level(data["level"]))
+            found.check_fits(schema)
+        except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            told = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise InputError(f"{name!r} is damaged: {told}") from None
+        return found
+
+    def check_fits(self, schema: Schema) -> None:
+        """Refuse rows of another schema than the one that was planned for.
+
+        Raises
+        ------
+        InputError
+            With the first column that differs.
+        """
+        for name in (*self.schema, *schema):
+            if name not in schema:
+                raise InputError(
+                    f'the plan does not fit: it has a column "{name}", which the schema does not declare'
+                )
+            if name not in self.schema:
+                raise InputError(
+                    f'the plan does not fit: the schema declares "{name}", which it does not have'
+                )
+            if schema[name] != self.schema[name]:
+                raise InputError(f'the plan does not fit: it declares "{name}" otherwise than the schema')
+        if list(schema) != list(self.schema):
+            raise InputError("the plan does not fit: it has the columns in another order than the schema")
+        public = self.measurement.public
+        planned = PublicNumbers.of_schema(
+            schema, public.rows, public.epsilon, public.delta, public.neighbours
+        )
+        if planned.columns != public.columns or not (
+            public.target is None or 0 <= public.target < len(schema)
+        ):
+            raise InputError("the plan does not fit its own schema: it was changed by hand")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run takes.
+
+    Attributes
+    ----------
+    seconds : float
+        Of one core, about, once kernels are compiled.
+    mebibytes : float
+        Of memory, about.
+    """
+
+    seconds: float
+    mebibytes: float
+
+
+def cost_of(sizes: Sequence[int], rows: int) -> Cost:
+    """Return what a discovery on so many rows with columns of these numbers of levels takes.
+
+    >>> found = cost_of((3,) * 20, 20_000)
+    >>> round(found.seconds, 1), round(found.mebibytes)
+    (2.7, 274)
+    """
+    cells, features = rows * len(sizes), sum(max(size - 1, 0) for size in sizes)
+    seconds = START_SECONDS + SECONDS_A_CELL * cells + SECONDS_A_SQUARE * features**2
+    return Cost(seconds, START_MEBIBYTES + BYTES_A_CELL * cells / 2**20)
 
 
 @dataclass(frozen=True)
@@ -104,7 +218,7 @@ class Plan:
         Whether ``auto`` takes ``moments``, another method than the one planned here: most columns hold numbers.
     target : str or None
         The one column that the graph is about.
-    graph_chances : tuple of Chance
+    graph_chances : tuple of PowerForecast
         How likely a weak, medium and strong dependence of the two columns is found: by the graph, and by ``moments``
         where columns hold numbers (at best). ``chances`` has a single test with the whole budget, too.
     schema : Schema or None
@@ -127,16 +241,14 @@ class Plan:
     coarser: tuple[float, ...] | None = None
     numbers: bool = False
     target: str | None = None
-    graph_chances: tuple[Chance, ...] = ()
+    graph_chances: tuple[PowerForecast, ...] = ()
     schema: Schema | None = field(default=None, repr=False, compare=False)
     fewer: int | None = None
 
     @cached_property
-    def largest_chance(self) -> Chance:
+    def largest_power(self) -> Power:
         """How likely ``measured`` finds a dependence of the two columns with most levels."""
-        effects = (WEAK, MEDIUM, STRONG, self.aim.effect)
-        found = [power_at(self.measurement, self.orders[0].largest, w, self.aim) for w in effects]
-        return Chance("graph" if self.target is None else "target", "measured", *found)
+        return Power.of(curve_at(self.measurement, self.orders[0].largest, self.aim))
 
     @cached_property
     def with_rare_levels(self) -> tuple[float, bool] | None:
@@ -147,20 +259,27 @@ class Plan:
         if self.aim.share is not None:
             return None
         aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
-        return least_found(self.measurement, places, aim), answers(self.measurement, places, aim)
+        return least_found(self.measurement, places, aim), can_call_absent(self.measurement, places, aim)
 
     @cached_property
-    def rare_chances(self) -> tuple[float, float, float]:
-        """How likely a weak, medium and strong dependence of the first order is found with such a rare level."""
-        aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
-        weak, medium, strong = (power_at(self.measurement, places, w, aim) for w in (WEAK, MEDIUM, STRONG))
-        return weak, medium, strong
+    def rare_power(self) -> Power:
+        """How likely a dependence of the first order is found with such a rare level."""
+        return Power.of(
+            curve_at(self.measurement, self.orders[0].places, replace(self.aim, share=RARE_SHARE))
+        )
 
     @cached_property
-    def chances(self) -> tuple[Chance, ...]:
+    def chances(self) -> tuple[PowerForecast, ...]:
         """How likely a dependence is found: by the graph, and by a single test with the whole budget (at best)."""
-        alone = None if self.schema is None else _chance_of_test(self, self.schema)
-        return self.graph_chances if alone is None else (*self.graph_chances, alone)
+        if self.schema is None:
+            return self.graph_chances
+        public = self.measurement.public
+        question = Question.of(self.schema, *self.named(self.orders[0].places[:2]))
+        name, _ = choose(question, public.epsilon)
+        budget = (self.aim.rows, public.epsilon, public.delta, self.aim.level, public.neighbours)
+        curve = power_curve(make_test(name, {}, ()), question, *budget, self.aim.share)
+        alone = [] if curve is None else [_forecast("test", name, public, self.aim, curve)]
+        return (*self.graph_chances, *alone)
 
     @property
     def cost(self) -> Cost:
@@ -197,7 +316,11 @@ class Plan:
             "share": aim.share,
             "pair": None if aim.pair is None else self.named(aim.pair),
             "target": self.target,
-            "chances": [asdict(chance) for chance in self.chances],
+            "chances": [
+                {"way": one.way, "method": one.method, **one.power._asdict()}
+                for one in self.chances
+                if one.power is not None
+            ],
             "measure": MEASURE,
             "design": "joint" if self.measurement.joint else "components",
             "design_words": display().summary(self, part="design"),
@@ -362,8 +485,8 @@ def plan(
         rows,
         checked_level(level),
         checked_level(power, "power"),
-        _checked_effect(effect),
-        _checked_share(share),
+        _checked_part(effect, "effect", 1),
+        None if share is None else _checked_part(share, "share", 0.5),
         _checked_pair(pair, declared),
     )
     if aim.power <= aim.level:
@@ -384,11 +507,11 @@ def plan(
     _check_target(target, declared, aim.pair)
     public = PublicNumbers.of_schema(declared, rows, float(epsilon), float(delta), relation, target)
     measurement = plan_measurement(public)
-    sieve = chosen(math.comb(usable, 2), public.epsilon, public.delta, relation)
+    sieve = default_sieve(math.comb(usable, 2), public.epsilon, public.delta, relation)
     orders = tuple(order_plan(measurement, order, aim, sieve) for order in range(last + 1))
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
     chances = _graph_chances(declared, measurement, aim, orders[0].places[:2])
-    decided = chances[0].medium >= aim.power and orders[0].testable
+    decided = (chances[0].medium or 0.0) >= aim.power and orders[0].testable
     too_many = target is None and aim.share is None and not decided
     return Plan(
         tuple(declared),
@@ -405,31 +528,36 @@ def plan(
     )
 
 
+def _forecast(
+    about: Literal["graph", "target", "test"],
+    method: str,
+    public: PublicNumbers,
+    aim: Aim,
+    curve: PowerCurve,
+) -> PowerForecast:
+    return PowerForecast(
+        about=about,
+        method=method,
+        rows=aim.rows,
+        epsilon=public.epsilon,
+        delta=public.delta,
+        level=aim.level,
+        power=Power.of(curve, aim.effect),
+    )
+
+
 def _graph_chances(
     schema: Schema, measurement: MeasurementPlan, aim: Aim, places: tuple[int, ...]
-) -> tuple[Chance, ...]:
+) -> tuple[PowerForecast, ...]:
     """Return what a graph would find between the columns at these two places."""
-    sizes, public = (WEAK, MEDIUM, STRONG, aim.effect), measurement.public
-    graph = [power_at(measurement, places, w, aim) for w in sizes]
-    found = [Chance("graph" if public.target is None else "target", "measured", *graph)]
-    columns = list(schema.values())
+    public, columns = measurement.public, list(schema.values())
+    about: Literal["graph", "target"] = "graph" if public.target is None else "target"
+    found = [_forecast(about, "measured", public, aim, curve_at(measurement, places, aim))]
     if public.target is None and any(isinstance(columns[j], Numeric) for j in places):
         widths = [1 if isinstance(column, Numeric) else column.size - 1 for column in columns]
-        by_moments = chances_moments(widths, aim.rows, public.total, public.neighbours, aim.level, sizes)
-        found.append(Chance("moments", "moments", *by_moments))
+        by_moments = moments_curve(widths, aim.rows, public.total, public.neighbours, aim.level)
+        found.append(_forecast("graph", "moments", public, aim, by_moments))
     return tuple(found)
-
-
-def _chance_of_test(plan: Plan, schema: Schema) -> Chance | None:
-    """Return what a single test of the plan's two columns would find; None where that is not known."""
-
-    aim, budget = plan.aim, plan.measurement.public
-    question = Question.of(schema, *plan.named(plan.orders[0].places[:2]))
-    name, _ = choose(question, budget.epsilon)
-    public = (aim.rows, budget.epsilon, budget.delta, budget.neighbours, aim.level)
-    sizes = (WEAK, MEDIUM, STRONG, aim.effect)
-    alone = chances_of_test(make_test(name, {}, ()), question, *public, sizes, aim.share)
-    return None if alone is None else Chance("test", name, *alone)
 
 
 def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> None:
@@ -497,15 +625,8 @@ def _check_rows(rows: object) -> None:
         raise InputError(f"rows must be a whole number above zero, not {rows!r}")
 
 
-def _checked_effect(effect: object) -> float:
-    if isinstance(effect, bool) or not isinstance(effect, int | float) or not 0 < effect <= 1:
-        raise InputError(f"effect must lie above 0 and not above 1, not {effect!r}")
-    return float(effect)
-
-
-def _checked_share(share: object) -> float | None:
-    if share is None:
-        return None
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 0.5:
-        raise InputError(f"share must lie above 0 and not above 0.5, not {share!r}")
-    return float(share)
+def _checked_part(value: object, name: str, most: float) -> float:
+    """Return a number above 0 and not above ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+        raise InputError(f"{name} must lie above 0 and not above {most:g}, not {value!r}")
+    return float(value)

@@ -17,10 +17,10 @@ taken.
 whatever the noise, for joint tables and components alike: the test rejects where P(chi2_d > X) is at most the level.
 
 **Evidence.** The forward search (``discovery/measured``) takes a pair whose evidence (``stats/contrasts.py``) passes
-``enough`` (``enough.py``). With the same variance W = 1/``worth`` in all entries the evidence grows with the sum of
-their squares over W, X, and with nothing else: to ask for it is to ask X > x for a cut x of its own. ``evidence_cut``
-finds x, and P(chi2_d > x) is the level at which the search tests: small where there is little information, since no
-prior size of an effect could then show.
+``enough`` (``acceptance_threshold`` in ``settings.py``). With the same variance W = 1/``worth`` in all entries the
+evidence grows with the sum of their squares over W, X, and with nothing else: to ask for it is to ask X > x for a cut x
+of its own. ``evidence_cut`` finds x, and P(chi2_d > x) is the level at which the search tests: small where there is
+little information, since no prior size of an effect could then show.
 
 **Assumed**: x, y and what is given are independent but for that, and the levels of a column equally common, or the
 rarest has the stated ``share`` and the others the rest. **Where it fails**: conditioning cells smaller than their
@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, chndtr, ndtri
 
-from dpcausal.stats.contrasts import EFFECTS
+from dpcausal.stats.contrasts import evidence_cut
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subsets
 
 Floats = NDArray[np.float64]
@@ -48,12 +48,12 @@ NOISE_PATTERNS = 12
 
 
 def no_noise(sizes: tuple[int, ...]) -> float:
-    """No noise."""
+    """Return no noise."""
     return 0.0
 
 
 def margin(size: int, share: float | None) -> Floats:
-    """Assumed proportions of the levels of a column.
+    """Return the assumed proportions of the levels of a column.
 
     >>> margin(3, 0.1).tolist()
     [0.1, 0.45, 0.45]
@@ -64,7 +64,7 @@ def margin(size: int, share: float | None) -> Floats:
 
 
 def normals(start: int | NDArray[np.uint64], number: int) -> Floats:
-    """Numbers that look like normal draws and are always the same: quantiles at splitmix64's sequence.
+    """Return numbers that look like normal draws and are always the same: quantiles at splitmix64's sequence.
 
     Of several starts, each has a row.
 
@@ -81,7 +81,7 @@ def normals(start: int | NDArray[np.uint64], number: int) -> Floats:
 
 @lru_cache(maxsize=1 << 11)
 def patterns(number: int, shape: tuple[int, ...]) -> Floats:
-    """All patterns of noise of variance 1 in every direction of a component; not to be changed."""
+    """Return all patterns of noise of variance 1 in every direction of a component; not to be changed."""
     starts = 1_000_003 * (97 * np.arange(NOISE_PATTERNS, dtype=np.uint64) + np.uint64(number))
     found = normals(starts, math.prod(shape)).reshape(NOISE_PATTERNS, *shape)
     for axis in range(1, found.ndim):  # ``interaction``, of all patterns at once
@@ -90,7 +90,7 @@ def patterns(number: int, shape: tuple[int, ...]) -> Floats:
 
 
 def directions(p: Floats) -> Floats:
-    """Columns u of mean 0 and variance 1 under p, orthogonal under p.
+    """Return columns u of mean 0 and variance 1 under p, orthogonal under p.
 
     >>> directions(np.array([0.5, 0.5])).round(3).tolist() in ([[1.0], [-1.0]], [[-1.0], [1.0]])
     True
@@ -177,18 +177,18 @@ class Expected:
         return x, y, s
 
     def _dependent(self, i: int, j: int) -> Floats:
-        """The expected table of x and y where w = 1 in these of their directions."""
+        """Return the expected table of x and y where w = 1 in these of their directions."""
         p, q = margin(self.x, self.share), margin(self.y, self.share)
         found: Floats = np.outer(p, q) * (1 + np.outer(directions(p)[:, i], directions(q)[:, j]))
         return self.rows * found
 
     def _tests(self, i: int, j: int) -> list[PartialTest]:
-        """The driver's own test of that table, with every pattern of noise."""
+        """Return the driver's own test of that table, with every pattern of noise."""
         xy, noise = self._dependent(i, j), (self.variance((self.x, self.y)), *self._noise)
         return [partial_test(xy, xs, ys, *noise) for xs, ys in zip(*self._margins, strict=True)]
 
     def informative(self, least: float) -> bool:
-        """Whether the driver would more often than not call independent columns independent, by its own rule."""
+        """Return whether the driver would more often than not call independent columns independent, by its own rule."""
         found = [test.informative(least) for test in self._tests(0, 0)]
         return 2 * sum(found) > len(found)
 
@@ -226,36 +226,8 @@ _worths: dict[tuple[object, ...], float] = {}  # by sizes and variances: orders 
 MAX_NONCENTRALITY = 1e5
 
 
-def evidence_of(form: float, dof: float, worth: float) -> float:
-    """Evidence of a block of ``dof`` entries of variance 1/``worth`` whose squares over it add up to ``form``."""
-    variance = 1.0 / max(worth, 1e-300)
-    # a few numbers, asked for thousands of times: without arrays
-    logs = [
-        0.5 * (form * t / (variance + t) - dof * math.log1p(t / variance))
-        for t in (size * size for size in EFFECTS)
-    ]
-    top = max(logs)
-    return top + math.log(math.fsum(math.exp(one - top) for one in logs) / len(logs))
-
-
-@lru_cache(maxsize=4096)
-def evidence_cut(enough: float, dof: float, worth: float) -> float:
-    """The form above which the evidence passes ``enough``.
-
-    >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
-    (5.9, True)
-    """
-    low, high = 0.0, 1.0
-    while evidence_of(high, dof, worth) < enough and high < 1e12:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if evidence_of(middle, dof, worth) >= enough else (middle, high)
-    return high
-
-
 def power_of_evidence(table: Expected, w: float, enough: float) -> float:
-    """Chance that the evidence of a pair with dependence w passes ``enough``.
+    """Return the chance that the evidence of a pair with dependence w passes ``enough``.
 
     >>> [round(power_of_evidence(Expected(rows, 2, 2), 0.1, 1.0), 2) for rows in (1000, 20)]
     [0.77, 0.02]
@@ -264,17 +236,12 @@ def power_of_evidence(table: Expected, w: float, enough: float) -> float:
 
 
 def least_by_evidence(table: Expected, enough: float, wanted: float = 0.8) -> float:
-    """The w whose evidence passes ``enough`` with probability ``wanted``; infinite where none does."""
+    """Return the w whose evidence passes ``enough`` with probability ``wanted``; infinite where none does."""
     return _least_above(evidence_cut(enough, float(table.dof), table.worth), table, wanted)
 
 
-def would_show(table: Expected, w: float) -> float:
-    """The evidence that a dependence w is expected to give: entries at the mean of their squares."""
-    return evidence_of(table.dof + table.worth * w * w, float(table.dof), table.worth)
-
-
 def power_of(table: Expected, w: float, level: float) -> float:
-    """Chance that the test rejects where the dependence is w.
+    """Return the chance that the test rejects where the dependence is w.
 
     >>> round(power_of(Expected(1000, 2, 2), 0.0886, 0.05), 2)
     0.8
@@ -283,7 +250,7 @@ def power_of(table: Expected, w: float, level: float) -> float:
 
 
 def least_dependence(table: Expected, level: float, wanted: float = 0.8) -> float:
-    """The w for which the test rejects with probability ``wanted``; infinite where none is.
+    """Return the w for which the test rejects with probability ``wanted``; infinite where none is.
 
     May be above what w can be, sqrt(min(r, c) - 1): then none is found that reliably either.
 
@@ -294,12 +261,12 @@ def least_dependence(table: Expected, level: float, wanted: float = 0.8) -> floa
 
 
 def _above(cut: float, table: Expected, w: float) -> float:
-    """Chance that the form passes ``cut`` where the dependence is w."""
+    """Return the chance that the form passes ``cut`` where the dependence is w."""
     return float(1 - chndtr(cut, float(table.dof), min(table.worth * w * w, MAX_NONCENTRALITY)))
 
 
 def _least_above(cut: float, table: Expected, wanted: float) -> float:
-    """The w for which the form passes ``cut`` with probability ``wanted``; infinite where none does."""
+    """Return the w for which the form passes ``cut`` with probability ``wanted``; infinite where none does."""
     dof, worth = float(table.dof), table.worth
     if worth <= 0.0:
         return math.inf

@@ -1,4 +1,4 @@
-"""Every number that shapes what ``measured`` measures and finds, in one place.
+"""Every number that shapes what ``measured`` measures and finds, in one place, and what forecasts share with it.
 
 A number that only limits time or memory stands beside the loop that it limits. ``docs/measured.md`` has for each field
 what is lost without it (``benchmarks/ablation.py``); all were set on random networks and linear models.
@@ -6,6 +6,7 @@ what is lost without it (``benchmarks/ablation.py``); all were set on random net
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -54,9 +55,10 @@ class MeasuredSettings:
         logarithm of a stricter level.
     neighbours : float
         Neighbours that a column is expected to have, for the prior odds of an edge.
-    shown : float
-        Evidence that a medium dependence must promise beyond what makes an edge, for "absent" to say something: it is
-        then found about nine times in ten.
+    absent : float
+        Cohen's w that must be detectable, given a pair's own margins and noise, for the pair to be absent.
+    misfit : float
+        In a correlation, whatever the number of rows: a direction must not rest on less.
     """
 
     share_rows: float = 0.02
@@ -81,7 +83,44 @@ class MeasuredSettings:
     evidence_at_five: float = 0.5
     level_weight: float = 0.65
     neighbours: float = 3.7
-    shown: float = 4.0
+    absent: float = 0.2
+    misfit: float = 0.025
 
 
 SETTINGS = MeasuredSettings()
+
+MAX_SET = 2  # columns in a set that the forward search asks about
+MIN_THRESHOLD = 0.05  # of evidence, at any level
+# Standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise that
+# only dampens a dependence must not delete it.
+MIN_SE_BY_ORDER = (6.0, 6.0, 12.0, 50.0, 100.0)
+
+
+def least_free(order: int) -> float:
+    """Return the standard errors that rows free to differ must be worth before a test says "independent"."""
+    return MIN_SE_BY_ORDER[min(order, len(MIN_SE_BY_ORDER) - 1)]
+
+
+def acceptance_threshold(
+    columns: int, level: float, *, tree: bool = False, settings: MeasuredSettings = SETTINGS
+) -> float:
+    """Return the evidence that makes an edge between two of so many columns.
+
+    Evidence (``stats/contrasts.py``) is the logarithm of a Bayes factor. It must pass the larger of two bounds:
+
+    - what independent columns pass with a probability below the level;
+    - the logarithm of prior odds against an edge between two of d columns that have a few neighbours each. Not so in a
+      ``tree``: its d - 1 pairs were chosen for their dependences.
+
+    >>> thresholds = [acceptance_threshold(columns, 0.05) for columns in (3, 11)]
+    >>> thresholds[0], round(thresholds[1], 3), acceptance_threshold(11, 0.05, tree=True)
+    (0.5, 0.994, 0.5)
+    """
+    by_level = settings.evidence_at_five + by_stricter_level(level, settings)
+    odds = 0.0 if tree else math.log(max(columns - 1, 1) / settings.neighbours)
+    return max(odds, by_level, MIN_THRESHOLD)
+
+
+def by_stricter_level(level: float, settings: MeasuredSettings = SETTINGS) -> float:
+    """Return how much more evidence a level below 5% asks for; less above."""
+    return settings.level_weight * math.log(0.05 / level)

@@ -16,19 +16,17 @@ from dpcausal.citests.result import (
     ByQuestion,
     Chosen,
     CITestResult,
-    EvenStrong,
     HeldFixed,
-    Missed,
     MissingCountsAs,
     MissingRule,
     Reason,
     Trend,
-    Weaker,
     WithNoise,
 )
-from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WANTED, WEAK
+from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerForecast
 from dpcausal.core.spelling import spelled
 from dpcausal.present import statement
+from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, percent, question_words
 
 if TYPE_CHECKING:
@@ -166,31 +164,36 @@ def trend_words(trend: Trend) -> str:
 W_SCALE = "(Cohen's w: .1 weak, .3 medium, .5 strong)"
 
 
-def missed_words(fact: Missed) -> str:
+def missed_words(ahead: PowerForecast) -> str:
     """Return which dependences a test that did not reject would have missed, as a sentence.
 
-    >>> missed_words(EvenStrong(strong=0.576, medium=0.313))  # doctest: +ELLIPSIS
+    >>> from dpcausal.core.forecast import Power
+    >>> poor = Power(0.07, 0.313, 0.576, None)
+    >>> budget = {"rows": 90, "epsilon": 0.1, "delta": 0.0, "level": 0.05}
+    >>> missed_words(PowerForecast(about="test", method="kendall", **budget, power=poor))  # doctest: +ELLIPSIS
     "Power: a strong dependence (Cohen's w = 0.5) is found in 58% of cases at best, a medium one (0.3) in 31%, so ..."
     """
-    return f"Power: {_missed_power(fact)}, so this does not show independence."
+    return f"Power: {_missed_power(ahead)}, so this does not show independence."
 
 
-def _missed_power(fact: Missed) -> str:
-    match fact:
-        case Weaker(by="weaker"):
-            return f"a dependence of w = {fact.w:g} is found in 80% of cases at best, a weaker one less often {W_SCALE}"
-        case Weaker():
-            return (
-                f"not known for this test. Even without noise a dependence of w = {fact.w:g} is found in 80% of cases "
-                f"only, a weaker one less often {W_SCALE}; with the noise of this budget far stronger ones may be "
-                "missed"
-            )
-        case EvenStrong():
-            return (
-                f"a strong dependence (Cohen's w = {STRONG:g}) is found in {percent(fact.strong)} of cases at best, a "
-                f"medium one ({MEDIUM:g}) in {percent(fact.medium)}"
-            )
-    raise TypeError(f"no words for {fact!r}")
+def _missed_power(ahead: PowerForecast) -> str:
+    power = ahead.power or ahead.without_noise
+    if power is None:
+        return "not known for this test"
+    if power.smallest is None:
+        return (
+            f"a strong dependence (Cohen's w = {STRONG:g}) is found in {percent(power.strong)} of cases at best, a "
+            f"medium one ({MEDIUM:g}) in {percent(power.medium)}"
+        )
+    if ahead.power is not None:
+        return (
+            f"a dependence of w = {power.smallest:g} is found in 80% of cases at best, a weaker one less often "
+            f"{W_SCALE}"
+        )
+    return (
+        f"not known for this test. Even without noise a dependence of w = {power.smallest:g} is found in 80% of cases "
+        f"only, a weaker one less often {W_SCALE}; with the noise of this budget far stronger ones may be missed"
+    )
 
 
 def missing_rule_words(fact: MissingRule) -> str:
@@ -290,13 +293,12 @@ def forecast_words(found: CITestForecast) -> str:
 
 
 def _chances(found: CITestForecast) -> str:
-    weak, medium, strong = (found.weak, found.medium, found.strong)
-    plain = _in_words(*found.without_noise)
-    if weak is None or medium is None or strong is None:
-        return f"Power: not known for this test with noise. Without noise such a test finds {plain}."
-    return (
-        f"Power: it finds {_in_words(weak, medium, strong)}. Without noise: {_figures(found.without_noise)}."
-    )
+    plain = found.without_noise
+    assert plain is not None
+    if found.power is None:
+        best = sizes_words(plain, " at best")
+        return f"Power: not known for this test with noise. Without noise such a test finds {best}."
+    return f"Power: it finds {sizes_words(found.power, ' at best')}. Without noise: {figures(plain)}."
 
 
 def _instead(found: CITestForecast) -> str:
@@ -312,21 +314,10 @@ def _instead(found: CITestForecast) -> str:
     )
 
 
-def _in_words(weak: float, medium: float, strong: float) -> str:
-    return (
-        f"a weak dependence (Cohen's w = {WEAK:g}) in {percent(weak)} of cases at best, a medium one ({MEDIUM:g}) in "
-        f"{percent(medium)}, a strong one ({STRONG:g}) in {percent(strong)}"
-    )
-
-
-def _figures(chances: tuple[float, float, float]) -> str:
-    return ", ".join(percent(chance) for chance in chances)
-
-
 def _forecast_helps(found: CITestForecast) -> str:
     """What finds a strong dependence in 80% of cases, where this does not, and whether this is refused."""
     left = "" if found.left is None else f"The ledger has epsilon {found.left:.3g} left. "
-    if found.left is not None and found.left < found.epsilon:
+    if found.left is not None and found.left < (found.epsilon or 0.0):
         return f"The ledger has epsilon {found.left:.3g} left, less than asked: it would refuse."
     if found.strong is None or found.strong >= WANTED:
         return left.strip()

@@ -34,7 +34,6 @@ FACTS: dict[str, Callable[[Any], str]] = {
     "Reason": citest.reason_words,
     "HeldFixed": citest.held_fixed_words,
     "Chosen": citest.chosen_words,
-    "Missed": citest.missed_words,
     "MissingRule": citest.missing_rule_words,
     "WithNoise": citest.with_noise_words,
     "MethodReason": notes.reason_words,
@@ -61,6 +60,8 @@ def summary(value: Any, **options: Any) -> str:
             return str(statement.summary(value))
         case "CITestResult":
             return str(citest.answer_text(value, full=full))
+        case "PowerForecast":
+            return str(citest.missed_words(value) if part is None else planning.refusal_words(value))
         case "CITestForecast":
             return str(citest.forecast_words(value))
         case "Trend":
@@ -75,8 +76,6 @@ def summary(value: Any, **options: Any) -> str:
             return str(effect.refusal_words(value) if part == "refusal" else effect.forecast_words(value))
         case "DiscoveryResult":
             return _discovery(value, part, full=full, every=bool(options.get("open")))
-        case "Look":
-            return str(planning.look_words(value, **options))
         case "Plan":
             return str(
                 planning.design_words(value) if part == "design" else planning.plan_text(value, **options)

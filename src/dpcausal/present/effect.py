@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import asks, for_everyone, spelled
@@ -13,6 +13,7 @@ from dpcausal.core.statement import MissingAs
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
+from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, listed, percent, short_cost_lines
 
 if TYPE_CHECKING:
@@ -29,161 +30,15 @@ def _share_kept(share: float, *, noise: bool) -> str:
     return percent(share) if share > 0.99 else f"{'about ' if noise else ''}{share:.0%}"
 
 
-RESTS_ON = {
-    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
-    "hidden-causes": "common causes may be hidden: that holds in every graph with hidden causes that this one allows",
-    "graph-checks": "you named what is held fixed, and the graph was only used to check it",
-    "hint-itself": "the link of the two is only a weak hint in the graph",
-    "open-itself": "the graph could not show whether the two are linked directly: the pair is open",
-    "no-path": "the graph shows no path of arrows from one to the other, which is no evidence of no effect: weak edges "
-    "are missed",
-}
-
-
 def note_words(fact: EffectNote) -> str:
     """Return what must be known about an effect, as a clause."""
-    match fact:
-        case facts.RestsOn():
-            return RESTS_ON[fact.what]
-        case facts.FromGraph():
-            held = (
-                f"hold {', '.join(fact.columns)} fixed"
-                if fact.columns
-                else "that nothing needs to be held fixed"
-            )
-            return f"the graph says {'to ' if fact.columns else ''}{held}"
-        case facts.OpenPairs():
-            return f"whether {', '.join(fact.columns)} should be held fixed stayed open in the graph"
-        case facts.ColumnsEnter(how="binned"):
-            return f"{', '.join(fact.columns)} by the declared bins: confounding within a bin remains"
-        case facts.ColumnsEnter(how="linear"):
-            return f"{', '.join(fact.columns)} taken out by linear regression: what is not linear in them remains"
-        case facts.ColumnsEnter():
-            scores = "its normal score" if len(fact.columns) == 1 else "their normal scores"
-            return (
-                f"{' and '.join(fact.columns)} in standard deviations of {scores}, not in units of the column: rows "
-                "were measured by their rank"
-            )
-        case facts.ByGroups():
-            named = ", ".join(f"{name} ({_few_groups(groups)})" for name, groups in fact.columns)
-            return f"{named} held fixed only by groups of merged levels: confounding within a group remains"
-        case facts.TreatmentBins():
-            return f"{fact.treatment} by its declared bins"
-        case facts.OutcomeBins():
-            return (
-                f"BIASED: {fact.outcome} counts by the middles of its declared bins, since only counts are at hand; "
-                f"rows within bins can put the estimate off by {fact.off:.3g}, and the interval is wider by as much on "
-                "both sides"
-            )
-        case facts.NumberRules():
-            rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
-            counts = "" if fact.missing else "counts "
-            rules += [
-                f"{name} outside {low:g} to {high:g} {counts}as the nearer bound"
-                for name, low, high in fact.bounds
-            ]
-            return f"by the schema, {' and '.join(rules)}"
-        case facts.MissingLeftOut():
-            return (
-                f"rows with missing {fact.outcome} are left out of both groups: right if, among people alike in "
-                f"{listed(fact.alike)}, it is chance whose {fact.outcome} is missing"
-            )
-        case facts.MissingCounts():
-            counts = "is not the event" if fact.value is None else f"counts as {_value(fact.value)}"
-            return (
-                f"missing {fact.outcome} {counts}, by the schema: where many are missing the effect is wrong, mostly "
-                f"too small{_left_out_way(fact) if asks() else ''}"
-            )
-        case facts.MissingHeld():
-            return (
-                f"missing {listed(fact.columns)} counts as a value that is held fixed: such people are compared with "
-                "each other, though other causes may differ among them"
-            )
-        case facts.Pooled():
-            return (
-                f"{fact.strata} combinations of levels with fewer rows than noise are taken as one (about "
-                f"{fact.share:.1%} of the rows)"
-            )
-        case facts.StrataLeftOut():
-            why = "in which noise hides" if fact.noise else "with fewer than 3 rows in"
-            kept = _share_kept(1 - fact.share, noise=fact.noise)
-            return (
-                f"combinations of levels {why} one of the two groups are left out: the answer holds for {kept} of the "
-                "rows"
-            )
-        case facts.Everyone():
-            most = "" if fact.most is None else f" (noise allows up to {fact.most:.1%} of the rows)"
-            return (
-                f"for all rows, whatever the effect is in those left out{most}, the interval is {number(fact.low)} to "
-                f"{number(fact.high)}"
-            )
-        case facts.NothingKnown(noise=True):
-            return (
-                "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of "
-                "what is held fixed help"
-            )
-        case facts.NothingKnown():
-            return "nowhere do both groups have 3 rows or more"
-        case facts.Lopsided():
-            return (
-                f"the interval reaches further on one side, since means are held within {fact.low:g} to {fact.high:g} "
-                "and small groups are known poorly"
-            )
-        case facts.WideInterval(why="noise-rules"):
-            less = f"; noise hides less of {_event_way(fact.event)}" if fact.event and asks() else ""
-            return f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}{less}"
-        case facts.WideInterval():
-            return f"the interval is too wide to say much{_helps(fact) if asks() else ''}"
-        case facts.AdjustsForLater():
-            columns, one = ", ".join(fact.columns), len(fact.columns) == 1
-            late = (
-                f"WARNING: {columns} {'was' if one else 'were'} declared to come after {fact.treatment} in time, which "
-                f"may change {'it' if one else 'them'}"
-                if fact.by == "later"
-                else f"by the graph the treatment may change {columns}"
-            )
-            return f"{late}: adjusting for that can hide part of the effect or make one up"
-        case facts.BackDoor():
-            return _back_door(fact)
-        case facts.Contradicted():
-            more = f" and {len(fact.pairs) - MOST_PAIRS} more" if len(fact.pairs) > MOST_PAIRS else ""
-            means = (
-                ": do not rely on this answer unless you know these directions"
-                if fact.own
-                else ", and what to hold fixed may depend on these"
-            )
-            pairs = ", ".join(map(" - ".join, fact.pairs[:MOST_PAIRS]))
-            return f"the graph contradicts itself about the direction of {pairs}{more}{means}"
-        case facts.OutcomeEarlier():
-            return (
-                f"WARNING: {fact.outcome} was declared to be earlier in time than {fact.treatment}, which can't change "
-                "it"
-            )
-        case facts.Several():
-            none = "; one of them is no effect at all (the outcome may come first)" if fact.no_effect else ""
-            return (
-                f"the graph leaves directions open and allows {fact.count} effects; nothing says which is right, and a "
-                f"mean of them is no estimate{none}"
-            )
-        case facts.SameRelease(what="same-tables"):
-            return (
-                "from the tables that also chose the graph, so that the interval may be too short: in simulations "
-                f"{fact.held:.0%} of such 95% intervals held the truth with 10,000 rows, and {fact.few:.0%} with 2,000"
-            )
-        case facts.SameRelease():
-            return (
-                "from the moments that also chose the graph, so that the interval may be too short; outlying rows were "
-                "shrunk"
-            )
-        case facts.FreshNoise():
-            kept = (
-                ""
-                if fact.share is None
-                else f", out of the {fact.share:.0%} of the discovery's budget kept for effects; the cost is that of "
-                "both"
-            )
-            return f"from a table with noise of its own, measured after the graph was learned{kept}"
-    raise TypeError(f"no words for {fact!r}")
+    words = WORDS[fact.kind]
+    if not isinstance(words, str):
+        return words(fact)
+    values = vars(fact).items()
+    return words.format(
+        **{name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values}
+    )
 
 
 MOST_LETTERS = 120  # of the groups of a column
@@ -200,19 +55,6 @@ def _either(ways: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(ways[:-1]), ways[-1]]))
 
 
-def _value(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _left_out_way(fact: facts.MissingCounts) -> str:
-    """How rows with a missing outcome are left out instead."""
-    if fact.regression:
-        how = spelled("effect FILE --method table", 'method="table"')
-        return f"; strata leave such rows out ({how})"
-    level = "`missing_level = true`" if fact.number else 'a level "missing"'
-    return f"; {level} in the schema leaves such rows out"
-
-
 def _event_way(event: str) -> str:
     """An event instead of a mean, as the reader spells it."""
     way = spelled(f'--event "{event}"', f"event={event!r}")
@@ -227,12 +69,6 @@ def _of_schema(fact: facts.WideInterval) -> list[str]:
     """What a schema could say to shorten an interval: bounds of a number, and bins of what is held fixed."""
     bounds = [] if fact.outcome is None else [_bounds_way(fact.outcome, fact.low, fact.high)]
     return bounds + (["coarser bins of what is held fixed"] if fact.held else [])
-
-
-def _helps(fact: facts.WideInterval) -> str:
-    """What would make an interval that says little say more."""
-    event = [] if fact.event is None else [_event_way(fact.event)]
-    return f": {_either([*event, *_of_schema(fact), 'more epsilon', 'more rows'])} would help"
 
 
 def _shortens(ways: Sequence[str]) -> str:
@@ -268,6 +104,179 @@ def _few_groups(groups: Sequence[str]) -> str:
     """
     told = " | ".join(groups)
     return told if len(told) <= MOST_LETTERS else f"{len(groups)} groups"
+
+
+def _from_graph(fact: facts.FromGraph) -> str:
+    held = (
+        f"to hold {', '.join(fact.columns)} fixed" if fact.columns else "that nothing needs to be held fixed"
+    )
+    return f"the graph says {held}"
+
+
+def _scores(fact: facts.ColumnsEnter) -> str:
+    scores = "its normal score" if len(fact.columns) == 1 else "their normal scores"
+    return (
+        f"{' and '.join(fact.columns)} in standard deviations of {scores}, not in units of the column: rows were "
+        "measured by their rank"
+    )
+
+
+def _by_groups(fact: facts.ByGroups) -> str:
+    named = ", ".join(f"{name} ({_few_groups(groups)})" for name, groups in fact.columns)
+    return f"{named} held fixed only by groups of merged levels: confounding within a group remains"
+
+
+def _number_rules(fact: facts.NumberRules) -> str:
+    rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
+    counts = "" if fact.missing else "counts "
+    rules += [
+        f"{name} outside {low:g} to {high:g} {counts}as the nearer bound" for name, low, high in fact.bounds
+    ]
+    return f"by the schema, {' and '.join(rules)}"
+
+
+def _missing_left_out(fact: facts.MissingLeftOut) -> str:
+    return (
+        f"rows with missing {fact.outcome} are left out of both groups: right if, among people alike in "
+        f"{listed(fact.alike)}, it is chance whose {fact.outcome} is missing"
+    )
+
+
+def _missing_counts(fact: facts.MissingCounts) -> str:
+    value = fact.value if isinstance(fact.value, str | None) else f"{fact.value:g}"
+    counts = "is not the event" if value is None else f"counts as {value}"
+    way = ""
+    if fact.regression and asks():
+        table = spelled("effect FILE --method table", 'method="table"')
+        way = f"; strata leave such rows out ({table})"
+    elif asks():
+        level = "`missing_level = true`" if fact.number else 'a level "missing"'
+        way = f"; {level} in the schema leaves such rows out"
+    return (
+        f"missing {fact.outcome} {counts}, by the schema: where many are missing the effect is wrong, mostly too "
+        f"small{way}"
+    )
+
+
+def _missing_held(fact: facts.MissingHeld) -> str:
+    return (
+        f"missing {listed(fact.columns)} counts as a value that is held fixed: such people are compared with each "
+        "other, though other causes may differ among them"
+    )
+
+
+def _strata_left_out(fact: facts.StrataLeftOut) -> str:
+    why = "in which noise hides" if fact.noise else "with fewer than 3 rows in"
+    kept = _share_kept(1 - fact.share, noise=fact.noise)
+    return f"combinations of levels {why} one of the two groups are left out: the answer holds for {kept} of the rows"
+
+
+def _everyone(fact: facts.Everyone) -> str:
+    most = "" if fact.most is None else f" (noise allows up to {fact.most:.1%} of the rows)"
+    return (
+        f"for all rows, whatever the effect is in those left out{most}, the interval is {number(fact.low)} to "
+        f"{number(fact.high)}"
+    )
+
+
+def _nothing_known(fact: facts.NothingKnown) -> str:
+    if not fact.noise:
+        return "nowhere do both groups have 3 rows or more"
+    return (
+        "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of what is "
+        "held fixed help"
+    )
+
+
+def _noise_rules(fact: facts.WideInterval) -> str:
+    less = f"; noise hides less of {_event_way(fact.event)}" if fact.event and asks() else ""
+    return f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}{less}"
+
+
+def _wide(fact: facts.WideInterval) -> str:
+    event = [] if fact.event is None else [_event_way(fact.event)]
+    ways = _either([*event, *_of_schema(fact), "more epsilon", "more rows"])
+    return f"the interval is too wide to say much{f': {ways} would help' if asks() else ''}"
+
+
+def _later(fact: facts.AdjustsForLater) -> str:
+    were, them = ("was", "it") if len(fact.columns) == 1 else ("were", "them")
+    return (
+        f"WARNING: {', '.join(fact.columns)} {were} declared to come after {fact.treatment} in time, which may change "
+        f"{them}: adjusting for that can hide part of the effect or make one up"
+    )
+
+
+def _contradicted(fact: facts.Contradicted) -> str:
+    pairs = ", ".join(map(" - ".join, fact.pairs[:MOST_PAIRS]))
+    more = f" and {len(fact.pairs) - MOST_PAIRS} more" if len(fact.pairs) > MOST_PAIRS else ""
+    means = (
+        ": do not rely on this answer unless you know these directions"
+        if fact.own
+        else ", and what to hold fixed may depend on these"
+    )
+    return f"the graph contradicts itself about the direction of {pairs}{more}{means}"
+
+
+def _several(fact: facts.Several) -> str:
+    none = "; one of them is no effect at all (the outcome may come first)" if fact.no_effect else ""
+    return (
+        f"the graph leaves directions open and allows {fact.count} effects; nothing says which is right, and a mean of "
+        f"them is no estimate{none}"
+    )
+
+
+def _fresh_noise(fact: facts.FreshNoise) -> str:
+    budget = f"out of the {fact.share or 0:.0%} of the discovery's budget kept for effects; the cost is that of both"
+    kept = "" if fact.share is None else f", {budget}"
+    return f"from a table with noise of its own, measured after the graph was learned{kept}"
+
+
+# what is said of a note, by its kind: a text with the fields of the note, or a function of it
+WORDS: dict[str, str | Callable[[Any], str]] = {
+    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
+    "hidden-causes": "common causes may be hidden: that holds in every graph with hidden causes that this one allows",
+    "graph-checks": "you named what is held fixed, and the graph was only used to check it",
+    "hint-itself": "the link of the two is only a weak hint in the graph",
+    "open-itself": "the graph could not show whether the two are linked directly: the pair is open",
+    "no-path": "the graph shows no path of arrows from one to the other, which is no evidence of no effect: weak edges "
+    "are missed",
+    "from-graph": _from_graph,
+    "open-pairs": "whether {columns} should be held fixed stayed open in the graph",
+    "contradicted": _contradicted,
+    "back-door": _back_door,
+    "descendant": "by the graph the treatment may change {columns}: adjusting for that can hide part of the effect or "
+    "make one up",
+    "later": _later,
+    "outcome-earlier": "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it",
+    "several": _several,
+    "binned": "{columns} by the declared bins: confounding within a bin remains",
+    "linear": "{columns} taken out by linear regression: what is not linear in them remains",
+    "scored": _scores,
+    "by-groups": _by_groups,
+    "treatment-bins": "{treatment} by its declared bins",
+    "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
+    "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
+    "numbers": _number_rules,
+    "missing-left-out": _missing_left_out,
+    "missing-counts": _missing_counts,
+    "missing-held": _missing_held,
+    "pooled": "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the "
+    "rows)",
+    "left-out": _strata_left_out,
+    "everyone": _everyone,
+    "nothing-known": _nothing_known,
+    "lopsided": "the interval reaches further on one side, since means are held within {low:g} to {high:g} and small "
+    "groups are known poorly",
+    "noise-rules": _noise_rules,
+    "wide": _wide,
+    "same-tables": "from the tables that also chose the graph, so that the interval may be too short: in simulations "
+    "{held:.0%} of such 95% intervals held the truth with 10,000 rows, and {few:.0%} with 2,000",
+    "same-moments": "from the moments that also chose the graph, so that the interval may be too short; outlying rows "
+    "were shrunk",
+    "fresh-noise": _fresh_noise,
+    "reserved": _fresh_noise,
+}
 
 
 def number(value: float) -> str:
@@ -315,26 +324,26 @@ def assumes_words(result: EffectResult) -> str:
 
 def assumes_lines(result: EffectResult) -> list[str]:
     """Return what the answer rests on, and a line each for warnings, the interval, rows left out and missing values."""
-    notes = sorted(result.notes, key=_place)
+    notes = result.notes
     nothing = [note for note in notes if isinstance(note, facts.NothingKnown)]
     if nothing and not result.possible:
-        return [f"Why: {note_words(nothing[0])}.", *missing_lines(result.notes)]
+        return [f"Why: {note_words(nothing[0])}.", *missing_lines(notes)]
     unsure = _unsure(result)
-    told = [note for note in notes if isinstance(note, BESIDE) and not (unsure and _leaves_unsure(note))]
-    weighted = ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
-    rests = "; ".join([_rests(result, unsure), *weighted, *map(note_words, told)])
-    alone = [note for note in notes if not isinstance(note, (*BESIDE, *MISSING))]
-    first = [note for note in alone if _place(note) == 0]
-    lines = [*map(note_words, first), rests]
+    rests = [_rests(result, unsure)]
+    rests += ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
+    rests += [
+        note_words(note) for note in _in_section(notes, "rests") if not (unsure and _leaves_unsure(note))
+    ]
+    lines = [*map(note_words, _in_section(notes, "warning")), "; ".join(rests)]
     lines += [
         note_words(note) + (_left_out(result) if isinstance(note, facts.StrataLeftOut) else "")
-        for note in alone[len(first) :]
+        for note in (*_in_section(notes, "remark"), *_in_section(notes, "schema"))
     ]
     if 0 < result.share < 1 and not any(isinstance(note, facts.StrataLeftOut) for note in notes):
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*(f"{line[:1].upper()}{line[1:]}." for line in lines), *missing_lines(result.notes)]
+    return [*map(_sentence, lines), *missing_lines(notes)]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -379,17 +388,31 @@ def _left_out(result: EffectResult) -> str:
     return f". Left out: {'; '.join(named)}" + (f" and {rest} more" if rest else "")
 
 
-# what becomes of missing values: a line each at the end
-MISSING = (facts.MissingLeftOut, facts.MissingCounts, facts.MissingHeld)
-# what stands in the line on what an answer rests on; all else has a line of its own
-BESIDE = (
-    facts.RestsOn,
-    facts.FromGraph,
-    facts.OpenPairs,
-    facts.ColumnsEnter,
-    facts.ByGroups,
-    facts.TreatmentBins,
+# where a note stands, by its kind: a warning before all else, in the line on what an answer rests on, among the rules
+# of the schema, or among those for missing values at the end; all others are remarks
+GRAPH_SAYS = (
+    "hidden-causes",
+    "graph-checks",
+    "hint-itself",
+    "open-itself",
+    "no-path",
+    "from-graph",
+    "open-pairs",
 )
+COLUMNS_ENTER = ("binned", "linear", "scored", "by-groups", "treatment-bins")
+SECTIONS = {
+    "warning": ("outcome-earlier", "back-door", "later", "contradicted", "several", "outcome-bins"),
+    "rests": ("unadjusted", *GRAPH_SAYS, *COLUMNS_ENTER),
+    "schema": ("numbers",),
+    "missing": ("missing-left-out", "missing-counts", "missing-held"),
+}
+
+
+def _in_section(notes: Sequence[EffectNote], name: str) -> list[EffectNote]:
+    """The notes that stand in a section, in their order."""
+    if name == "remark":
+        return [note for note in notes if not any(note.kind in kinds for kinds in SECTIONS.values())]
+    return [note for note in notes if note.kind in SECTIONS[name]]
 
 
 def _leaves_unsure(note: EffectNote) -> bool:
@@ -399,8 +422,11 @@ def _leaves_unsure(note: EffectNote) -> bool:
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    words = [note_words(note) for note in notes if isinstance(note, MISSING)]
-    return [f"{one[:1].upper()}{one[1:]}." for one in words]
+    return [_sentence(note_words(note)) for note in _in_section(notes, "missing")]
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
@@ -412,23 +438,6 @@ def _missing_clauses(result: EffectResult) -> list[str]:
         for name, value, named, _ in fact.columns
         if named and isinstance(value, str) and name == result.treatment
     ]
-
-
-def _place(note: EffectNote) -> int:
-    """Where a note stands: warnings come before remarks, and rules of the schema after them."""
-    match note:
-        case (
-            facts.OutcomeEarlier()
-            | facts.BackDoor()
-            | facts.AdjustsForLater(by="later")
-            | facts.Contradicted()
-            | facts.Several()
-            | facts.OutcomeBins()
-        ):
-            return 0
-        case facts.NumberRules():
-            return 2
-    return 1
 
 
 def summary(result: EffectResult, *, full: bool = False) -> str:
@@ -555,9 +564,8 @@ def refusal_words(found: EffectForecast) -> str:
         else f"{one.outcome} lies between {one.low:g} and {one.high:g}"
     )
     return (
-        f"this can say nothing, so nothing was charged: with {found.rows:,} rows, epsilon {found.epsilon:g} and delta "
-        f"{found.delta:g} {_expected(found)}, and {most}. {_ways(found)}; {spelled('--anyway', 'anyway=True')} runs it "
-        "all the same"
+        f"this can say nothing, so nothing was charged: {budget_words(found)} {_expected(found)}, and {most}. "
+        f"{_ways(found)}; {spelled('--anyway', 'anyway=True')} runs it all the same"
     )
 
 
@@ -569,10 +577,6 @@ def _expected(found: EffectForecast) -> str:
 def _ways(found: EffectForecast) -> str:
     """What would help, each by itself, and what it costs; numbers are checked by a forecast of their own."""
     one, ways = found.question, []
-    if found.enough is not None and (found.left is None or found.enough <= found.left):
-        ways.append(f"{spelled('--epsilon ', 'epsilon=')}{found.enough:g}")
-    if found.with_delta:
-        ways.append(spelled("--delta 1e-6", "delta=1e-6"))
     if found.event is not None:
         ways.append(_event_way(found.event))
     if found.number:
@@ -584,12 +588,7 @@ def _ways(found: EffectForecast) -> str:
             f"{one.outcome}: else the effect is confounded"
         )
     ways += ["coarser bins of what is held fixed"] if one.adjust else []
-    ways.append("more rows")
-    what = "What would help, each by itself: " if len(ways) > 1 else "What would help: "
-    left = ""
-    if found.enough is not None and found.left is not None and found.enough > found.left:
-        left = f" (epsilon {found.enough:g} would do, but the ledger has {found.left:.3g} left)"
-    return what + "; ".join(ways) + left
+    return help_words(found, ways)
 
 
 def _no_causes(names: list[str]) -> str:

@@ -25,7 +25,7 @@ In all other files edges in ``conflicts`` and ``on_hints`` have no direction (``
 other programs (``graph.dagitty``, ``arcs.csv``, ``graph.dot``, ``graph.graphml``) leave weak hints out, since a program
 would take them for findings; ``graph.json``, ``pairs.csv`` and the drawing have them, marked as such.
 ``graph.svg`` is the report's drawing with its legend. Open pairs are in ``graph.dot`` and ``graph.graphml`` only where
-they are asked for. ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/r_formats.py``). ``pairs.csv`` has every pair
+they are asked for. ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/formats.py``). ``pairs.csv`` has every pair
 of columns. ``release.json`` holds the noisy values that were released, for another search (``discovery/release.py``);
 methods that release decisions only have none. A graph that is not private says so in all of them but the two tables.
 
@@ -51,9 +51,8 @@ from typing import Any
 from dpcausal.core.redact import ledger_name
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
-from dpcausal.graphs.formats import dot_quoted, to_dot, to_graphml, to_json
+from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
-from dpcausal.graphs.r_formats import to_arcs, to_dagitty
 from dpcausal.present.figures import figure_svg, rebuilt
 from dpcausal.present.graph_words import missing_words
 from dpcausal.present.notes import note_words

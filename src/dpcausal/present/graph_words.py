@@ -21,7 +21,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 from dpcausal.present.notes import (
     MERGED_SHOWN,
     as_sentence,

@@ -12,15 +12,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dpcausal.core.look import LEAST_POWER, MEDIUM, STRONG, WEAK, Look
+from dpcausal.core.forecast import MEDIUM, STRONG, WEAK, Power, PowerForecast
 from dpcausal.core.spelling import spelled
-from dpcausal.data.columns import DEFAULT_BINS, Numeric, missing_place
-from dpcausal.planning.designs import MAX_SET
-from dpcausal.planning.look import NOTABLE_GAIN, noise_without_delta
+from dpcausal.data.columns import DEFAULT_BINS, has_order, missing_place
+from dpcausal.planning.forecast import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.plan import RARE_SHARE
-from dpcausal.present.statement import no_delta_words, percent
+from dpcausal.planning.settings import MAX_SET
+from dpcausal.present.statement import listed, no_delta_words, percent
 
 if TYPE_CHECKING:
+    from dpcausal.planning.forecast import OrderPlan
     from dpcausal.planning.plan import Plan
 
 
@@ -86,11 +87,12 @@ def answer(plan: Plan) -> str:
     aim, epsilon = plan.aim, plan.measurement.public.epsilon
     moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
-        enough_word = "is enough" if moments.asked >= aim.power else "is not enough"
-        yes = "Yes" if moments.asked >= aim.power else "No"
+        assert moments.power is not None
+        asked = moments.power.asked or 0.0
+        yes, is_enough = ("Yes", "is enough") if asked >= aim.power else ("No", "is not enough")
         return (
-            f"{yes}: epsilon {epsilon:g} {enough_word} to find a correlation of {aim.effect:g} in {aim.power:.0%} of "
-            f"cases by moments, which discover takes for numbers: at best it is found in {percent(moments.asked)}."
+            f"{yes}: epsilon {epsilon:g} {is_enough} to find a correlation of {aim.effect:g} in {aim.power:.0%} of "
+            f"cases by moments, which discover takes for numbers: at best it is found in {percent(asked)}."
         )
     of = "" if plan.target is None else f" of {plan.target}"
     found = f"a dependence{of} of w = {aim.effect:g}"
@@ -98,12 +100,7 @@ def answer(plan: Plan) -> str:
     if aim.effect == WEAK and (enough is None or enough > epsilon):
         return _graded_answer(plan, of)
     if enough is None:
-        short = next(order for order in plan.orders if order.epsilon_enough is None)
-        why = (
-            f"{aim.rows:,} rows show no less than {short.smallest_exact:.3g} even without noise"
-            if short.smallest_exact > aim.effect
-            else f"{aim.rows:,} rows are too few for that among so many columns"
-        )
+        short, why = _too_few_rows(plan)
         rest = [order for order in plan.orders if order.epsilon_enough is not None]
         by_order = f" By order: {_by_order(plan)}." if rest else ""
         given = f"given {short.order or 'no'} column{'' if short.order == 1 else 's'}"
@@ -111,7 +108,7 @@ def answer(plan: Plan) -> str:
     cases = f"to find {found} in {aim.power:.0%} of cases"
     if enough <= epsilon:
         most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
-        less = f" (so is {number(enough)})" if number(enough) != number(epsilon) else ""
+        less = f" (so is {number(enough)})" if enough <= NOTABLY_LESS * epsilon else ""
         return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}.{_but_open(plan)}"
     needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
     if len({number(value) for _, value in needed}) == 1:
@@ -125,6 +122,7 @@ def answer(plan: Plan) -> str:
     return f"{some}{_but_open(plan)}"
 
 
+NOTABLY_LESS = 0.9  # times an epsilon that is enough: another that is worth naming
 STAY_OPEN = "most pairs without a link will stay open"
 
 
@@ -181,12 +179,14 @@ def usual_answer(plan: Plan, least: float, decided: bool) -> str:
         return f"No, not even for strong dependence{of}: {_where_rare()}, {nothing}{also}."
     if decided:
         return f"{_yes_for(names, f'dependence{of}')}: {_where_rare()}, epsilon {epsilon:g} finds {found}."
+    return f"In part: {_where_rare()}, epsilon {epsilon:g} finds {_found_but_open(names, of, found)}"
+
+
+def _found_but_open(names: Sequence[str], of: str, found: str) -> str:
+    """Return which sizes are found and which are not, where pairs without a link stay open."""
     lost = [name for name, _ in SIZES if name not in names]
-    missed = f"not {_and(lost)}, and" if lost else "but"
-    return (
-        f"In part: {_where_rare()}, epsilon {epsilon:g} finds {_and(names)} dependence{of} ({found}), {missed} "
-        f"{STAY_OPEN}."
-    )
+    missed = f"not {listed(lost)}, and" if lost else "but"
+    return f"{listed(names)} dependence{of} ({found}), {missed} {STAY_OPEN}."
 
 
 def _found_sizes(least: float) -> list[str]:
@@ -213,11 +213,7 @@ def _yes_for(names: Sequence[str], what: str) -> str:
     ('Yes for strong and medium dependence, no for weak', 'Yes for strong, medium and weak dependence')
     """
     lost = [name for name, _ in SIZES if name not in names]
-    return f"Yes for {_and(names)} {what}" + (f", no for {_and(lost)}" if lost else "")
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"Yes for {listed(names)} {what}" + (f", no for {listed(lost)}" if lost else "")
 
 
 def _graded_answer(plan: Plan, of: str) -> str:
@@ -237,8 +233,7 @@ def _graded_answer(plan: Plan, of: str) -> str:
         found = f"w = {least} or more {cases}{given}"
         first = f"{_yes_for(names, f'dependence{of}')}: epsilon {epsilon:g} finds {found}."
         if not orders[0].testable:
-            missed = f"not {_and(lost)}, and" if lost else "but"
-            first = f"In part: epsilon {epsilon:g} finds {_and(names)} dependence{of} ({found}), {missed} {STAY_OPEN}."
+            first = f"In part: epsilon {epsilon:g} finds {_found_but_open(names, of, found)}"
     else:
         first = f"No, not even for strong dependence{of}: epsilon {epsilon:g} does not find w = {STRONG:g} {cases}."
     return f"{first} {_takes(plan)}"
@@ -254,17 +249,22 @@ def _takes(plan: Plan) -> str:
     never = [given for given, said in runs if said == "none"]
     parts = [f"finding w = {aim.effect:g} takes epsilon {', '.join(needed)}"] if needed else []
     if never:
-        short = next(order for order in plan.orders if order.epsilon_enough is None)
-        why = (
-            f"{aim.rows:,} rows show no less than {short.smallest_exact:.3g} even without noise"
-            if short.smallest_exact > aim.effect
-            else f"{aim.rows:,} rows are too few for that among so many columns"
-        )
         given = f" {' and '.join(never)}" if several else ""
         found = "" if needed else f" to find w = {aim.effect:g}"
-        parts.append(f"no epsilon is enough{found}{given}: {why}")
+        parts.append(f"no epsilon is enough{found}{given}: {_too_few_rows(plan)[1]}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _too_few_rows(plan: Plan) -> tuple[OrderPlan, str]:
+    """Return the first order for which no epsilon is enough, and why."""
+    short, rows = (
+        next(order for order in plan.orders if order.epsilon_enough is None),
+        f"{plan.aim.rows:,} rows",
+    )
+    if short.smallest_exact > plan.aim.effect:
+        return short, f"{rows} show no less than {short.smallest_exact:.3g} even without noise"
+    return short, f"{rows} are too few for that among so many columns"
 
 
 def _by_order(plan: Plan) -> str:
@@ -350,28 +350,31 @@ def graph_chance_words(plan: Plan) -> str:
     """How likely weak, medium and strong dependences are found by the method that ``discover`` takes."""
     ways = {chance.way: chance for chance in plan.graph_chances}
     one = ways["moments"] if plan.numbers and "moments" in ways else plan.graph_chances[0]
-    at_best = " at best" if one.way == "moments" else ""
-    order, most = plan.orders[0], plan.largest_chance
-    between = f"Between {pair_words(plan, order.places, ' and ')}, nothing held fixed, "
-    between = between if one.way != "moments" else ""
-    uneven = one.way != "moments" and plan.aim.pair is None and order.smallest_largest != order.smallest
-    rest = (
-        f" Between the columns with most levels ({pair_words(plan, order.largest, ' and ')}): {percent(most.weak)}, "
-        f"{percent(most.medium)}, {percent(most.strong)}."
-    )
+    assert one.power is not None
+    found = f"discover ({one.method}) finds {sizes_words(one.power, ' at best' * (one.way == 'moments'))}."
+    if one.way == "moments":
+        return found
+    order = plan.orders[0]
+    text = f"Between {pair_words(plan, order.places, ' and ')}, nothing held fixed, {found}"
+    if plan.aim.pair is None and order.smallest_largest != order.smallest:
+        most = f"Between the columns with most levels ({pair_words(plan, order.largest, ' and ')})"
+        text += f" {most}: {figures(plan.largest_power)}."
+    if len(answer_lines(plan)) > 1:
+        text += f" Where the rarest level has {RARE_SHARE:.0%}: {figures(plan.rare_power)}."
+    return text
+
+
+def sizes_words(power: Power, at_best: str = "") -> str:
+    """Return how often a weak, a medium and a strong dependence are found, as a clause."""
     return (
-        f"{between}discover ({one.method}) finds a weak dependence (w = .1) in {percent(one.weak)} of cases{at_best}, "
-        f"a medium one (.3) in {percent(one.medium)}, a strong one (.5) in {percent(one.strong)}."
-        f"{rest if uneven else ''}{_rare_chance_words(plan) if one.way != 'moments' else ''}"
+        f"a weak dependence (w = .1) in {percent(power.weak)} of cases{at_best}, a medium one (.3) in "
+        f"{percent(power.medium)}, a strong one (.5) in {percent(power.strong)}"
     )
 
 
-def _rare_chance_words(plan: Plan) -> str:
-    """The same chances with a rare level, where the first line answers for one; empty where not."""
-    if len(answer_lines(plan)) == 1:
-        return ""
-    weak, medium, strong = map(percent, plan.rare_chances)
-    return f" Where the rarest level has {RARE_SHARE:.0%}: {weak}, {medium}, {strong}."
+def figures(power: Power | None) -> str:
+    """Return the chances of a weak, a medium and a strong dependence, with commas."""
+    return "" if power is None else ", ".join(map(percent, power[:3]))
 
 
 def spread_words(plan: Plan) -> str:
@@ -398,13 +401,13 @@ def merged_words(plan: Plan) -> list[str]:
     if not many:
         return []
     rest = len(many) - MERGED_SHOWN
-    names = f"{', '.join(many[:MERGED_SHOWN])} and {rest} more" if rest > 0 else _and(many)
+    names = f"{', '.join(many[:MERGED_SHOWN])} and {rest} more" if rest > 0 else listed(many)
     each = " each" if len(many) > 1 else ""
     missing = [name for name in many if missing_place(schema[name]) is not None]
     where = " where there is a level for them" if len(missing) < len(many) else ""
     more = f", and one more for missing values{where}" if missing else ""
     line = f"Levels of {names} will be merged to at most {most} groups{each}{more}, because of the noise"
-    if all(isinstance(column := schema[name], Numeric) or column.ordered for name in many):
+    if all(has_order(schema[name]) for name in many):
         return [f"{line}; neighbours stay together."]
     return [
         f"{line}; which ones is known only after measuring. ordered = true in the schema keeps neighbours together; to "
@@ -432,10 +435,7 @@ def chance_words(plan: Plan) -> str:
         "moments": "in a graph by moments, at best:",
         "test": "by one test ({}) for the whole budget, at best:",
     }
-    parts = [
-        f"{ways[one.way].format(one.method)} {percent(one.weak)}, {percent(one.medium)}, {percent(one.strong)}"
-        for one in plan.chances
-    ]
+    parts = [f"{ways[one.way].format(one.method)} {figures(one.power)}" for one in plan.chances]
     pair = pair_words(plan, plan.orders[0].places)
     return (
         f"Chance to find a weak (w = .1), medium (.3), strong (.5) dependence of {pair}: {'; '.join(parts)}."
@@ -612,38 +612,42 @@ def plan_legend(plan: Plan, full: bool = False) -> list[str]:
     return [plan_lines[head] for head in heads]
 
 
-def look_words(look: Look) -> str:
-    """Why a design is refused and what would help, in one line."""
-    of = "" if look.columns is None else f", {look.columns} columns"
-    of = of if look.cells is None else f", a table of {look.cells:,} cells"
-    ways = []
-    if look.with_delta is not None and look.with_delta >= LEAST_POWER:
-        ways.append(f"{spelled('--delta 1e-6', 'delta=1e-6')} ({percent(look.with_delta)})")
-    if look.with_target is not None and look.with_target >= LEAST_POWER:
-        ways.append(f"one {spelled('--target', 'target')} ({percent(look.with_target)})")
-    if look.fewer is not None:
-        what = "columns or fewer" if look.cells is None else "cells (coarser bins, fewer columns held fixed)"
-        ways.append(f"{look.fewer[0]:,} {what} ({percent(look.fewer[1])})")
-    short = look.enough is not None and look.left is not None and look.enough > look.left
-    if look.enough is not None and not short:
-        ways.append(f"{spelled('--epsilon ', 'epsilon=')}{look.enough:g} (80%)")
-    *first, last = [*ways, "more rows"]
+def refusal_words(ahead: PowerForecast) -> str:
+    """Return why a graph or a test is refused and what would help, in one line."""
+    of = "" if ahead.columns is None else f", {ahead.columns} columns"
+    of = of if ahead.cells is None else f", a table of {ahead.cells:,} cells"
     ask = spelled("plan --share", "dc.plan(share=)")
-    rare = (
-        f" In brackets: how often it is then found, if levels are equally common; {ask} is for rare ones."
-        if first
-        else ""
-    )
-    left = (
-        f" Epsilon {look.enough:g} would do, too, but the ledger has {look.left:.3g} left." if short else ""
-    )
-    help_ = f"{', '.join(first)}{' or ' if first else ''}{last}"
+    rare = f" In brackets: how often it is then found, if levels are equally common; {ask} is for rare ones."
     return (
-        f"this can show hardly anything, so nothing was charged: with {look.rows:,} rows{of}, epsilon {look.epsilon:g} "
-        f"and delta {look.delta:g} even a strong dependence (w = {STRONG:g}) would be found in "
-        f"{percent(look.strong)} of cases. What would help, each by itself: {help_}.{rare}{left} "
-        f"{spelled('--anyway', 'anyway=True')} runs it all the same"
+        f"this can show hardly anything, so nothing was charged: {budget_words(ahead, of)} even a strong dependence "
+        f"(w = {STRONG:g}) would be found in {percent(ahead.strong or 0.0)} of cases. {help_words(ahead)}."
+        f"{rare if ahead.remedies else ''} {spelled('--anyway', 'anyway=True')} runs it all the same"
     )
+
+
+def budget_words(ahead: PowerForecast, of: str = "") -> str:
+    """Return the rows and the budget that a forecast is for."""
+    return f"with {ahead.rows:,} rows{of}, epsilon {ahead.epsilon:g} and delta {ahead.delta:g}"
+
+
+def help_words(ahead: PowerForecast, more: Sequence[str] = ()) -> str:
+    """Return what would help, each by itself, without a full stop; ``more``: what is known of this question alone."""
+    words = {
+        "epsilon": spelled("--epsilon {:g}", "epsilon={:g}"),
+        "delta": spelled("--delta 1e-6", "delta=1e-6"),
+        "target": spelled("one --target", "one target"),
+        "columns": "{:,} columns or fewer",
+        "cells": "{:,} cells (coarser bins, fewer columns held fixed)",
+    }
+    short = ahead.enough is not None and ahead.left is not None and ahead.enough > ahead.left
+    ways = [
+        words[one.change].format(one.to) + ("" if one.chance is None else f" ({percent(one.chance)})")
+        for one in ahead.remedies
+        if one.change in words and not (short and one.change == "epsilon")
+    ]
+    ways += [*more, "more rows"]
+    left = f" (epsilon {ahead.enough:g} would do, but the ledger has {ahead.left:.3g} left)" if short else ""
+    return f"What would help{', each by itself' * (len(ways) > 1)}: {'; '.join(ways)}{left}"
 
 
 def show_plan(plan: Plan, console: Console, full: bool = False) -> None:

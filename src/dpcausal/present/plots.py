@@ -21,7 +21,7 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
-from dpcausal.planning.designs import power_at, smallest
+from dpcausal.planning.forecast import least_found, power_at
 from dpcausal.present.figures import (
     BOXES,
     DASHES,
@@ -442,7 +442,8 @@ def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
     epsilons = [ends[0] * (ends[1] / ends[0]) ** (i / (CURVE_POINTS - 1)) for i in range(CURVE_POINTS)]
     for order in plan.orders[:CURVES]:
         colour = COLOURS[order.order % len(COLOURS)]
-        found = [smallest(plan.measurement.at_epsilon(epsilon), order.order, aim) for epsilon in epsilons]
+        planned = [plan.measurement.at_epsilon(epsilon) for epsilon in epsilons]
+        found = [least_found(one, order.places, aim) for one in planned]
         seen = any(w <= MOST_W for w in found)
         label = f"order {order.order}" + ("" if seen else f": no w up to {MOST_W:g} is found")
         left.plot(epsilons, found, color=colour, lw=1.6, label=label)

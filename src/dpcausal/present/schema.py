@@ -7,15 +7,15 @@ Both come from rows without noise, and both say so first. The functions take the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dpcausal.data import draft as facts
+from dpcausal.data import findings as found
 from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
 from dpcausal.data.columns import Categorical
 from dpcausal.data.csv import RaggedRows
-from dpcausal.data.determined import Relation
-from dpcausal.data.draft import Draft, DraftedColumn, DraftNote, LeftOut
+from dpcausal.data.draft import Draft, DraftedColumn
+from dpcausal.data.findings import Finding, LeftOut, Relation
 from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import column_toml, format_toml, toml_header
 
@@ -40,16 +40,6 @@ draft = true  # delete this line and those above when every line is checked; unt
 """
 
 
-def repeated_words(column: str, rows: int) -> str:
-    """Return the remark on an identifier that repeats.
-
-    >>> repeated_words("patient_id", 3000)
-    'patient_id repeats in 3,000 rows: the promise is for one row, so make one row per person first'
-    """
-    count = "1 row" if rows == 1 else f"{rows:,} rows"
-    return f"{column} repeats in {count}: the promise is for one row, so make one row per person first"
-
-
 def ordered_missing_words(found: OrderedMissingLevel) -> str:
     """Return the remark on a level that reads as missing in an ordered column.
 
@@ -71,20 +61,20 @@ def _listed_texts(texts: Sequence[tuple[str, int]], cells: int) -> str:
     return f"{listed} and others" if sum(count for _, count in texts) < cells else listed
 
 
-BY_NUMBERS = "kendall, spearman, gcm, moments, a regression"  # what replaces missing numbers by `other`
+OWN_BIN = "have a bin of their own in tables"
+LEFT_OUT_OF_EFFECTS = (
+    "and an effect leaves them out; methods that use the numbers themselves (kendall, spearman, gcm, moments, a "
+    "regression) replace them by"
+)
 
 # ---- drafts
 
 
 def draft_toml(draft: Draft) -> str:
     """Return the schema file of a draft: a warning on top, one table a column, notes as comments."""
-    remarks = []
-    for note in draft.notes:
-        lines = note_words(note)
-        # a name may hold a line break
-        one_line = isinstance(note, facts.RepeatedIdentifier | facts.MissingTogether)
-        remarks += [" ".join(lines.split())] if one_line else lines.splitlines()
-    top = _DRAFT_HEADER + format_toml(draft.format) + "".join(f"# {line}\n" for line in remarks)
+    remarks = [*map(note_words, draft.notes), *_ragged_lines(draft.ragged)]
+    comments = "".join(f"# {_printable(line)}\n" for line in remarks)
+    top = _DRAFT_HEADER + format_toml(draft.format) + comments
     return "\n".join([top, *map(_drafted_table, draft.columns)])
 
 
@@ -118,7 +108,7 @@ def _order_hint(column: Categorical) -> str:
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
     """Return what to choose as `other`, where no level is for missing values already."""
-    if any(isinstance(note, facts.MissingLevel) for note in drafted.notes):
+    if any(isinstance(note, found.MissingLevel) for note in drafted.notes):
         return {}
     return {"other": "the first level: choose"}
 
@@ -126,7 +116,7 @@ def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
 def _number_remarks(drafted: DraftedColumn) -> dict[str, str]:
     """Return where the bounds and `other` are from."""
     guess = {"other": "from rows"}
-    if any(isinstance(note, facts.AgeBounds) for note in drafted.notes):
+    if any(isinstance(note, found.AgeBounds) for note in drafted.notes):
         return guess
     return {"lower": "from rows", "upper": "from rows"} | guess
 
@@ -141,199 +131,166 @@ _RELATIONS = {
 }
 
 
-def determined_words(by: Sequence[str], relation: Relation) -> str:
-    """Return the remark on a column that others determine.
-
-    >>> determined_words(("kappa", "lambda"), Relation.CUTS_OF_SUM)
-    'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
-    """
-    before, after = _RELATIONS[Relation(relation)]
-    them = "one of the two" if len(by) == 1 else "one of the three"
-    return f"follows from {before}{' and '.join(by)}{after}: leave out {them}, or true links may be lost"
+def _determined(note: found.Determined) -> str:
+    before, after = _RELATIONS[Relation(note.relation)]
+    them = "one of the two" if len(note.by) == 1 else "one of the three"
+    return f"follows from {before}{' and '.join(note.by)}{after}: leave out {them}, or true links may be lost"
 
 
-def missing_with_words(other: str, value: str, cells: int, *, number: bool) -> str:
-    """Return the remark on a column that is missing where another has a value.
-
-    >>> missing_with_words("fulltime", "no", 1200, number=True)
-    "is missing in (nearly) all rows in which fulltime is 'no' (1,200 cells), so that one says the other: keep one of \
-the two, this one if you ask about the number; if it arises only afterwards (a cause of death), leave this one out"
-    """
-    keep = ", this one if you ask about the number" if number else ""
+def _missing_with(note: found.MissingWith) -> str:
+    keep = ", this one if you ask about the number" if note.number else ""
     return (
-        f"is missing in (nearly) all rows in which {other} is {value!r} ({cells:,} cells), so that one says the other: "
-        f"keep one of the two{keep}; if it arises only afterwards (a cause of death), leave this one out"
+        f"is missing in (nearly) all rows in which {note.other} is {note.value!r} ({note.cells:,} cells), which tells "
+        f"whether it is missing: keep one of the two{keep}; if it arises only afterwards (a cause of death), leave "
+        "this one out"
     )
 
 
-def missing_together_words(columns: Sequence[str], rows: int) -> str:
-    """Return the remark on columns that are missing in the same rows.
+def _repeated(note: found.RepeatedIdentifier) -> str:
+    count = "1 row" if note.rows == 1 else f"{note.rows:,} rows"
+    return f"{note.column} repeats in {count}: the promise is for one row, so make one row per person first"
 
-    >>> missing_together_words(["got", "hiv"], 1926)
-    'Missing together: got, hiv (1,926 rows). Links among them may show only that: keep one of them, or ask only about \
-people with complete rows, and decide that before you look'
-    """
+
+def _unread(note: found.UnreadCells) -> str:
+    what = f"no numbers ({_listed_texts(note.texts, note.cells)})" if note.texts else "missing"
+    cells = f"{note.cells:,} of {note.rows:,} cells are {what} and"
+    if isinstance(note.becomes, str):
+        return f"{cells} become {note.becomes!r}"
+    if note.own:
+        return f"{cells} {OWN_BIN} (`missing_level`), {LEFT_OUT_OF_EFFECTS} {note.becomes:g} (`other`)"
+    return f"{cells} are replaced by {note.becomes:g}"
+
+
+def _missing_code(note: found.MissingCode) -> str:
+    cells = f"{note.cells:,} {'cell' if note.cells == 1 else 'cells'}"
+    if note.becomes is None:
+        return (
+            f"{note.code} occurs in {cells} and is treated as missing (`missing`): the bounds leave it out; a guess "
+            "from rows: if it is a number, take it out"
+        )
+    becomes = f" (`missing`) and becomes {note.becomes!r}" if note.code != note.becomes else ""
     return (
-        f"Missing together: {', '.join(columns)} ({rows:,} rows). Links among them may show only that: keep one of "
-        "them, or ask only about people with complete rows, and decide that before you look"
+        f"{note.code!r} occurs in {cells} and is treated as missing{becomes}; a guess from rows: if it is a level, "
+        "move it to `levels`"
     )
 
 
-CHECKS = {
-    "header-like-values": "Is the first line a header? Its names look like values: put a line with names above the "
+def _missing_level(note: found.MissingLevel) -> str:
+    if note.in_file:
+        return (
+            f"{note.level!r} reads as a missing value: `other` names it, for missing and undeclared values. Two "
+            "columns with such a level can be linked only because values are missing in the same rows"
+        )
+    return f"{note.level!r} is a level of its own; to let them join another, take it out and name that one in `other`"
+
+
+def _aliases(note: found.AliasesRead) -> str:
+    spellings = ", ".join(map(repr, note.spellings))
+    if note.level is None:
+        return f"`aliases` reads {spellings} as numbers; if not, make them levels, as text"
+    return f"`aliases` reads {spellings} as {note.level!r}, a guess from rows: check that they mean the same"
+
+
+def _recognised(note: found.Recognised) -> str:
+    cells = f"`{note.entry}`: {_cells(note.cells)}"
+    match note.entry:
+        case "encoding":
+            looks = "looks" if note.cells == 1 else "look"
+            return f"{cells} not UTF-8 and {looks} like {note.value}; check a word with an accent"
+        case "decimal":
+            return f"{cells} numbers with a decimal comma"
+        case "thousands":
+            return f"{cells} numbers with {note.value!r} between thousands"
+
+
+def _uneven(note: found.UnevenBins) -> str:
+    if note.same is not None:
+        return f"{note.share:.0%} of the numbers are {note.same:g}: only strong links with it can show"
+    return (
+        f"{note.share:.0%} of the numbers lie in one bin: put cut points of your field inside it, or only strong links "
+        "with this column can show"
+    )
+
+
+def _number_codes(note: found.NumberCodes) -> str:
+    many = "many" if note.values is None else note.values
+    return (
+        f"{many} different whole numbers that may be codes (a state, a ward, a cause of death): codes have no order, "
+        'and bins of them mean nothing. If they are, declare levels, type = "categorical", or groups of them, or leave '
+        "the column out"
+    )
+
+
+def _code_book(note: found.CodeBook) -> str:
+    read = ", which `aliases` reads as them" if note.codes else ""
+    read += "; they read as grades: if that is their order, `ordered = true`" if note.grades else ""
+    return f"the {note.levels:,} levels are the value labels of the file, in the order of their codes{read}"
+
+
+def _shared_code(note: found.SharedCode) -> str:
+    more = len(note.columns) - MAX_SHARED_LISTED
+    others = ", ".join(note.columns[:MAX_SHARED_LISTED]) + (f" and {more} more" if more > 0 else "")
+    level = f'"{note.level}"' if isinstance(note.level, str) else str(note.level)
+    return (
+        f"these {len(note.columns) + 1} columns have {level} in the same {note.cells:,} of {note.seen:,} rows: "
+        f"this one, {others}. A code for missing (not asked)? Then take it out of `levels` and write "
+        f"`missing = [{level}]`"
+    )
+
+
+_WORDS: dict[
+    type[Finding], str | Callable[[Any], str]
+] = {  # a sentence with the fields of the finding, or its maker
+    found.Recognised: _recognised,
+    found.HeaderLikeValues: "Is the first line a header? Its names look like values: put a line with names above the "
     "rows",
-    "quantile-bins": "cut points are round numbers near quantiles of the rows: replace them by those of your field",
-    "skewed": 'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and leave '
-    "`bins` out",
-    "group-numbers": "whole numbers that seem to number places or groups (a village, a ward): bins of them mean "
-    'nothing. Leave the column out, or declare levels, type = "categorical", or groups of them',
+    found.RepeatedIdentifier: _repeated,
+    found.MissingTogether: lambda note: (
+        f"Missing together: {', '.join(note.columns)} ({note.rows:,} rows). Links among them may show only that: keep "
+        "one of them, or ask only about people with complete rows, and decide that before you look"
+    ),
+    found.ManyColumns: "{note.columns} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts "
+    "only those that your question needs",
+    found.Determined: _determined,
+    found.MissingWith: _missing_with,
+    found.SharedCode: _shared_code,
+    found.TimeToEvent: "is this the time to {note.event}? Follow-up of different length and censoring are not "
+    "modelled: leave out one of the two, or say what happened within a time that all were observed for",
+    found.UnreadCells: _unread,
+    found.MissingCode: _missing_code,
+    found.MissingLevel: _missing_level,
+    found.AliasesRead: _aliases,
+    found.Abbreviation: "{note.letter!r} may be short for {note.level!r}: if so, take it out of `levels` and put it in "
+    "`aliases`",
+    found.WithSeparators: "{note.cells:,} of them are numbers with separators: write 1234, not 1,234, in the data",
+    found.CodeBook: _code_book,
+    found.QuantileBins: "cut points are round numbers near quantiles of the rows: replace them by those of your field",
+    found.UnevenBins: _uneven,
+    found.FarUpper: "nearly all numbers lie below {note.most:g}: with `upper = {note.most:g}` a mean gets "
+    "{note.part:.0%} of the noise",
+    found.Skewed: 'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and '
+    "leave `bins` out",
+    found.AgeBounds: "{note.lower:g} to {note.upper:g} are bounds for any age: narrow them to those of your study",
+    found.NumberCodes: _number_codes,
+    found.NumberLevels: "whole numbers from {note.lowest} to {note.highest}: for grades (a score, a decile) write "
+    "`ordered = true`; codes have no order",
 }
 
 
-def note_words(note: DraftNote) -> str:
-    """Return one note of a draft in words; those on broken rows take two lines."""
-    match note:
-        case facts.Check():
-            return CHECKS[note.what]
-        case facts.UnreadCells():
-            what = f"no numbers ({_listed_texts(note.texts, note.cells)})" if note.texts else "missing"
-            return f"{note.cells:,} of {note.rows:,} cells are {what} and {_becomes(note.becomes, note.own)}"
-        case facts.MissingCode(becomes=None):
-            return (
-                f"{note.code} stands in {note.cells:,} cells: the bounds are drawn without it, and `missing` takes it "
-                "for missing; a guess from rows: if it is a number, take it out"
-            )
-        case facts.MissingCode():
-            listed = f"`missing` takes it for missing, so it becomes {note.becomes!r}"
-            taken = listed if note.code != note.becomes else "taken for missing"
-            return (
-                f"{note.code!r} stands in {note.cells:,} cells: {taken}; a guess from rows: if it is a level, move it "
-                "to `levels`"
-            )
-        case facts.MissingLevel(in_file=True):
-            return (
-                f"{note.level!r} reads as a missing value: `other` names it, for missing and undeclared values. Two "
-                "columns with such a level can be linked only because values are missing in the same rows"
-            )
-        case facts.MissingLevel():
-            return (
-                f"{note.level!r} is a level of its own; to let them join another, take it out and name that one in "
-                "`other`"
-            )
-        case facts.AliasesRead():
-            spellings = ", ".join(map(repr, note.spellings))
-            if note.level is None:
-                return f"`aliases` reads {spellings} as numbers; if not, make them levels, as text"
-            return f"`aliases` reads {spellings} as {note.level!r}, a guess from rows: check that they mean the same"
-        case facts.Abbreviation():
-            return (
-                f"{note.letter!r} may be short for {note.level!r}: if so, take it out of `levels` and put it in "
-                "`aliases`"
-            )
-        case facts.WithSeparators():
-            return f"{note.cells:,} of them are numbers with separators: write 1234, not 1,234, in the data"
-        case facts.Recognised():
-            cells = f"`{note.entry}`: {_cells(note.cells)}"
-            match note.entry:
-                case "encoding":
-                    looks = _looks(note.cells)
-                    return f"{cells} not UTF-8 and {looks} like {note.value}; check a word with an accent"
-                case "decimal":
-                    return f"{cells} numbers with a decimal comma"
-                case "thousands":
-                    return f"{cells} numbers with {note.value!r} between thousands"
-        case facts.RepeatedIdentifier():
-            return repeated_words(note.column, note.rows)
-        case facts.BrokenRows():
-            return (
-                f"Rows with more fields than the header: {note.more:,} (what lies beyond is not read), with fewer: "
-                f"{note.fewer:,}\n(the last ones are missing). Is there a text with the delimiter in it and no quotes?"
-            )
-        case facts.OpenQuotes():
-            return (
-                f"{_open_quotes(note.lines, note.first)}.\nEach is a row by itself. If line breaks inside quotes "
-                "belong to a cell, draft again with --quoted-newlines"
-            )
-        case facts.UnevenBins():
-            if note.same is not None:
-                return (
-                    f"{note.share:.0%} of the numbers are {note.same:g}: only strong links with it can show"
-                )
-            return (
-                f"{note.share:.0%} of the numbers lie in one bin: put cut points of your field inside it, or only "
-                "strong links with this column can show"
-            )
-        case facts.FarUpper():
-            return (
-                f"nearly all numbers lie below {note.most:g}: with `upper = {note.most:g}` a mean gets {note.part:.0%} "
-                "of the noise"
-            )
-        case facts.AgeBounds():
-            return (
-                f"{note.lower:g} to {note.upper:g} are bounds for any age: narrow them to those of your study"
-            )
-        case facts.NumberLevels():
-            return (
-                f"whole numbers from {note.lowest} to {note.highest}: for grades (a score, a decile) write "
-                "`ordered = true`; codes have no order"
-            )
-        case facts.FileLabel():
-            return f"label in the file: {note.label}"
-        case facts.FollowsFrom():
-            return determined_words(note.by, note.relation)
-        case facts.ManyColumns():
-            return (
-                f"{note.columns} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts only "
-                "those that your question needs"
-            )
-        case facts.NumberCodes():
-            return (
-                f"{note.values} different whole numbers: codes (a state, a cause of death) have no order; if these are "
-                'codes, declare levels, type = "categorical", or groups of them, or leave the column out'
-            )
-        case facts.TimeToEvent():
-            return (
-                f"is this the time to {note.event}? Follow-up of different length and censoring are not modelled: "
-                "leave out one of the two, or say what happened within a time that all were observed for"
-            )
-        case facts.MissingBeside():
-            return missing_with_words(note.column, note.value, note.cells, number=note.number)
-        case facts.MissingTogether():
-            return missing_together_words(note.columns, note.rows)
-        case facts.CodeBook():
-            read = ", which `aliases` reads as them" if note.codes else ""
-            read += "; they read as grades: if that is their order, `ordered = true`" if note.grades else ""
-            return f"the {note.levels:,} levels are the value labels of the file, in the order of their codes{read}"
-        case facts.SharedCode():
-            more = len(note.columns) - MAX_SHARED_LISTED
-            others = ", ".join(note.columns[:MAX_SHARED_LISTED]) + (f" and {more} more" if more > 0 else "")
-            shown = f'"{note.level}"' if isinstance(note.level, str) else str(note.level)
-            return (
-                f"these {len(note.columns) + 1} columns have {shown} in the same {note.cells:,} of {note.seen:,} rows: "
-                f"this one, {others}. A code for missing (not asked)? Then take it out of `levels` and write "
-                f"`missing = [{shown}]`"
-            )
-    raise TypeError(f"no words for {note!r}")
+def note_words(note: Finding) -> str:
+    """Return one finding in words, on one line.
+
+    >>> note_words(found.RepeatedIdentifier("patient_id", 3000))
+    'patient_id repeats in 3,000 rows: the promise is for one row, so make one row per person first'
+    >>> note_words(found.Determined("group", ("kappa", "lambda"), Relation.CUTS_OF_SUM))
+    'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
+    """
+    words = _WORDS[type(note)]
+    return words.format(note=note) if isinstance(words, str) else words(note)
 
 
 def _cells(count: int) -> str:
     return "1 cell is" if count == 1 else f"{count:,} cells are"
-
-
-def _looks(count: int) -> str:
-    return "looks" if count == 1 else "look"
-
-
-def _becomes(other: str | float | None, own: bool) -> str:
-    """Return what becomes of missing cells; ``own``: numbers have a bin of their own."""
-    if isinstance(other, str):
-        return f"become {other!r}"
-    if own:
-        return (
-            "have a bin of their own in tables (`missing_level`), and an effect leaves them out; methods that use the "
-            f"numbers themselves ({BY_NUMBERS}) replace them by {other:g} (`other`)"
-        )
-    return f"are replaced by {other:g}"
 
 
 UNUSABLE = {
@@ -346,16 +303,16 @@ UNUSABLE = {
 def left_out_words(why: LeftOut) -> str:
     """Return why a column is not in a draft."""
     match why:
-        case facts.Unusable():
+        case found.Unusable():
             return UNUSABLE[why.why]
-        case facts.UnknownType():
+        case found.UnknownType():
             return f"type {why.type}"
-        case facts.UnreadableNumbers():
+        case found.UnreadableNumbers():
             texts = _listed_texts(why.texts, why.cells)
             return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
-        case facts.TooManyTexts():
+        case found.TooManyTexts():
             return f"more than {why.limit} different texts: an identifier, a date or free text?"
-        case facts.AllDifferent():
+        case found.AllDifferent():
             return f"all {why.rows:,} rows have different values: an identifier? If not, declare it"
     raise TypeError(f"no words for {why!r}")
 
@@ -363,15 +320,15 @@ def left_out_words(why: LeftOut) -> str:
 # ---- checks
 
 
-def check_json(found: SchemaCheck) -> dict[str, Any]:
+def check_json(check: SchemaCheck) -> dict[str, Any]:
     """Return a check as plain data for JSON; the first fields say that it is not private."""
-    return {"private": False, "warning": NOT_PRIVATE, **found.to_dict()}
+    return {"private": False, "warning": NOT_PRIVATE, **check.to_dict()}
 
 
-def check_table(found: SchemaCheck) -> tuple[list[str], list[list[str]]]:
+def check_table(check: SchemaCheck) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the rows of the table of a check, one row a column."""
     heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
-    return heads, [_table_row(column) for column in found.columns]
+    return heads, [_table_row(column) for column in check.columns]
 
 
 def _table_row(column: ColumnCheck) -> list[str]:
@@ -397,33 +354,30 @@ def share(count: int, rows: int) -> str:
     return "0" if count == 0 else "<0.1%" if percent < 0.1 else f"{percent:.1f}%"
 
 
-def check_lines(found: SchemaCheck) -> list[str]:
+def check_lines(check: SchemaCheck) -> list[str]:
     """Return one line for each thing that a person should know, columns in their order."""
-    lines = [f'Declared, but not in {found.label}: "{name}"' for name in found.not_in_data]
-    lines += _ragged_lines(found.ragged)
-    lines += _format_lines(found)
-    lines += [repeated_words(name, rows) for name, rows in found.repeats]
-    lines += map(ordered_missing_words, found.ordered_missing)
-    lines += (f"{one.column} {determined_words(one.by, one.relation)}" for one in found.determined)
-    lines += (f"{missing_together_words(names, rows)}." for names, rows in found.missing_together)
-    lines += (
-        f"{one.column} {missing_with_words(one.other, one.value, one.cells, number=one.number)}"
-        for one in found.missing_with
-    )
-    for column in found.columns:
+    lines = [f'Declared, but not in {check.label}: "{name}"' for name in check.not_in_data]
+    lines += _ragged_lines(check.ragged)
+    lines += _format_lines(check)
+    lines += map(note_words, check.repeats)
+    lines += map(ordered_missing_words, check.ordered_missing)
+    lines += (f"{one.column} {note_words(one)}" for one in check.determined)
+    lines += (f"{note_words(one)}." for one in check.missing_together)
+    lines += (f"{one.column} {note_words(one)}" for one in check.missing_with)
+    for column in check.columns:
         lines += (f"{column.name}: {line}" for line in _column_lines(column))
-    if any(column.not_a_level for column in found.columns):
+    if any(column.not_a_level for column in check.columns):
         lines.append('Another spelling of a level can be declared as one of its `aliases`: { Yes = "yes" }.')
-    if found.draft:
+    if check.draft:
         lines.append(
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
-    if found.not_in_schema:
-        named = [f'"{name}"' for name in found.not_in_schema]
+    if check.not_in_schema:
+        named = [f'"{name}"' for name in check.not_in_schema]
         rest = len(named) - MAX_UNUSED_LISTED
         more = f" and {rest} more" if rest > 0 else ""
         names = ", ".join(named[:MAX_UNUSED_LISTED])
-        lines.append(f"In {found.label}, but not declared, so never read: {names}{more}")
+        lines.append(f"In {check.label}, but not declared, so never read: {names}{more}")
     return lines
 
 
@@ -448,25 +402,25 @@ def left_remarks(text: str) -> str:
     return f"{which} 'from rows' or 'choose': check {them}, then delete these words."
 
 
-def check_verdict(found: SchemaCheck) -> str:
+def check_verdict(check: SchemaCheck) -> str:
     """Return in one line whether the rows can be read by the schema, and whether anything in them is changed."""
-    if not found.usable:
+    if not check.usable:
         return "The rows can't be read by this schema; below the table is why."
-    if nothing := [column for column in found.columns if column.nothing_read]:
+    if nothing := [column for column in check.columns if column.nothing_read]:
         return " ".join(
             f"{column.name}: {_nothing_words(column)}." for column in nothing[:MAX_UNUSED_LISTED]
         ) + (" All rows would count alike there: mend the schema, or the column's name.")
-    ragged = found.ragged
-    whole = not (ragged.fewer or ragged.more or ragged.unclosed or found.repeats or found.not_in_schema)
-    changed = sum(not column.fine for column in found.columns)
+    ragged = check.ragged
+    whole = not (ragged.fewer or ragged.more or ragged.unclosed or check.repeats or check.not_in_schema)
+    changed = sum(not column.fine for column in check.columns)
     if whole and not changed:
-        return f"Every cell of {found.rows:,} rows is used as it stands."
-    cells = f"; cells of {changed} of {len(found.columns)} columns are changed" if changed else ""
-    return f"{found.rows:,} rows can be read by this schema{cells}: see below the table."
+        return f"Every cell of {check.rows:,} rows is used unchanged."
+    cells = f"; cells of {changed} of {len(check.columns)} columns are changed" if changed else ""
+    return f"{check.rows:,} rows can be read by this schema{cells}: see below the table."
 
 
 def _nothing_words(column: ColumnCheck) -> str:
-    """Return that nothing of a column is read, and what stands there instead."""
+    """Return that nothing of a column is read, and what its cells hold instead."""
     what = "declared level" if column.type == "categorical" else "number"
     unreadable = column.not_a_level + column.not_a_number
     there = (
@@ -475,28 +429,24 @@ def _nothing_words(column: ColumnCheck) -> str:
     return f"NO CELL HAS A {what.upper()}{there}"
 
 
-def check_text(found: SchemaCheck) -> str:
+def check_text(check: SchemaCheck) -> str:
     """Return a check as plain lines: that it is not private, the verdict, the table, what a person should know."""
-    heads, rows = check_table(found)
+    heads, rows = check_table(check)
     cells = [[" ".join(head.split()) for head in heads], *rows]
     wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)) for row in cells]
     first = f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}."
-    return "\n".join(line.rstrip() for line in [first, check_verdict(found), *table, *check_lines(found)])
+    return "\n".join(line.rstrip() for line in [first, check_verdict(check), *table, *check_lines(check)])
 
 
-def _get(column: ColumnCheck) -> str:
-    own = (
-        f"get a bin of their own in tables, and an effect leaves them out; methods that use the numbers themselves "
-        f"({BY_NUMBERS}) replace them by {column.other}"
-    )
+def _become(column: ColumnCheck) -> str:
+    """Return what becomes of cells of a column that are missing or can't be read."""
     if column.own_bin:
-        return own
-    return f"become {column.other}" + (
+        return f"{OWN_BIN}, {LEFT_OUT_OF_EFFECTS} {column.other}"
+    counted = (
         f", so they count in the bin {column.other_bin} (`missing_level = true` gives them one of their own)"
-        if column.other_bin
-        else ""
     )
+    return f"become {column.other}{counted if column.other_bin else ''}"
 
 
 def _column_lines(column: ColumnCheck) -> Iterator[str]:
@@ -506,17 +456,17 @@ def _column_lines(column: ColumnCheck) -> Iterator[str]:
         coded = (
             f" ({column.coded_missing:,} of them hold a code in `missing`)" if column.coded_missing else ""
         )
-        yield f"{column.missing:,} missing cells {_get(column)}{coded}"
+        yield f"{column.missing:,} missing cells {_become(column)}{coded}"
     if unreadable := column.not_a_level + column.not_a_number:
         what = "no number" if column.not_a_number else "no declared level"
-        yield f"{what}, so they {_get(column)}: {_listed_texts(column.texts, unreadable)}"
+        yield f"{what}, so they {_become(column)}: {_listed_texts(column.texts, unreadable)}"
     if column.below or column.above:
         yield (
             f"{column.below:,} cells are below the lower bound and {column.above:,} above the upper one; they are "
             "moved to the bound"
         )
     for code, cells in column.codes:
-        yield f"{code} stands in {cells:,} of these; if it means missing: `missing = [{code}]`"
+        yield f"{code} occurs in {cells:,} of these; if it means missing: `missing = [{code}]`"
 
 
 def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
@@ -544,12 +494,12 @@ def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
         )
 
 
-def _format_lines(found: SchemaCheck) -> Iterator[str]:
+def _format_lines(check: SchemaCheck) -> Iterator[str]:
     """Yield what to declare about the file, where its cells look otherwise than declared."""
-    guess = found.recognised
-    if found.not_utf8:
+    guess = check.recognised
+    if check.not_utf8:
         yield (
-            f"{_cells(found.not_utf8)} not UTF-8: read as Windows-1252; they look like {guess.get('encoding')}: put "
+            f"{_cells(check.not_utf8)} not UTF-8: read as Windows-1252; they look like {guess.get('encoding')}: put "
             f'`encoding = "{guess.get("encoding")}"` on top of the schema'
         )
     if "decimal" in guess or "thousands" in guess:

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from dpcausal.data.columns import has_order
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.result import HINT as WEAK_HINT
 from dpcausal.discovery.result import DiscoveryResult, LeastLink, OpenBecause, OpenWhy, in_order
 from dpcausal.discovery.search import OpenReason
-from dpcausal.effects.question import group_names
+from dpcausal.effects.levels import group_names
 from dpcausal.graphs.pag import PAG
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def merged_unordered(result: DiscoveryResult) -> list[str]:
     if not known or result.release is None:
         return []
     schema = result.release.schema
-    return [name for name in known if not getattr(schema[name], "ordered", True)]  # numbers are ordered
+    return [name for name in known if not has_order(schema[name])]
 
 
 def merged_pair_words(result: DiscoveryResult, pair: Pair) -> str:

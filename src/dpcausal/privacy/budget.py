@@ -35,13 +35,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from dpcausal._version import __version__
 from dpcausal.core import entropy, process
 from dpcausal.core.display import display
-from dpcausal.core.errors import BudgetError, EngineError, InputError
+from dpcausal.core.errors import BudgetError, DpcausalError, EngineError, InputError
+from dpcausal.core.forecast import PowerForecast, UnderpoweredError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     ONE_ROW,
@@ -58,7 +60,16 @@ from dpcausal.core.statement import (
 )
 from dpcausal.privacy.accounting.composition import Filter, PrivacyCost, Spent, exact, left_of
 from dpcausal.privacy.events import Event
-from dpcausal.privacy.ledger_files import sqlite_files
+from dpcausal.privacy.ledger.beside import SecondBudget, charged_beside, other_budgets, sqlite_files
+from dpcausal.privacy.ledger.earlier import (
+    MOST_ENTRIES,
+    AskedBefore,
+    EarlierRelease,
+    OtherRows,
+    SearchAgain,
+    asked_before,
+    other_rows,
+)
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
@@ -103,6 +114,39 @@ def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: floa
         opened.require(dataset, epsilon)
 
 
+def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
+    """Return the epsilon that a ledger has left for a data set; None where that can't be said. No row is looked at."""
+    if ledger is None or dataset is None:
+        return None
+    from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+    try:
+        opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
+        accounts = opened.show(dataset) if isinstance(opened, Ledger) else []
+        return next((account.left_epsilon for account in accounts), None)
+    except DpcausalError:  # the charge says so
+        return None
+
+
+def refuse_hopeless(
+    ahead: PowerForecast | None, ledger: str | Ledger | None = None, dataset: str | None = None
+) -> None:
+    """Refuse what is forecast to show nothing, before anything is charged; of None nothing is known, and it passes.
+
+    Raises
+    ------
+    BudgetError
+        If the ledger has less left than this epsilon: no advice would help.
+    UnderpoweredError
+        With what would help.
+    """
+    if ahead is None or ahead.epsilon is None or not ahead.hopeless:
+        return
+    require_left(ledger, dataset, ahead.epsilon)
+    ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
+    raise UnderpoweredError(display().summary(ahead, part="refusal"), ahead)
+
+
 def refuse_half_named(ledger: str | Ledger | None, dataset: str | None) -> None:
     """Refuse a ledger without the name of a data set, and a name without a ledger.
 
@@ -121,7 +165,7 @@ class Allowance(NamedTuple):
     rho: float
 
     def part(self, share: float) -> Allowance:
-        """A share of it; of both sums."""
+        """Return this share of both sums."""
         return Allowance(share * self.epsilon, share * self.rho)
 
 
@@ -222,13 +266,13 @@ class Budget:
 
     @property
     def whole(self) -> Filter:
-        """The stop rule of the promise, with what is kept for later."""
+        """The stop rule of the whole total, the share for later included."""
         if self._filter is None:
             raise InputError("there is no budget: epsilon is None")
         return self._filter
 
     def open_later(self) -> None:
-        """Let charges use the share that was kept for later; the promise is the same."""
+        """Let charges use the share for later; the guarantee is the same."""
         self._for_now = None
 
     @property
@@ -280,7 +324,7 @@ class Budget:
         try:
             yield
         except EngineError as error:
-            fault = error.told(charged=bool(self._events))
+            fault = error.with_charge(charged=bool(self._events))
         if fault is not None:
             raise fault  # outside the except block: no trace of what the engine said
 
@@ -340,7 +384,6 @@ class Budget:
     def _warn_of_other_budgets(self) -> None:
         """Warn where the rows may have another budget, before this one is charged; by public names, no row is read."""
         from dpcausal.privacy.ledger import Ledger
-        from dpcausal.privacy.ledger.beside import SecondBudget, other_budgets
 
         if not isinstance(self._ledger, Ledger) or self._ledger.file is None or self._dataset is None:
             return
@@ -360,29 +403,12 @@ class Budget:
         if self._file is None or (None, "", self._file) in _LOOKED:
             return
         _LOOKED.add((None, "", self._file))
-        files = list(sqlite_files([self._file.parent, Path.cwd()]))
-        if not files:
-            return
-        from dpcausal.privacy.ledger.beside import (  # late: most folders have none
-            SecondBudget,
-            charged_beside,
-        )
-
-        for other in charged_beside(files, self._file.name):
+        for other in charged_beside(sqlite_files([self._file.parent, Path.cwd()]), self._file.name):
             warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:
         """Warn where an earlier charge was for the same question, answers this one, or was for other rows: public."""
         from dpcausal.privacy.ledger import Ledger
-        from dpcausal.privacy.ledger.earlier import (
-            MOST_ENTRIES,
-            AskedBefore,
-            EarlierRelease,
-            OtherRows,
-            SearchAgain,
-            asked_before,
-            other_rows,
-        )
 
         if not isinstance(self._ledger, Ledger) or self._dataset is None:
             return
@@ -469,9 +495,11 @@ class Budget:
         )
 
     def _secure(self) -> bool:
+        """Return whether all noise since this budget was made came from the operating system."""
         return self._epoch is not None and entropy.secure_since(self._epoch)
 
     def _definition(self, guarantee: PrivacyCost) -> tuple[str, dict[str, float]]:
+        """Return which definition of privacy the guarantee is, and its parameters."""
         if guarantee.delta == 0:
             return "pure", {"epsilon": guarantee.epsilon}
         if guarantee.by == "rho" and self._spent.delta == 0:
@@ -479,7 +507,7 @@ class Budget:
         return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
     def _composition(self, guarantee: PrivacyCost) -> Composition:
-        """How costs add up."""
+        """Return how costs add up."""
         if guarantee.by == "epsilon":
             return Composition.FIXED_EPSILON
         if guarantee.by == "rho":
@@ -487,6 +515,7 @@ class Budget:
         return Composition.FILTER_EPSILON if self.whole.rho == 0 else Composition.FILTER
 
     def _ledger_note(self) -> dict[str, Any] | None:
+        """Return what the statement says of the ledger; None where none was charged."""
         if self._entry is None:
             return None
         return {

@@ -4,13 +4,10 @@ Floats decide an outcome only where no error of theirs could change it: probabil
 bracketed by correctly rounded decimals until the outcome is settled. Use them through ``privacy.noise``. Run time
 depends on the arguments.
 
-References: [1] Canonne, Kamath & Steinke, The discrete Gaussian for differential privacy, 2020.
-
-Many coins with exact probabilities exp(-gamma_i) at once: about 5 ns each.
-
-Each coin compares a uniform U with exp(-gamma), as many bits of U as it takes: one byte, which settles nearly all
-improbable coins; 32 bits against float64 bounds, which settle whatever the float error; then (about one coin in 10^9)
-more bits against correctly rounded decimals. **Guarantee** exact law, ``coins.proof.md``. Use through ``noise``.
+``bernoulli_exp_many`` tosses many coins at once, about 5 ns each. Each compares a uniform U with exp(-gamma), as many
+bits of U as it takes: one byte, which settles nearly all improbable coins; 32 bits against float64 bounds, which settle
+whatever the float error; then (about one coin in 10^9) more bits against correctly rounded decimals. **Guarantee**
+exact laws, ``coins.proof.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from dpcausal.core.proofs import proved
 
 
 def uniform_below(bound: int) -> int:
-    """A uniform integer in [0, bound)."""
+    """Return a uniform integer in [0, bound)."""
     bits = (bound - 1).bit_length()
     size, spare = (bits + 7) // 8, -bits % 8
     while True:
@@ -37,30 +34,12 @@ def uniform_below(bound: int) -> int:
 
 
 def coin() -> bool:
-    """True with probability 1/2."""
+    """Return True with probability 1/2."""
     return bool(entropy.random_bytes(1)[0] & 1)
 
 
-def bernoulli(p: Fraction) -> bool:
-    """True with probability exactly p."""
-    return uniform_below(p.denominator) < p.numerator
-
-
-def bernoulli_exp(gamma: Fraction) -> bool:
-    """True with probability exactly exp(-gamma), gamma >= 0 ([1] Alg. 1)."""
-    whole, rest = divmod(gamma.numerator, gamma.denominator)
-    return all(_bernoulli_exp(1, 1) for _ in range(whole)) and _bernoulli_exp(rest, gamma.denominator)
-
-
-def _bernoulli_exp(numerator: int, denominator: int) -> bool:
-    k = 1
-    while uniform_below(denominator * k) < numerator:
-        k += 1
-    return k % 2 == 1
-
-
 def permutation(n: int) -> NDArray[np.int64]:
-    """A uniform permutation of 0..n-1: the order of n random 64-bit words, drawn again if two are equal."""
+    """Return a uniform permutation of 0..n-1: the order of n random 64-bit words, drawn again if two are equal."""
     while True:
         words = np.frombuffer(entropy.random_bytes(8 * n), dtype=np.uint64)
         order = np.argsort(words, kind="stable")
@@ -70,7 +49,7 @@ def permutation(n: int) -> NDArray[np.int64]:
 
 @proved("coins.proof.md")
 def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
-    """An index i with probability exactly proportional to weights[i] exp(-gammas[i]), weights integers >= 0.
+    """Return an index i with probability exactly proportional to weights[i] exp(-gammas[i]), weights integers >= 0.
 
     Inverts the cumulative law at a uniform number whose bits, like the digits of the weights, are taken as
     needed until the answer no longer depends on the rest; floats are asked first. **Cost** O(len(weights)), about 4 us
@@ -83,7 +62,7 @@ def categorical(weights: Sequence[int], gammas: Sequence[Fraction]) -> int:
 
 @proved("coins.proof.md")
 def categorical_steps(steps: NDArray[np.int64], per_step: Fraction) -> int:
-    """An index i with probability exactly proportional to exp(-steps[i] per_step); per_step > 0.
+    """Return an index i with probability exactly proportional to exp(-steps[i] per_step); per_step > 0.
 
     The same draw as ``categorical`` with weights 1, in about 30 us and 30 ns for each index.
 
@@ -120,7 +99,7 @@ def _inverted(
 
 
 def _float_terms(weights: Sequence[int], apart: Sequence[Fraction]) -> NDArray[np.float64] | None:
-    """Weights times exponentials; None where floats cannot hold them."""
+    """Return weights times exponentials; None where floats cannot hold them."""
     if max(weights) > LARGEST_WEIGHT:
         return None
     try:
@@ -133,7 +112,7 @@ def _float_terms(weights: Sequence[int], apart: Sequence[Fraction]) -> NDArray[n
 
 @proved("coins.proof.md")
 def place_by_floats(terms: NDArray[np.float64], u: int, bits: int) -> int | None:
-    """Where the cumulative law passes U, in [u, u + 1)/2^bits; None: too near a border for floats to tell.
+    """Return where the cumulative law passes U, in [u, u + 1)/2^bits; None: too near a border for floats to tell.
 
     ``terms`` have a relative error below 2^-39, or one below 2^-800.
     """
@@ -152,7 +131,7 @@ def place_by_floats(terms: NDArray[np.float64], u: int, bits: int) -> int | None
 def weight_bounds(
     weights: Sequence[int], gammas: Sequence[Fraction], digits: int
 ) -> tuple[list[int], list[int]]:
-    """Integers low <= 10^digits weight exp(-gamma) <= high, from Decimal's correctly rounded exp."""
+    """Return integers low <= 10^digits weight exp(-gamma) <= high, from Decimal's correctly rounded exp."""
     down = Context(prec=digits, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
     up = Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
     seen: dict[Fraction, tuple[int, int]] = {}
@@ -174,7 +153,7 @@ SLACK = 2.0**-36  # relative; float64 errors of exp(-gamma) stay below 2^-40 for
 
 @proved("coins.proof.md")
 def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[np.bool_]:
-    """True with probability exactly exp(-steps[i] per_step), independently; steps in 0..2^60, per_step > 0.
+    """Return True with probability exactly exp(-steps[i] per_step) each; steps in 0..2^60, per_step > 0.
 
     >>> bernoulli_exp_many(np.zeros(3, np.int64), Fraction(1, 3)).tolist()
     [True, True, True]
@@ -199,7 +178,7 @@ def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[
 
 @proved("coins.proof.md")
 def settled(gamma: Fraction, u: int, bits: int) -> bool:
-    """Whether U < exp(-gamma), given that U lies in [u, u + 1)/2^bits; further bits are drawn as needed."""
+    """Return whether U < exp(-gamma), given that U lies in [u, u + 1)/2^bits; further bits are drawn as needed."""
     digits = 28
     while True:
         (low,), (high,) = weight_bounds([1], [gamma], digits)

@@ -21,6 +21,7 @@ from dpcausal.core.proofs import proved
 
 
 def _positive(name: str, value: float) -> None:
+    """Refuse what is no finite number above zero."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above zero, not {value!r}")
 
@@ -53,7 +54,7 @@ class Event:
         return self.epsilon**2 / 2 if self.delta == 0 else math.inf
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON; ``event_from_dict`` reads it back."""
+        """Return plain data, for JSON; ``event_from_dict`` reads it back."""
         return {"kind": self.kind, **asdict(self), "neighbours": self.neighbours.value}
 
 
@@ -72,6 +73,7 @@ class PureEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """The stated cost."""
         return self.cost
 
 
@@ -84,6 +86,7 @@ class BoundedRangeEvent(PureEvent):
 
     @property
     def rho(self) -> float:
+        """epsilon^2/8."""
         return self.cost**2 / 8
 
 
@@ -103,6 +106,7 @@ class LaplaceEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """sensitivity/scale."""
         return self.sensitivity / self.scale
 
 
@@ -122,10 +126,12 @@ class GaussianEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """Infinite: there is no pure epsilon."""
         return math.inf
 
     @property
     def rho(self) -> float:
+        """(sensitivity/sigma)^2/2."""
         return (self.sensitivity / self.sigma) ** 2 / 2  # [3] Thm 4
 
 
@@ -144,10 +150,12 @@ class ConcentratedEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """Infinite: there is no pure epsilon."""
         return math.inf
 
     @property
     def rho(self) -> float:
+        """The stated cost."""
         return self.cost
 
 
@@ -169,10 +177,12 @@ class ApproximateEvent(Event):
 
     @property
     def epsilon(self) -> float:
+        """The stated epsilon."""
         return self.cost
 
     @property
     def delta(self) -> float:
+        """The stated delta."""
         return self.slack
 
 
@@ -190,7 +200,7 @@ KINDS: dict[str, type[Event]] = {
 
 
 def event_from_dict(data: Mapping[str, Any]) -> Event:
-    """The event that ``to_dict`` wrote.
+    """Return the event that ``to_dict`` wrote.
 
     >>> event = LaplaceEvent(label="count", neighbours="add-remove", sensitivity=1, scale=10)
     >>> event_from_dict(event.to_dict()) == event, event.epsilon

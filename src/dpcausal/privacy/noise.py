@@ -32,8 +32,6 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.privacy import samplers, seeded
 from dpcausal.privacy.coins import (
-    bernoulli,
-    bernoulli_exp,
     bernoulli_exp_many,
     categorical,
     categorical_steps,
@@ -44,8 +42,6 @@ from dpcausal.privacy.coins import (
 
 __all__ = [
     "Integers",
-    "bernoulli",
-    "bernoulli_exp",
     "bernoulli_exp_many",
     "categorical",
     "categorical_steps",
@@ -72,6 +68,7 @@ def checked_scale(scale: float) -> float:
 
 
 def _draw(kind: str, scale: float, size: int | None) -> Any:
+    """Draw from the secure samplers, or from their stand-ins while a test has seeded the source."""
     scale = checked_scale(scale)
     if not entropy.is_secure():
         return seeded.draw(kind, scale, size)
@@ -86,7 +83,7 @@ def discrete_laplace(scale: float, size: None = None) -> int: ...
 @overload
 def discrete_laplace(scale: float, size: int) -> Integers: ...
 def discrete_laplace(scale: float, size: int | None = None) -> int | Integers:
-    """Integers with P(k) proportional to exp(-|k|/scale); variance about 2 scale^2."""
+    """Return integers with P(k) proportional to exp(-|k|/scale); variance about 2 scale^2."""
     drawn: int | Integers = _draw("laplace", scale, size)
     return drawn
 
@@ -96,7 +93,7 @@ def discrete_gaussian(sigma: float, size: None = None) -> int: ...
 @overload
 def discrete_gaussian(sigma: float, size: int) -> Integers: ...
 def discrete_gaussian(sigma: float, size: int | None = None) -> int | Integers:
-    """Integers with P(k) proportional to exp(-k^2/(2 sigma^2)); variance at most sigma^2 ([1] Cor. 9)."""
+    """Return integers with P(k) proportional to exp(-k^2/(2 sigma^2)); variance at most sigma^2 ([1] Cor. 9)."""
     drawn: int | Integers = _draw("gaussian", sigma, size)
     return drawn
 
@@ -107,7 +104,7 @@ def geometric(scale: float, size: None = None) -> int: ...
 def geometric(scale: float, size: int) -> Integers: ...
 @proved("noise.proof.md")
 def geometric(scale: float, size: int | None = None) -> int | Integers:
-    """Integers k >= 0 with P(k) proportional to exp(-k/scale): a folded Laplace draw, none rejected."""
+    """Return integers k >= 0 with P(k) proportional to exp(-k/scale): a folded Laplace draw, none rejected."""
     drawn: Any = _draw("laplace", scale, size)
     folded: int | Integers = drawn ^ (drawn >> 63)  # k if k >= 0 else -k - 1
     return folded
@@ -115,7 +112,7 @@ def geometric(scale: float, size: int | None = None) -> int | Integers:
 
 @proved("noise.proof.md")
 def discrete_cauchy(scale: float) -> int:
-    """One integer with P(k) proportional to 1/(scale^2 + k^2), scale >= 16. Expected tries below 3."""
+    """Return one integer with P(k) proportional to 1/(scale^2 + k^2), scale >= 16. Expected tries below 3."""
     if not 16 <= scale <= LARGEST_SCALE:
         raise InputError(f"a Cauchy scale must lie between 16 and 2^50, not {scale!r}")
     top, bottom = scale.as_integer_ratio()

@@ -55,14 +55,14 @@ _EIGHT = Struct("<8Q")
 
 
 def _words() -> Iterator[int]:
-    """Uniform 64-bit words, read eight at a time as they are needed; belongs to one call."""
+    """Yield uniform 64-bit words, read eight at a time as they are needed; belongs to one call."""
     while True:
         yield from _EIGHT.unpack(entropy.random_bytes(64))
 
 
 @cache
 def _whole_bounds() -> list[int]:
-    """floor(2^64 exp(-v)) for v = 32, 31, ..., 1: ascending."""
+    """Return floor(2^64 exp(-v)) for v = 32, 31, ..., 1: ascending."""
     powers = [Fraction(v) for v in range(LONGEST_WHOLE, 0, -1)]
     low, high = weight_bounds([1] * LONGEST_WHOLE, powers, 48)
     floors = [(least << 64) // 10**48 for least in low]
@@ -72,7 +72,7 @@ def _whole_bounds() -> list[int]:
 
 @proved("samplers.proof.md")
 def flip(gamma: float, word: int) -> bool | None:
-    """Whether U < exp(-exact gamma), where the first 53 bits of U = 0.``word`` tell; None where they do not.
+    """Return whether U < exp(-exact gamma), where the first 53 bits of U = 0.``word`` tell; None where they do not.
 
     ``gamma``, at most 600, is within 2^-38 of the exact one.
     """
@@ -84,7 +84,7 @@ def flip(gamma: float, word: int) -> bool | None:
 
 @proved("samplers.proof.md")
 def flip_exactly(numerator: int, denominator: int, word: int) -> bool:
-    """Whether U < exp(-numerator/denominator), for a U whose first 64 bits are ``word``."""
+    """Return whether U < exp(-numerator/denominator), for a U whose first 64 bits are ``word``."""
     kept = None if word == 0 else False  # for gamma of 45 and above
     if numerator < STEEP * denominator:
         kept = flip(numerator / denominator, word)
@@ -93,7 +93,7 @@ def flip_exactly(numerator: int, denominator: int, word: int) -> bool:
 
 @proved("samplers.proof.md")
 def whole_part(words: Iterator[int]) -> int:
-    """An integer v >= 0 with P(v) = (1 - 1/e) exp(-v)."""
+    """Return an integer v >= 0 with P(v) = (1 - 1/e) exp(-v)."""
     bounds, total = _whole_bounds(), 0
     while True:
         word = next(words)
@@ -108,7 +108,7 @@ def whole_part(words: Iterator[int]) -> int:
 
 @proved("samplers.proof.md")
 def one_laplace(top: int, bottom: int, words: Iterator[int]) -> int:
-    """An integer with P(k) proportional to exp(-|k| bottom/top), top <= 2^53."""
+    """Return an integer with P(k) proportional to exp(-|k| bottom/top), top <= 2^53."""
     both = 2 * top
     limit = 2**64 - 2**64 % both
     while True:
@@ -127,7 +127,7 @@ def one_laplace(top: int, bottom: int, words: Iterator[int]) -> int:
 
 @proved("samplers.proof.md")
 def one_gaussian(top: int, bottom: int, words: Iterator[int]) -> int:
-    """An integer with P(k) proportional to exp(-k^2 bottom^2/(2 top^2)), top/bottom < 2^53 - 1."""
+    """Return an integer with P(k) proportional to exp(-k^2 bottom^2/(2 top^2)), top/bottom < 2^53 - 1."""
     t, sigma = top // bottom + 1, top / bottom
     reach = NEAR * sigma if sigma >= NARROW else -1.0
     centre, twice = sigma * sigma / t, 2.0 * sigma * sigma
@@ -144,7 +144,7 @@ def one_gaussian(top: int, bottom: int, words: Iterator[int]) -> int:
 
 @proved("samplers.proof.md")
 def gaussian_gamma(k: int, t: int, top: int, bottom: int) -> tuple[int, int]:
-    """(k - sigma^2/t)^2/(2 sigma^2), sigma = top/bottom, as numerator and denominator."""
+    """Return (k - sigma^2/t)^2/(2 sigma^2), sigma = top/bottom, as numerator and denominator."""
     return (k * t * bottom**2 - top**2) ** 2, 2 * (top * bottom * t) ** 2
 
 
@@ -152,12 +152,13 @@ def gaussian_gamma(k: int, t: int, top: int, bottom: int) -> tuple[int, int]:
 
 
 def _many_words(count: int) -> Words:
+    """Return ``count`` uniform 64-bit words."""
     return np.frombuffer(entropy.random_bytes(8 * count), np.uint64)
 
 
 @proved("samplers.proof.md")
 def flip_many(gammas: Floats, exactly: Callable[[int], tuple[int, int]]) -> NDArray[np.bool_]:
-    """True with probability exactly exp(-p/q), (p, q) = exactly(i); ``gammas[i]``, at most 600, is within 2^-38."""
+    """Return True with probability exactly exp(-p/q), (p, q) = exactly(i); ``gammas[i]`` <= 600 is within 2^-38."""
     words = _many_words(gammas.size)
     first, level = (words >> np.uint64(11)).astype(np.float64), np.exp(-gammas)
     heads = first + 1.0 <= level * SURELY_BELOW
@@ -168,7 +169,7 @@ def flip_many(gammas: Floats, exactly: Callable[[int], tuple[int, int]]) -> NDAr
 
 @proved("samplers.proof.md")
 def many_below(bound: int, count: int) -> Words:
-    """Uniform integers in [0, bound), bound <= 2^54."""
+    """Return uniform integers in [0, bound), bound <= 2^54."""
     last = np.uint64(2**64 - 2**64 % bound - 1)
     words = _many_words(count).copy()
     while (beyond := np.flatnonzero(words > last)).size:
@@ -178,7 +179,7 @@ def many_below(bound: int, count: int) -> Words:
 
 @proved("samplers.proof.md")
 def many_whole_parts(count: int) -> Integers:
-    """Integers v >= 0 with P(v) = (1 - 1/e) exp(-v)."""
+    """Return integers v >= 0 with P(v) = (1 - 1/e) exp(-v)."""
     bounds = np.array(_whole_bounds(), np.uint64)
     words = _many_words(count)
     above = np.searchsorted(bounds, words, side="left")
@@ -192,7 +193,7 @@ def many_whole_parts(count: int) -> Integers:
 
 @proved("samplers.proof.md")
 def many_laplace(top: int, bottom: int, count: int) -> Integers:
-    """Integers with P(k) proportional to exp(-|k| bottom/top), top <= 2^53."""
+    """Return integers with P(k) proportional to exp(-|k| bottom/top), top <= 2^53."""
     found = np.empty(count, np.int64)
     left = np.arange(count)
     while left.size:
@@ -209,7 +210,7 @@ def many_laplace(top: int, bottom: int, count: int) -> Integers:
 
 
 def _sizes(rest: Words, whole: Integers, top: int, bottom: int) -> Integers:
-    """(rest + top whole) // bottom without overflow; what passes 2^62 becomes 2^62."""
+    """Return (rest + top whole) // bottom without overflow; what passes 2^62 becomes 2^62."""
     if bottom < LARGEST and (whole < 512).all():  # below 2^53 (512 + 1)
         return (rest.astype(np.int64) + top * whole) // bottom
     sizes = [(r + top * w) // bottom for r, w in zip(rest.tolist(), whole.tolist(), strict=True)]
@@ -218,7 +219,7 @@ def _sizes(rest: Words, whole: Integers, top: int, bottom: int) -> Integers:
 
 @proved("samplers.proof.md")
 def many_gaussian(top: int, bottom: int, count: int) -> Integers:
-    """Integers with P(k) proportional to exp(-k^2 bottom^2/(2 top^2)), 1/2 <= top/bottom < 2^53 - 1."""
+    """Return integers with P(k) proportional to exp(-k^2 bottom^2/(2 top^2)), 1/2 <= top/bottom < 2^53 - 1."""
     t, sigma = top // bottom + 1, top / bottom
     found = np.empty(count, np.int64)
     left = np.arange(count)
@@ -243,13 +244,13 @@ def many_gaussian(top: int, bottom: int, count: int) -> Integers:
 
 
 def draw(kind: str, scale: float) -> int:
-    """One integer of the law ``kind``, "laplace" or "gaussian"."""
+    """Return one integer of the law ``kind``, "laplace" or "gaussian"."""
     top, bottom = scale.as_integer_ratio()
     return one_laplace(top, bottom, _words()) if kind == "laplace" else one_gaussian(top, bottom, _words())
 
 
 def draw_many(kind: str, scale: float, count: int) -> Integers:
-    """``count`` independent integers of the law ``kind``."""
+    """Return ``count`` independent integers of the law ``kind``."""
     top, bottom = scale.as_integer_ratio()
     if count <= FEW or (kind == "gaussian" and scale < NARROW):
         words, one = _words(), one_laplace if kind == "laplace" else one_gaussian

@@ -30,7 +30,7 @@ POOLED_SCALES = 64  # the least recently used pool is dropped beyond this: at mo
 
 
 def _words_below(bound: int, count: int) -> NDArray[np.uint64]:
-    """``count`` uniform integers in [0, bound), bound <= 2^63, by masking and rejection."""
+    """Return ``count`` uniform integers in [0, bound), bound <= 2^63, by masking and rejection."""
     mask = np.uint64((1 << (bound - 1).bit_length()) - 1)
     words = np.frombuffer(entropy.random_bytes(8 * count), dtype=np.uint64) & mask
     while (bad := np.flatnonzero(words >= np.uint64(bound))).size:
@@ -39,7 +39,7 @@ def _words_below(bound: int, count: int) -> NDArray[np.uint64]:
 
 
 def _flips_exp(numerators: NDArray[np.uint64], denominator: int) -> NDArray[np.bool_]:
-    """Bernoulli(exp(-u/denominator)) for each u in [0, denominator] ([1] Alg. 1)."""
+    """Return Bernoulli(exp(-u/denominator)) for each u in [0, denominator] ([1] Alg. 1)."""
     odd = np.ones(numerators.size, dtype=bool)
     live, k = np.arange(numerators.size), 1
     while live.size:
@@ -50,7 +50,7 @@ def _flips_exp(numerators: NDArray[np.uint64], denominator: int) -> NDArray[np.b
 
 
 def geometric(scale: float, count: int) -> Integers:
-    """``count`` integers k >= 0 with P(k) proportional to exp(-k/scale)."""
+    """Return ``count`` integers k >= 0 with P(k) proportional to exp(-k/scale)."""
     if scale < 2.0**-9:  # P(draw > 0) < exp(-512): below what any byte source can show
         return np.zeros(count, dtype=np.int64)
     t, s = scale.as_integer_ratio()  # [1] Alg. 2 with exp(-s/t)
@@ -68,7 +68,7 @@ def geometric(scale: float, count: int) -> Integers:
 
 
 def laplace(scale: float, count: int) -> Integers:
-    """``count`` integers with P(k) proportional to exp(-|k|/scale)."""
+    """Return ``count`` integers with P(k) proportional to exp(-|k|/scale)."""
     drawn = np.empty(count, dtype=np.int64)
     live = np.arange(count)
     while live.size:
@@ -80,7 +80,7 @@ def laplace(scale: float, count: int) -> Integers:
 
 
 def gaussian(sigma: float, count: int) -> Integers:
-    """``count`` integers with P(k) proportional to exp(-k^2/(2 sigma^2))."""
+    """Return ``count`` integers with P(k) proportional to exp(-k^2/(2 sigma^2))."""
     t = math.floor(sigma) + 1.0  # [1] Alg. 3
     drawn = np.empty(count, dtype=np.int64)
     live = np.arange(count)
@@ -107,6 +107,7 @@ class _Pool:
         self.batch: dict[tuple[str, float], int] = {}
 
     def take(self, kind: str, scale: float, count: int) -> list[int]:
+        """Return ``count`` draws from the pool, filled anew where it holds too few."""
         with self.lock:
             if self.mark != entropy.epoch():
                 self.mark = entropy.epoch()
@@ -131,7 +132,7 @@ _pool = _Pool()
 
 
 def _forget() -> None:
-    """In a forked child: a new lock (the old one may be held) and no draws in common with the parent."""
+    """Start a forked child with a new lock (the old one may be held) and no draws in common with the parent."""
     global _pool
     _pool = _Pool()
 
@@ -141,7 +142,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def draw(kind: str, scale: float, size: int | None) -> Any:
-    """One integer, or an array of ``size``, of the law ``kind``, "laplace" or "gaussian"."""
+    """Return one integer, or an array of ``size``, of the law ``kind``, "laplace" or "gaussian"."""
     if size is None:
         return _pool.take(kind, scale, 1)[0]
     if 0 < size <= LARGEST_POOLED:

@@ -9,8 +9,8 @@ costs epsilon.
 
 **Null law.** Under the null the p-values are independent and uniform (parts are disjoint), their counts in the cells
 multinomial. P(cell l) = E[w_l/sum w] = integral over s > 0 of E[w_l exp(-s sum w)] ds. The ranks R_l form a Markov
-chain in l, so the expectation is a product of small matrices (a transfer recursion); no simulation is needed. Reject
-when the chosen cell is at or below the critical one; the size is then exact for uniform p-values. For coarse p-values
+chain in l, so the expectation is a product of small matrices (a transfer recursion); no simulation is needed. The
+size of a test by it is exact for uniform p-values. For coarse p-values
 (small parts) it is approximate; a count of rejections (``stats/tulap.py``) stays valid there and has more power. Above
 ``MAX_EXACT_PARTS`` parts, or where epsilon m is so large that the integrand spans too many decades, the law is the mean
 of w_l/sum w over ``SIMULATIONS`` sets of m uniform p-values: at .05 its standard deviation is below .001 (no p-value of
@@ -37,15 +37,14 @@ from dpcausal.core.proofs import proved
 CELLS = 100  # cells of [0, 1]: p-values are distinguished to .01
 QUADRATURE_NODES = 160  # of the integral over s
 MAX_EXACT_PARTS = 40  # half a second; 140 parts would take 8 s
-MAX_EXACT_EPSILON_M = (
-    200.0  # epsilon m: the least weight of a choice is within exp(-epsilon m/8) of the greatest
-)
+# epsilon m: the least weight of a choice is within exp(-epsilon m/8) of the greatest
+MAX_EXACT_EPSILON_M = 200.0
 SIMULATIONS, BATCH = 40_000, 4_000  # sets of p-values beyond that, and how many at a time
 
 
 @proved("aggregate.proof.md")
 def median_scores(pvalues: ArrayLike, cells: int = CELLS) -> NDArray[np.float64]:
-    """Return -|R_l - m/2| for every cell: the scores (sensitivity 1) that the exponential mechanism chooses by.
+    """Return the scores by which the exponential mechanism chooses the cell of the median, -|R_l - m/2|; sensitivity 1.
 
     >>> median_scores([0.1, 0.5, 0.9], cells=5).tolist()
     [-1.0, -0.5, 0.0, -0.5, -1.0]
@@ -58,7 +57,7 @@ def median_scores(pvalues: ArrayLike, cells: int = CELLS) -> NDArray[np.float64]
 
 
 def median_law(m: int, epsilon: float, cells: int = CELLS) -> tuple[float, ...]:
-    """Return the probability of every cell when m p-values are independent and uniform.
+    """Return the null law of the private median: the probability of every cell when m p-values are uniform.
 
     >>> law = median_law(5, 1.0, cells=10)
     >>> round(float(sum(law)), 9), round(float(law[0] / law[9]), 6)
@@ -73,6 +72,7 @@ def median_law(m: int, epsilon: float, cells: int = CELLS) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _simulated_law(m: int, epsilon: float, cells: int, epoch: int) -> tuple[float, ...]:
+    """Return the null law of the private median by simulation; ``epoch`` changes when randomness is seeded anew."""
     rng = entropy.public_generator()
     law = np.zeros(cells)
     for _ in range(SIMULATIONS // BATCH):
@@ -86,6 +86,7 @@ def _simulated_law(m: int, epsilon: float, cells: int, epoch: int) -> tuple[floa
 
 @lru_cache(maxsize=64)
 def _exact_law(m: int, epsilon: float, cells: int) -> tuple[float, ...]:
+    """Return the null law of the private median by a transfer recursion over the cells."""
     rank = np.arange(m + 1)
     # weight of a cell entered at rank i and left at rank j
     weight = np.exp(-0.5 * epsilon * np.abs(0.5 * (rank[:, None] + rank[None, :]) - m / 2.0))
@@ -123,13 +124,8 @@ def _transition(m: int, share: float) -> NDArray[np.float64]:
     return out
 
 
-def median_threshold(m: int, epsilon: float, level: float, cells: int = CELLS) -> int:
-    """Return the last cell at which to reject (-1: never): P(cell <= it) <= ``level`` under the null."""
-    return int(np.searchsorted(np.cumsum(median_law(m, epsilon, cells)), level, side="right")) - 1
-
-
 def median_pvalue(cell: int, m: int, epsilon: float, cells: int = CELLS) -> float:
-    """Return P(a cell at or below ``cell`` is picked) under the null."""
+    """Return the p-value of a private median: the probability of ``cell`` or a lower one under the null."""
     if not 0 <= cell < cells:
         raise InputError(f"a cell is one of 0..{cells - 1}")
     return float(min(sum(median_law(m, epsilon, cells)[: cell + 1]), 1.0))

@@ -6,8 +6,6 @@ the shape are checked, both public; a check on the counts would be a branch on d
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -49,10 +47,3 @@ def checked_shape(r: int, c: int, k: int = 1) -> tuple[int, int, int]:
 def is_binary(r: int, c: int) -> bool:
     """Return whether x and y have at most two levels each, where every sensitivity is smaller."""
     return max(r, c) <= 2
-
-
-def checked_floor(floor: float) -> float:
-    """Return a public floor under a variance, if it is a finite number above 0."""
-    if not (math.isfinite(floor) and floor > 0):
-        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
-    return floor

@@ -14,7 +14,7 @@ serves chi2 + Lap(Delta/epsilon), the baseline that the unit circle and the dist
 
 **Degrees of freedom, decided once**: sum over blocks of (r_i - 1)(c_i - 1), where r_i and c_i count the *non-empty*
 rows and columns of block i, as for each stratum on its own. An empty block, row or column adds nothing. No degrees
-of freedom: p-value 1, independent. ``declared_dof`` gives the public k (r - 1)(c - 1).
+of freedom: p-value 1, independent.
 
 **Null law.** Chi-squared with these degrees of freedom, no continuity correction; poor where expected counts are
 below about 5, and always in the same direction: in parts of 178 rows in 64 blocks G is below p = .5 with probability
@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
 from dpcausal.core.compiled import jit
@@ -98,7 +98,7 @@ def margins(block: Any, rows: Any, columns: Any) -> Any:
 
 @jit()
 def _over_blocks(blocks: Any, likelihood: Any) -> Any:
-    """Return the statistic and the degrees of freedom of all blocks."""
+    """Return chi-squared or, if ``likelihood``, G over all blocks, and the degrees of freedom."""
     k, r, c = blocks.shape
     rows, columns = np.empty(r), np.empty(c)
     total, dof = 0.0, 0
@@ -157,16 +157,6 @@ def likelihood_ratio(blocks: ArrayLike) -> Chi2Test:
     return Chi2Test(float(statistic), int(dof), chi2_pvalue(statistic, dof))
 
 
-def declared_dof(blocks: NDArray[np.int64]) -> int:
-    """Return k (r - 1)(c - 1): the public degrees of freedom, whatever is empty.
-
-    >>> declared_dof(checked_blocks([[[1, 2, 0], [0, 2, 0]]] * 4))
-    8
-    """
-    k, r, c = blocks.shape
-    return int(k * (r - 1) * (c - 1))
-
-
 @jit()
 def _log_mean(a: Any, b: Any, n: Any) -> Any:
     """Return E[O ln(O n/(a b))] for hypergeometric O: a of n rows in the level of x, b in that of y."""
@@ -193,7 +183,7 @@ def _log_mean(a: Any, b: Any, n: Any) -> Any:
 
 @jit()
 def _moments(blocks: Any, likelihood: Any) -> Any:
-    """Return the statistic, its mean and its variance, summed over blocks."""
+    """Return chi-squared or, if ``likelihood``, G, with its mean and variance given the margins, over all blocks."""
     k, r, c = blocks.shape
     rows, columns = np.empty(r), np.empty(c)
     value, mean, variance = 0.0, 0.0, 0.0
@@ -242,12 +232,13 @@ def _moments(blocks: Any, likelihood: Any) -> Any:
 
 
 def _moment_pvalue(blocks: ArrayLike, likelihood: bool) -> float:
+    """Return the p-value of chi-squared or, if ``likelihood``, of G by a gamma law with its exact mean."""
     value, mean, variance = _moments(checked_blocks(blocks), likelihood)
     return gamma_pvalue(value, mean, variance) if variance > 1e-9 * mean * mean else 1.0
 
 
 def pearson_moment_pvalue(blocks: ArrayLike) -> float:
-    """Return P(chi-squared at least as large) given the margins, by two moments.
+    """Return the p-value of chi-squared given the margins, by a gamma law with its two moments: holds on few rows.
 
     >>> round(pearson_moment_pvalue([[[10, 20], [30, 5]], [[0, 0], [4, 4]]]), 7) < 5e-5
     True
@@ -256,7 +247,7 @@ def pearson_moment_pvalue(blocks: ArrayLike) -> float:
 
 
 def likelihood_moment_pvalue(blocks: ArrayLike) -> float:
-    """Return P(G at least as large) given the margins, by two moments.
+    """Return the p-value of G given the margins, by a gamma law with its two moments: holds on few rows.
 
     >>> likelihood_moment_pvalue([[[1, 0], [0, 1]]])
     1.0

@@ -1,4 +1,4 @@
-"""The statistic of the conditional randomization test, and how much one row can move it.
+"""The statistic of the conditional randomization test, its copies that are permutations, and its rank among theirs.
 
     T = sum_i u_i v_i,      u_i = clip((x_i - centre_i)/sd_i, -1, 1),   |u_i| <= 1
 
@@ -12,30 +12,52 @@ that law at z_i (or any other function of row i's z), so u is the residual in st
 - ``kernel``: residuals of y in [-1, 1] after kernel ridge on z, the paper's. **2 (1 + B)^2 replace**, with
   B = 1/sqrt(2 lambda) for lambda <= 2, else 2/(2 + lambda) (5.83 at lambda = 1, where [2] has 29); none for add.
 
-Copies that are permutations of x itself (``stats/crt_permutations.py``) tie two rows together, the changed one and the
-one that its value went to:
-
-- within cells: ranks **4 add, 8 replace**; plain **3 add, 6 replace**;
-- within pairs: ranks **6 replace**; plain **4 replace**; none for add, since one row more would pair all others anew.
-
 With several columns in u or v (indicators of unordered levels) T is the largest |sum u v|: no more sensitive.
 
-**Guarantee**: ``crt.proof.md``. **Null law**: whatever v, the T of the real column and of the drawn ones are
-exchangeable if x is independent of y given z and the law of x given z is right. **Cost** O(n log n), then O(n) a copy.
-**Edge cases**: sd 0 (x is determined by z) gives u = 0; a block of one row gives v = 0.
+**Permutations.** The test of [3] compares x with permutations of x that are as likely, given z and the values of x in
+any order, as x itself: P(pi) ~ prod_i q(x_pi(i) | z_i). They tie two rows together, the changed one and the one that
+its value went to. Two cases can be drawn exactly and keep a row's reach small:
 
-References: [1] Candes et al. 2018; [2] Kalemaj, Kasiviswanathan & Ramdas 2024, Def. 3.4 and Lemma C.1.
+- **cells**: all given columns hold levels. Within a cell of z the factors cancel, so every permutation within cells is
+  as likely as any other, whatever q is: **no law of x need be known**. Drawn by inserting row after row: the t-th row
+  of a cell changes places with one of the first t, itself included. Ranks **4 add, 8 replace**; plain **3 add, 6
+  replace**.
+- **pairs**: z holds numbers and q is known. Rows are paired at random, once for all copies; each pair changes places
+  with probability 1/(1 + q(x_i|z_i) q(x_j|z_j)/(q(x_j|z_i) q(x_i|z_j))): given the pairs and their two values, the law
+  of x under the null. An odd row stays. Ranks **6 replace**; plain **4 replace**; none for add, since one row more
+  would pair all others anew. (The sampler of [3, Algorithm 1] repeats the pairs with fresh partners. Each round then
+  passes a change of one row on to twice as many rows, so that nothing bounds what one row does: one round is taken.)
+
+**Rank.** Queries T_0 ... T_m have sensitivity Delta, all may move at once; Q_0 >= ... >= Q_m are their values, largest
+first. The rank of T_k is the c with Q_c = T_k. Counting how many are above it has sensitivity m; the score
+
+    s(c) = -|Q_c - T_k|/(2 Delta)                                                          [2, Definition 3.1]
+
+of a rank c has **sensitivity 1** (``query_rank.proof.md``), is 0 for the right rank, and is near 0 only for ranks whose
+value is near T_k. A private choice by these scores errs towards such ranks only: report-noisy-max with exponential
+noise of scale 2/epsilon returns a rank c with |Q_c - T_k| <= gamma = (4 Delta/epsilon) log(m/(2 failure)) but for a
+probability ``failure`` [2, Theorem 3.6]. The paper prints log(m/failure), which is larger and holds too (its proof
+takes a union over m + 1 where m suffices, and does not use that the right rank has noise as well).
+
+**Guarantee**: ``crt.proof.md``. **Null law**: whatever v, the T of the real column and of the copies are exchangeable
+if x is independent of y given z and the law of x given z is right (for permutations: given the values in each cell or
+pair). **Cost** O(n log n), then O(n) a copy. **Edge cases**: sd 0 (x is determined by z) gives u = 0; a block of one
+row gives v = 0.
+
+References: [1] Candes et al. 2018; [2] Kalemaj, Kasiviswanathan & Ramdas 2024, Def. 3.4 and Lemma C.1; [3] Berrett,
+Wang, Barber & Samworth 2020.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dpcausal.core.arguments import checked_strength
+from dpcausal.core.arguments import checked_level, checked_strength
+from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
@@ -43,9 +65,10 @@ from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.value_ranks import Ranked
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Score = Literal["ranks", "plain", "kernel"]
-SCORES = ("ranks", "plain", "kernel")
 Copies = Literal["law", "cells", "pairs"]
+SCORE_SENSITIVITY = 1.0  # of the score of a rank
 CHUNK_ROWS = 1 << 16  # rows summed at once, in a tree, as numpy adds numbers that lie side by side
 
 
@@ -53,7 +76,7 @@ CHUNK_ROWS = 1 << 16  # rows summed at once, in a tree, as numpy adds numbers th
 def crt_sensitivity(
     neighbours: Neighbours | str, score: Score, strength: float = 1.0, copies: Copies = "law"
 ) -> float:
-    """Return Delta_T, the sensitivity of T.
+    """Return the sensitivity of the crt statistic T.
 
     Parameters
     ----------
@@ -87,7 +110,7 @@ def crt_sensitivity(
 
 @proved("crt.proof.md")
 def _permutation_sensitivity(added: bool, score: Score, copies: Copies) -> float:
-    """Return Delta_T where copies are permutations of x."""
+    """Return the sensitivity of T where copies are permutations of x."""
     if score == "kernel":
         raise InputError("permutations of x go with score='ranks' or 'plain', not with 'kernel'")
     if copies == "cells":
@@ -113,7 +136,7 @@ def ridge_reach(strength: float) -> float:
 
 @proved("crt.proof.md")
 def standardised(x: Floats, centre: Floats, sd: Floats) -> Floats:
-    """Return u: residuals in standard deviations, cut at one; 0 where the standard deviation is 0.
+    """Return the residuals of x in standard deviations (u), cut at one; 0 where the standard deviation is 0.
 
     >>> standardised(np.array([3.0, 0.5]), np.zeros(2), np.array([1.0, 2.0])).tolist()
     [1.0, 0.25]
@@ -124,7 +147,7 @@ def standardised(x: Floats, centre: Floats, sd: Floats) -> Floats:
 
 @proved("crt.proof.md")
 def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
-    """Return v of the score ``ranks``: (below - above)/n_b in each row's block.
+    """Return the rank score of every y (v): rows below less rows above in its block, over the size of the block.
 
     >>> from dpcausal.stats.value_ranks import ranked
     >>> rank_scores(ranked(np.array([5.0, 1.0, 3.0, 3.0])), np.zeros(4, np.int64), 1).tolist()
@@ -149,7 +172,7 @@ def rank_scores(y: Ranked, block: NDArray[np.int64], k: int) -> Floats:
 
 @proved("crt.proof.md")
 def crt_statistic(u: Floats, v: Floats) -> float:
-    """Return T: the largest |sum_i u_i v_i| over the columns of ``u`` (n x f) and of ``v`` (n x g).
+    """Return the crt statistic T: the largest |sum_i u_i v_i| over the columns of ``u`` (n x f) and ``v`` (n x g).
 
     >>> crt_statistic(np.array([[1.0], [-1.0]]), np.array([[0.5], [0.25]]))
     0.25
@@ -160,7 +183,105 @@ def crt_statistic(u: Floats, v: Floats) -> float:
 
 
 def _runs(new: NDArray[np.bool_], place: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the run of every place begins, and where it stops."""
+    """Return where the run of equal values that holds each place begins and stops; ``new`` marks the first of a run."""
     first = np.flatnonzero(new)
     number = np.cumsum(new) - 1
     return first[number], np.append(first[1:], len(place))[number]
+
+
+def places_in_cells(cell: Integers) -> Integers:
+    """Return the position (t) of every row among the rows of its cell: 1 for the first.
+
+    >>> places_in_cells(np.array([0, 1, 0, 0, 1])).tolist()
+    [1, 1, 2, 3, 2]
+    """
+    order = np.argsort(cell, kind="stable")
+    in_order = cell[order]
+    first = np.searchsorted(in_order, in_order)
+    places = np.empty(len(cell), np.int64)
+    places[order] = np.arange(len(cell)) - first + 1
+    return places
+
+
+@jit()
+def _insert(order: Any, start: Any, drawn: Any, source: Any) -> None:
+    """Fill ``source`` with the row whose value each row gets; ``drawn`` is below t for the t-th row of a cell."""
+    for at in range(order.shape[0]):
+        row, other = order[at], order[start[at] + drawn[order[at]]]
+        if other != row:
+            source[row] = source[other]
+        source[other] = row
+
+
+@proved("crt.proof.md")
+def permuted_in_cells(cell: Integers, drawn: Integers) -> Integers:
+    """Return the row whose value each row gets: a permutation within cells.
+
+    Parameters
+    ----------
+    cell
+        The cell of every row.
+    drawn
+        For every row a number drawn uniformly from 0 ... t - 1, t as in ``places_in_cells``.
+
+    >>> permuted_in_cells(np.array([0, 0, 1]), np.array([0, 0, 0])).tolist()
+    [1, 0, 2]
+    """
+    order = np.argsort(cell, kind="stable").astype(np.int64)
+    in_order = cell[order]
+    source = np.empty(len(cell), np.int64)
+    _insert(order, np.searchsorted(in_order, in_order).astype(np.int64), drawn.astype(np.int64), source)
+    return source
+
+
+def swap_chances(own: Floats, other: Floats) -> Floats:
+    """Return the probability that the two rows of each pair change places.
+
+    Parameters
+    ----------
+    own, other
+        log q(x_i|z_i) + log q(x_j|z_j) of every pair, and log q(x_j|z_i) + log q(x_i|z_j).
+
+    >>> swap_chances(np.array([0.0, 0.0]), np.array([0.0, -np.inf])).tolist()
+    [0.5, 0.0]
+    """
+    with np.errstate(all="ignore"):
+        gap = np.nan_to_num(own - other, nan=0.0, posinf=800.0, neginf=-800.0)
+        return np.asarray(1.0 / (1.0 + np.exp(np.clip(gap, -700.0, 800.0))))
+
+
+@proved("crt.proof.md")
+def swapped_pairs(n: int, order: Integers, swap: NDArray[np.bool_]) -> Integers:
+    """Return the row whose value each row gets: rows 2k and 2k + 1 of ``order`` change places where ``swap`` says so.
+
+    >>> swapped_pairs(3, np.array([2, 0, 1]), np.array([True])).tolist()
+    [2, 1, 0]
+    """
+    source = np.arange(n)
+    one, two = order[: 2 * len(swap) : 2][swap], order[1 : 2 * len(swap) : 2][swap]
+    source[one], source[two] = two, one
+    return source
+
+
+@proved("query_rank.proof.md")
+def query_rank_scores(values: ArrayLike, which: int, sensitivity: float) -> NDArray[np.float64]:
+    """Return the score of every rank that query number ``which`` may have among ``values``: 0 for the right one.
+
+    >>> query_rank_scores([1.0, 7.0, 3.0], 2, 0.5).tolist()
+    [-4.0, -0.0, -2.0]
+    """
+    queries = np.asarray(values, np.float64)
+    return np.asarray(-np.abs(np.sort(queries)[::-1] - queries[which]) / (2 * sensitivity))
+
+
+def rank_error(sensitivity: float, epsilon: float, others: int, failure: float) -> float:
+    """Return how far the query at the noisy rank is from the right one, at most, with probability 1 - ``failure``.
+
+    ``others`` is m, the number of the other queries, and ``sensitivity`` Delta of every query.
+
+    >>> round(rank_error(1.0, 2.0, 19, 0.05), 2)
+    10.49
+    """
+    if others < 1 or not epsilon > 0 or not sensitivity > 0:
+        raise InputError("a rank needs at least one other query, an epsilon and a sensitivity above 0")
+    return max(0.0, 4 * sensitivity / epsilon * math.log(others / (2 * checked_level(failure, "failure"))))

@@ -17,7 +17,7 @@ to [-cut, cut] and p to [-1, 1], all in units of one row,
 directions v_k of the moments of z, with eigenvalues l_k, ridge h and noise t on an entry, the coefficients err by about
 t sqrt(1 + |B|^2)/(l_k + h), and the product over k has variance sum l_k^2 t^4 (1 + |B|^2)(1 + |b|^2)/(l_k + h)^4; what
 the ridge leaves in, sum h^2 l_k B_k b_k/(l_k + h)^2, is added as one more error. Moments may be of rows that were
-shrunk; both parts, and the cut, are then taken back by the mean squared factor, which the sum of a^2 tells. **Cost**
+shrunk; both parts, and the cut, are then taken back by the mean squared factor, which the sum of a^2 gives. **Cost**
 O(n q). **Edge cases**: S2 within its noise of 0: nothing is known.
 
 References: Robinson 1988; Chernozhukov et al. 2018.
@@ -46,7 +46,7 @@ RIDGE = 1.0  # times the noise of an entry and the root of the number of feature
 
 
 class Fit(NamedTuple):
-    """Coefficients of the regressions of a and y on (1, z), the cut of residuals, and what their errors amount to."""
+    """Regressions of the treatment a and the outcome y on (1, z), where residuals are cut, and how far both err."""
 
     of_treatment: Floats
     of_outcome: Floats
@@ -57,7 +57,10 @@ class Fit(NamedTuple):
 
 
 def fitted(moments: Floats, features: int, noise: float, rows: float) -> Fit:
-    """Return both regressions from moments of (1, z, a, y), a = -1/2 or 1/2; ``noise`` is t, of an entry."""
+    """Return ridge regressions of a (-1/2 or 1/2) and y on z from noisy moments of (1, z, a, y).
+
+    ``features`` is the number of columns of z, ``noise`` the standard deviation of the noise on an entry.
+    """
     z = list(range(features + 1))
     a, y = features + 1, features + 2
     ridge = RIDGE * noise * math.sqrt(features) + 1e-9 * max(rows, 1.0)
@@ -69,7 +72,7 @@ def fitted(moments: Floats, features: int, noise: float, rows: float) -> Fit:
     left = np.maximum(values - ridge, 0.0)
     size_a, size_y = 1.0 + float(in_a @ in_a), 1.0 + float(in_y @ in_y)
     spread = (left + 0.7 * ridge) / values**2  # noise may have made an eigenvalue smaller
-    # rows may have been shrunk for the moments: a^2 is 1/4 in every row, so its sum tells by how much on average
+    # rows may have been shrunk for the moments: a^2 is 1/4 in every row, so its sum gives the mean factor
     shrunk = min(max(4.0 * float(moments[a, a]) / max(rows, 1.0), MIN_SHRUNK), 1.0)
     product = float((spread**2).sum()) * noise**4 * size_a * size_y / shrunk**2
     bias = float((ridge**2 * left * in_a * in_y / values**2).sum()) / shrunk
@@ -104,7 +107,7 @@ def sums_sensitivity(neighbours: Neighbours, norm: int = 1) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """theta and its interval; NaN where nothing is known."""
+    """An estimated difference of two arms and its interval; NaN where nothing is known."""
 
     estimate: float
     low: float
@@ -115,7 +118,7 @@ NOTHING = Difference(math.nan, math.nan, math.nan)
 
 
 def difference(sums: Floats, fit: Fit, noise_variance: float, quantile: float) -> Difference:
-    """Return theta from noisy (S1, S2, S3), each with noise of this variance, and its interval.
+    """Return the difference of two arms (theta) and its interval from noisy sums (S1, S2, S3).
 
     theta lies in the interval if cut S1 - theta S2 is within ``quantile`` standard deviations of 0 (Fieller).
 

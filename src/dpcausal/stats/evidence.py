@@ -9,6 +9,22 @@ for the search methods.
 **Guarantee** (``evidence.proof.md``): one row moves either by at most ``score_sensitivity``,
 ``value_score_sensitivity`` or ``spearman_score_sensitivity``. **Cost** O(k r c) for each pair of splits. **Edge
 cases**: blocks of fewer than two rows add nothing.
+
+**Parts**, for statistics that one row moves without bound. The rows are dealt into m parts and a classical test gives a
+p-value on each. With R the number of parts whose p-value is at most t, and I the number of parts on which the test had
+anything to decide,
+
+    C = m t + T sqrt(m t (1 - t))          the largest R that m independent tests of size t leave unsurprising
+    dependence  = R - C                    above 0: x and y are dependent
+    information = I - C                    the largest dependence that these parts could have shown
+
+The median of the p-values is at most t exactly where R is at least m/2; R - m/2 is its distance from t, in parts. So
+this is the median of the reconciled test [1] as a score: no smooth sensitivity, no delta, and C where [1] has m/2. One
+row is in one part and moves each by at most 1, whatever the test is and under both relations
+(``part_evidence.proof.md``). R is binomial(m, t) where p-values are uniform; t and C are public. A part without degrees
+of freedom counts in neither R nor I.
+
+References: [1] Wang, Pang & Song 2020, Algorithm 6 and Definition 10.
 """
 
 from __future__ import annotations
@@ -17,9 +33,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.core.compiled import jit
+from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.stats.blocks import Blocks
@@ -30,10 +47,9 @@ from dpcausal.stats.spearman import spearman_joint_sensitivity, spearman_varianc
 Sides = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 SETTLED_INFORMATION = 1e15  # information of a question whose answer is public
-MAX_FLOAT_ROWS, MAX_FLOAT_WORK = (
-    2.0**31,
-    2.0**41,
-)  # rows n, and n (k + 11), up to which float64 is good enough
+MAX_FLOAT_ROWS, MAX_FLOAT_WORK = 2.0**31, 2.0**41  # n and n (k + 11) up to which float64 is good enough
+PART_LEVEL = 0.2  # t: the size of the test on each part
+MAX_PARTS = 1 << 14
 MAX_K_OVER_V = 4.5  # largest |K| over V, without ties
 
 
@@ -111,7 +127,7 @@ def value_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int
 
 @proved("evidence.proof.md")
 def value_evidence(statistic: float, variance: float, threshold: float) -> tuple[float, float]:
-    """Return (dependence, information) from blocked Kendall's K and V."""
+    """Return (dependence, information) from blocked Kendall's statistic K and its variance V."""
     sd = math.sqrt(max(variance, threshold**2 / 4))
     return abs(statistic) - threshold * sd, MAX_K_OVER_V * variance
 
@@ -132,7 +148,7 @@ def spearman_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: 
 
 @proved("evidence.proof.md")
 def spearman_evidence(statistic: float, variance: float, threshold: float) -> tuple[float, float]:
-    """Return (dependence, information) from blocked Spearman's F and U."""
+    """Return (dependence, information) from blocked Spearman's statistic F and its variance U."""
     return abs(statistic) - threshold * math.sqrt(max(variance, threshold**2)), variance
 
 
@@ -140,3 +156,57 @@ def spearman_evidence(statistic: float, variance: float, threshold: float) -> tu
 def score(dependence: Floats, information: Floats, shift: float, least: float) -> Floats:
     """Return min(shift - dependence, information - least): high where independence is plausible and testable."""
     return np.minimum(shift - dependence, information - least)
+
+
+def unsurprising(parts: int, threshold: float, part_level: float = PART_LEVEL) -> float:
+    """Return the largest number of rejections (C) that ``parts`` independent tests of size t explain; public.
+
+    >>> round(unsurprising(100, 2.0), 9)
+    28.0
+    """
+    return parts * part_level + threshold * math.sqrt(parts * part_level * (1 - part_level))
+
+
+def parts_for(wanted: float, threshold: float, most: int) -> int:
+    """Return the least number of parts whose evidence of dependence can reach ``wanted``, at most ``most``; public.
+
+    >>> parts_for(20.0, 2.0, 1000), parts_for(20.0, 2.0, 10)
+    (31, 10)
+    """
+    if not wanted < MAX_PARTS:
+        return min(most, MAX_PARTS)
+    low, high = 1, MAX_PARTS
+    while low < high:  # m - C grows with m from m = 1 on, or is below 0
+        middle = (low + high) // 2
+        reached = middle - unsurprising(middle, threshold) >= wanted
+        low, high = (low, middle) if reached else (middle + 1, high)
+    return max(1, min(low, most))
+
+
+def decidable(parts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which parts have anything to test: a block with two non-empty rows and columns and three rows of data.
+
+    ``parts`` are tables (part, k, r, c).
+
+    >>> decidable(np.array([[[[3, 0], [1, 2]]], [[[3, 2], [0, 0]]]])).tolist()
+    [True, False]
+    """
+    rows, columns = (parts.sum(axis=3) > 0).sum(axis=2), (parts.sum(axis=2) > 0).sum(axis=2)
+    able: NDArray[np.bool_] = np.any((rows > 1) & (columns > 1) & (parts.sum(axis=(2, 3)) > 2), axis=1)
+    return able
+
+
+@proved("part_evidence.proof.md")
+def part_evidence(pvalues: ArrayLike, able: ArrayLike, threshold: float) -> tuple[float, float]:
+    """Return (dependence, information) from the p-values of parts; ``able``: the parts that have anything to test.
+
+    >>> part_evidence([0.01] * 90 + [0.9] * 10, [True] * 95 + [False] * 5, threshold=2.0)
+    (62.0, 67.0)
+    """
+    p: NDArray[np.float64] = np.asarray(pvalues, np.float64)
+    can: NDArray[np.bool_] = np.asarray(able, np.bool_)
+    if p.shape != can.shape or p.ndim != 1 or not 1 <= p.size <= MAX_PARTS:
+        raise InputError(f"parts must be one list of 1 to {MAX_PARTS} p-values, and as many flags")
+    rejected = int(np.count_nonzero(can & (p <= PART_LEVEL)))  # a NaN rejects nothing
+    most = unsurprising(p.size, threshold)
+    return rejected - most, int(np.count_nonzero(can)) - most

@@ -11,7 +11,7 @@ these are added exactly. The sum is cut to +-``CUT`` and rounded once, to the ne
 **Guarantee** (``exact.proof.md``): each result is within 2^-18 of the exact statistic cut to +-``CUT``, and cutting
 moves no two values apart. **Cost** about 2 microseconds a cell; only tables of more than some 10^9 rows come here.
 **Edge cases**: as beside the statistics; a block of fewer than two rows adds 0. Beyond some 10^11 rows the cut makes
-variances too small, so the level of a test is no longer kept; its privacy is.
+variances too small, so the level of a test no longer holds; its privacy does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def rows_of(table: NDArray[np.integer]) -> float:
 
 @proved("exact.proof.md")
 def exact_kendall(blocks: Blocks) -> tuple[float, float]:
-    """Return K and V of ``stats/kendall.py``, cut.
+    """Return blocked Kendall's statistic and variance (``stats/kendall.py``) in whole numbers, cut to +-``CUT``.
 
     >>> exact_kendall(np.array([[[2, 0], [0, 2]], [[0, 1], [1, 0]]]))
     (0.5, 0.5833333333333334)
@@ -58,7 +58,7 @@ def exact_kendall(blocks: Blocks) -> tuple[float, float]:
 
 @proved("exact.proof.md")
 def exact_spearman(blocks: Blocks) -> tuple[float, float]:
-    """Return F and U of ``stats/spearman.py``, cut.
+    """Return blocked Spearman's statistic and variance (``stats/spearman.py``) in whole numbers, cut to +-``CUT``.
 
     >>> exact_spearman(np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]]))
     (2.0, 2.0)
@@ -77,7 +77,7 @@ def exact_spearman(blocks: Blocks) -> tuple[float, float]:
 
 @proved("exact.proof.md")
 def exact_scores(blocks: Blocks) -> list[int]:
-    """Return S of every block: concordant minus discordant pairs.
+    """Return the concordant minus the discordant pairs of every block, as Python integers.
 
     >>> exact_scores(np.array([[[2, 0], [0, 2]]]))
     [4]
@@ -89,7 +89,7 @@ def exact_scores(blocks: Blocks) -> list[int]:
 def exact_evidence(
     blocks: Blocks, sides_x: NDArray[np.uint8], sides_y: NDArray[np.uint8], threshold: float, floor: float
 ) -> tuple[float, float]:
-    """Return dependence and information of ``stats/evidence.py``, cut.
+    """Return dependence and information (``stats/evidence.py``) in whole numbers, cut to +-``CUT``.
 
     >>> from dpcausal.stats.evidence import evidence
     >>> table, side = np.array([[[9, 1], [2, 8]]]), np.array([[1, 0]], np.uint8)
@@ -167,10 +167,12 @@ def _scores(counts: list[int], n: int) -> list[int]:
 
 
 def _unequal_pairs(counts: list[int], n: int) -> int:
+    """Return the number of ordered pairs of n points that are not in one level."""
     return n * (n - 1) - sum(t * (t - 1) for t in counts)
 
 
 def _unequal_triples(counts: list[int], n: int) -> int:
+    """Return the number of ordered triples of n points that are not all in one level."""
     return n * (n - 1) * (n - 2) - sum(t * (t - 1) * (t - 2) for t in counts)
 
 

@@ -33,9 +33,7 @@ from dpcausal.stats.limits import checked_rows
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-SCALE = (
-    1 << 16
-)  # a score in [0, 1] is rounded to a multiple of 1/SCALE, so that sums of squares are exact in 64 bits
+SCALE = 1 << 16  # scores are rounded to multiples of 1/SCALE, so that sums of squares are exact in 64 bits
 
 
 @jit()
@@ -64,7 +62,7 @@ def _centred(products: Integers, x: Integers, y: Integers, n: Integers) -> tuple
 
 @proved("gcm_bins.proof.md")
 def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float, float]:
-    """Return (M, V) for scores in [0, 1] and bin numbers, which may be any integers.
+    """Return the covariance of x and y within bins (M) and its null variance (V); scores in [0, 1], any bin numbers.
 
     >>> binned_moments(np.array([0.0, 1.0, 0.5]), np.array([0.0, 1.0, 0.5]), np.array([7, 7, -2]))
     (0.5, 0.25)
@@ -88,7 +86,7 @@ def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float
 
 @proved("gcm_bins.proof.md")
 def binned_sensitivity(neighbours: Neighbours, weight: float) -> float:
-    """Return the l1 sensitivity of (M, weight V).
+    """Return the l1 sensitivity of the binned covariance and its weighted variance, (M, weight V).
 
     >>> binned_sensitivity(Neighbours.REPLACE_ONE, 1.0), binned_sensitivity(Neighbours.ADD_REMOVE, 1.0)
     (2.375, 1.25)

@@ -117,7 +117,7 @@ def signs(m: int) -> Matrix:
 
 
 def smooth_kernel(z: Matrix, ranks: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return all of K but the rough functions of single columns."""
+    """Return the part of the kernel K for smooth functions and interactions of the columns of z."""
     m, d = z.shape
     k = np.full((m, m), 0.5)
     if d > 1:
@@ -136,12 +136,15 @@ def smooth_kernel(z: Matrix, ranks: Matrix, discrete: tuple[int, ...]) -> Matrix
 
 
 def usual_width(m: int, d: int) -> float:
-    """Return h in ranks where no column turns: about ``FIT.rows_per_width`` d rows."""
+    """Return the width of the rough kernel, in ranks, where no column turns: about ``FIT.rows_per_width`` d rows."""
     return min(FIT.rows_per_width * max(d, 1) / max(m, 1), 0.5)
 
 
 def rough_kernel(ranks: Matrix, discrete: tuple[int, ...], tops: Tops | None = None) -> Matrix:
-    """Return the rough functions of single columns; ``tops``: the frequencies of the turning ones, 0 for others."""
+    """Return the part of the kernel K for rough functions of single columns.
+
+    ``tops`` are the frequencies of the turning columns, 0 for others.
+    """
     m, d = ranks.shape
     k = np.zeros((m, m), dtype=np.float32)
     others = (
@@ -165,7 +168,7 @@ def rough_kernel(ranks: Matrix, discrete: tuple[int, ...], tops: Tops | None = N
 
 
 def smooth_residuals(kernel: Matrix, targets: Matrix) -> Matrix:
-    """Return the residuals of the smooth part alone."""
+    """Return the residuals of a ridge fit with the smooth part of the kernel alone."""
     a = np.array(kernel, order="F")
     a[np.diag_indices(len(a))] += FIT.smooth_penalty
     _, solved, info = lapack.dposv(a, targets, lower=1, overwrite_a=1)
@@ -231,7 +234,7 @@ def factored(kernel: Matrix) -> tuple[Matrix | None, float, float]:
 
 
 def smoother(kernel: Matrix) -> Smoother:
-    """Return Q for this kernel, with its traces exactly."""
+    """Return the residual maker Q of this kernel, with its traces exactly."""
     m = len(kernel)
     factor, penalty, _ = factored(kernel)
     if factor is None:
@@ -249,9 +252,9 @@ def smoother(kernel: Matrix) -> Smoother:
 
 
 def block_kernel(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return K for this block of rows, turns looked for; x and y, a column or several each, must be centred.
+    """Return the kernel K for this block of rows; x and y, a column or several each, must be centred.
 
-    With several columns the fit follows the fastest turn of any pair of them.
+    Columns of z in which x or y turns fast are found first; with several columns the fastest turn of any pair counts.
     """
     ranks = ranked(z, discrete)
     smooth = smooth_kernel(z, ranks, discrete)
@@ -279,7 +282,7 @@ def block_residuals(
 
 
 def gcm_statistic(products: Vector) -> float:
-    """Return T of the residual products; 0 where they have no variance.
+    """Return the gcm statistic T of the residual products; 0 where they have no variance.
 
     >>> import numpy as np
     >>> round(gcm_statistic(np.array([1.0, 2.0, 3.0])), 6)
@@ -292,12 +295,12 @@ def gcm_statistic(products: Vector) -> float:
 
 
 def gcm_pvalue(statistic: float) -> float:
-    """Return the two-sided p-value from the normal law."""
+    """Return the two-sided p-value of a gcm statistic from the normal law."""
     return float(erfc(abs(statistic) / math.sqrt(2.0)))
 
 
 def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[float, float]:
-    """Return sum R and its variance in one block; (0, 0) for fewer than three rows."""
+    """Return the sum of residual products of one block of rows and its variance; (0, 0) for fewer than three rows."""
     if len(x) < 3:
         return 0.0, 0.0
     x, y = x - x.mean(), y - y.mean()
@@ -307,7 +310,7 @@ def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) ->
 
 
 def classical_gcm(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...] = ()) -> tuple[float, float]:
-    """Return T and its p-value: rough fits on blocks of at most ``FIT.block_rows`` rows, their moments added.
+    """Return the classical gcm statistic T and its p-value, by rough fits on blocks of at most ``FIT.block_rows`` rows.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -322,3 +325,31 @@ def classical_gcm(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...] = (
         total, variance = total + block_total, variance + block_variance
     statistic = total / math.sqrt(variance) if variance > 1e-300 else 0.0
     return statistic, gcm_pvalue(statistic)
+
+
+def classical_pairs(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...] = ()) -> tuple[float, float]:
+    """Return the largest |T| over pairs of a column of x and one of y, and its p-value by Sidak's bound.
+
+    Fits are those of ``classical_gcm``, one for all columns.
+
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=(300, 1)); x = z + rng.normal(size=(300, 2)); y = x[:, 1:] + rng.normal(size=(300, 1))
+    >>> classical_pairs(x, y, z)[1] < 1e-6
+    True
+    """
+    blocks = max(1, -(-len(x) // FIT.block_rows))
+    pairs = x.shape[1] * y.shape[1]
+    total, variance = np.zeros(pairs), np.zeros(pairs)
+    for k in range(blocks):
+        part_x, part_y, part_z = x[k::blocks], y[k::blocks], z[k::blocks]
+        if len(part_x) < 3:
+            continue
+        part_x, part_y = part_x - part_x.mean(axis=0), part_y - part_y.mean(axis=0)
+        residuals, _, own = block_residuals(part_x, part_y, part_z, discrete)
+        of_x, of_y = residuals[:, : x.shape[1]], residuals[:, x.shape[1] :]
+        total += (of_x.T @ of_y).ravel()
+        variance += (np.square(of_x).T @ np.square(of_y)).ravel() / max(own, 1e-300)
+    each = np.divide(np.abs(total), np.sqrt(variance), out=np.zeros(pairs), where=variance > 1e-300)
+    statistic = float(each.max(initial=0.0))
+    tail = float(erfc(statistic / math.sqrt(2.0)))
+    return statistic, -math.expm1(pairs * math.log1p(-tail)) if tail < 1 else 1.0

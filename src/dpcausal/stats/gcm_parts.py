@@ -37,10 +37,28 @@ and in the other half, regressed by itself,
 which under the null has mean 0 and variance 1 whatever w is, since w comes from other rows; under dependence that the
 features capture it is positive, so the test is one-sided. The guarantee is the same: it is for any score.
 
-**Cost** 3 to 5 K n m^2 for parts of m rows. **Edge cases**: an empty part, fewer than three rows (six with weights) or
-a constant column score 0.
+**Several columns.** For x of p columns and y of q (several columns of a table, or the indicators of levels without an
+order) one regression in every part takes z out of all p + q columns, and each pair (j, k) has its score t_jk and its
+integers S_jk and V_jk. Released are
 
-References: [1] Scheidegger, Hoerrmann & Buehlmann 2022.
+    S = max_jk |S_jk|,    V = max_jk V_jk
+
+A maximum moves no more than what it is taken over (``gcm_pairs.proof.md``): the l1 sensitivity of (S, V) is
+K (2 steps + v(steps)) = 2.5 K steps, **whatever the number of pairs**; a release of every pair would need p q times
+the noise of one. Nothing but the maxima leaves: not which pair it was. Scores of different pairs depend on each other
+in a way that is not released, so the null law of their maximum is bounded: for jointly normal variables
+P(max |N_jk| < s) is at least the product of P(|N_jk| < s) (Sidak [3]), whatever their correlations:
+
+    p <= E_noise [1 - (1 - 2 Phi(-(s - noise)/sd))^(p q)]
+
+Exact for independent pairs, conservative for pairs that repeat each other. The maximum over pairs is the statistic of
+[2, section 3.2]; there the law comes from a bootstrap of the residual products, which nobody could pay for.
+
+**Cost** 3 to 5 K n m^2 for parts of m rows, and O(p q n) for the scores of pairs. **Edge cases**: an empty part, fewer
+than three rows (six with weights) or a constant column score 0.
+
+References: [1] Scheidegger, Hoerrmann & Buehlmann 2022; [2] Shah & Peters 2020; [3] Sidak 1967; Kalemaj,
+Kasiviswanathan & Ramdas 2024, section 5.
 """
 
 from __future__ import annotations
@@ -53,18 +71,21 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import erfc, ndtr, ndtri
 
 from dpcausal.core.proofs import proved
 from dpcausal.stats.gcm_fit import FIT, Matrix, Vector, block_kernel, block_residuals, smoother
 from dpcausal.stats.noisy_normal import laplace_tail
 
-Integers = NDArray[np.int64]
 Score = tuple[float, float]  # t and the rows' own share of its variance
+Scores = NDArray[np.float64]  # t of every pair of columns, and last the rows' own share of the variance
+BlockScore = Callable[[Matrix, Matrix, Matrix, tuple[int, ...], bool], Score | Scores]
 
 # the sensitivity rests on these two: plain constants, so that the hash of the proof covers them
 STEPS = 256  # grid steps of a score cut at one clip
 VARIANCE_WEIGHT = 0.5  # of V
+QUADRATURE_POINTS = 2000  # of a maximum's law, on each side of the middle of the noise
+POWER_POINTS = 2000  # quantiles of the noise, of an expected power
 
 
 @dataclass(frozen=True)
@@ -76,7 +97,7 @@ class ScoreSettings:
         (2_000, 8),
         (5_000, 4),
         (20_000, 2),
-    )  # up to so many rows, so many deals
+    )  # by the number of rows, at most
     fit_rows: int = 720  # most rows of one fit up to that many rows
     fit_rows_beyond: int = 320  # the same for more rows
     min_rows: int = 24  # of a part
@@ -91,7 +112,7 @@ SCORING = ScoreSettings()
 
 @dataclass(frozen=True)
 class PartPlan:
-    """Public numbers of the test.
+    """How rows are dealt into parts and their scores are cut: public numbers.
 
     Attributes
     ----------
@@ -112,7 +133,7 @@ class PartPlan:
     max_rows: int
 
     def mixed(self, own: float) -> float:
-        """Return r: the variance of the mean over deals, as a share of one deal's.
+        """Return the variance of the mean over deals as a share of one deal's (r), for this own share.
 
         >>> PartPlan(14, 8, 1.0, 0.5, 720).mixed(1.0), PartPlan(14, 1, 1.0, 0.5, 720).mixed(0.5)
         (1.0, 1.0)
@@ -121,7 +142,7 @@ class PartPlan:
 
 
 def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return (t, own) of one block of rows; own is exact only if ``exact``, else 1."""
+    """Return the gcm score t of one block of rows, and the rows' own share of its variance (1 unless ``exact``)."""
     if len(x) < 3:
         return 0.0, 1.0
     x, y = x - x.mean(), y - y.mean()
@@ -132,39 +153,54 @@ def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exac
     return float(residuals[:, 0] @ residuals[:, 1] / (size[0] * size[1]) * math.sqrt(free)), own
 
 
+def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool) -> Scores:
+    """Return the gcm score of every pair of a column of x (m x p) and of y (m x q), y fastest, and the own share."""
+    p, q = x.shape[1], y.shape[1]
+    none = np.append(np.zeros(p * q), 1.0)
+    if len(x) < 3:
+        return none
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    residuals, free, own = block_residuals(x, y, z, discrete, exact)
+    size = np.linalg.norm(residuals, axis=0)
+    columns = np.linalg.norm(np.column_stack([x, y]), axis=0)
+    unit = np.where(size > SCORING.min_residual_share * columns, residuals / np.maximum(size, 1e-300), 0.0)
+    return np.append((unit[:, :p].T @ unit[:, p:]).ravel() * math.sqrt(free), own)
+
+
 def part_score(
-    x: Vector,
-    y: Vector,
+    x: Matrix,
+    y: Matrix,
     z: Matrix,
     discrete: tuple[int, ...],
     plan: PartPlan,
-    score: Callable[[Vector, Vector, Matrix, tuple[int, ...], bool], Score] = block_score,
-) -> Score:
-    """Return (t, own) of one part, by blocks of at most ``max_rows``.
+    score: BlockScore = block_score,
+) -> Scores:
+    """Return the scores of one part (one for each pair of columns) and the own share, by blocks of ``max_rows`` rows.
 
     Silent, since a warning or an exception would tell of the rows.
     """
     blocks, exact = max(1, -(-len(x) // plan.max_rows)), plan.deals > 1
-    scores = []
+    pairs = math.prod(1 if side.ndim == 1 else side.shape[1] for side in (x, y))
+    total = np.zeros(pairs + 1)
     for k in range(blocks):
         with np.errstate(all="ignore"):
             try:
-                scores.append(score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact))
+                total += score(x[k::blocks], y[k::blocks], z[k::blocks], discrete, exact)
             except (ArithmeticError, np.linalg.LinAlgError):
-                scores.append((0.0, 1.0))
-    return sum(t for t, _ in scores) / math.sqrt(blocks), sum(own for _, own in scores) / blocks
+                total[-1] += 1.0
+    return np.append(total[:-1] / math.sqrt(blocks), total[-1] / blocks)
 
 
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def squares() -> tuple[int, ...]:
-    """Return v(p) for p = 0 ... STEPS."""
+    """Return what a score of p = 0 ... STEPS steps adds to the variance: v(p)."""
     return tuple(round(VARIANCE_WEIGHT * p * p / STEPS) for p in range(STEPS + 1))
 
 
 @proved("gcm_parts.proof.md")
 def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
-    """Return (S, V) of the scores of all parts of all deals: integers, exactly.
+    """Return the sum of the cut scores of all parts of all deals (S) and their variance (V), in whole steps.
 
     >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], PartPlan(3, 1, 1.0, 1.0, 720))
     (-128, 160)
@@ -182,7 +218,7 @@ def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def cut_sensitivity() -> int:
-    """Return the l1 sensitivity of (S, V) of one deal.
+    """Return the l1 sensitivity of ``cut_scores`` for one deal.
 
     >>> cut_sensitivity() == 2 * STEPS
     True
@@ -191,8 +227,57 @@ def cut_sensitivity() -> int:
     return int((p[:, None] + p[None, :] + np.abs(v[:, None] - v[None, :])).max())
 
 
+@proved("gcm_pairs.proof.md")
+def largest_pair(scores: Sequence[Scores], plan: PartPlan) -> tuple[int, int]:
+    """Return the largest |S| and the largest V of ``cut_scores`` over all pairs of columns.
+
+    >>> largest_pair([np.array([0.5, -1.0, 1.0]), np.array([0.5, -0.5, 1.0])], PartPlan(2, 1, 1.0, 1.0, 720))
+    (384, 160)
+    """
+    pairs = min(len(part) for part in scores) - 1
+    cut = [cut_scores([_score(part, k) for part in scores], plan) for k in range(pairs)]
+    return max(abs(total) for total, _ in cut), max(variance for _, variance in cut)
+
+
+@proved("gcm_pairs.proof.md")
+def largest_sensitivity() -> int:
+    """Return the l1 sensitivity of ``largest_pair`` for one deal: 2 steps for S, and the largest v for V.
+
+    >>> largest_sensitivity() == 2.5 * STEPS
+    True
+    """
+    return 2 * STEPS + max(squares())
+
+
+def _score(part: Scores, k: int) -> Score:
+    """Return the score of pair k of one part, with the own share."""
+    return float(part[k]), float(part[-1])
+
+
+def largest_tail(statistic: float, variance: float, scale: float, count: int) -> float:
+    """Return the largest P(max |N_k| + Lap(scale) >= statistic) over ``count`` normal N_k of this variance.
+
+    >>> round(largest_tail(2.4, 1.0, 1e-6, 1), 4), round(largest_tail(2.4, 1.0, 1e-6, 3), 4)
+    (0.0164, 0.0484)
+    """
+    sd = math.sqrt(max(variance, 1e-200))
+    reach = min(max(30.0 * scale, 10.0 * sd), 700.0 * scale)
+    # the noise on a grid that is fine where its density bends and where the maximum falls off
+    half = np.linspace(0.0, 1.0, QUADRATURE_POINTS) ** 2 * reach
+    around = [-half[::-1], half, statistic - half[::-1], statistic + half]
+    noise = np.unique(np.concatenate(around))
+    left = statistic - noise
+    tail = np.where(left <= 0, 1.0, erfc(np.maximum(left, 0.0) / (sd * math.sqrt(2.0))))
+    with np.errstate(divide="ignore"):
+        reached = -np.expm1(count * np.log1p(-tail))
+    density = np.exp(-np.abs(noise) / scale) / (2 * scale)
+    inside = float(np.trapezoid(density * reached, noise))
+    beyond = 0.5 * math.exp(-max(float(noise[-1]), 0.0) / scale)
+    return min(max(inside + beyond, 0.0), 1.0)
+
+
 def cut_moments(clip: float) -> tuple[float, float]:
-    """Return E c^2 and E c^4 of c = cut(N(0, 1)/clip, -1, 1).
+    """Return the second and fourth moments of a standard normal score cut at ``clip``, in clips.
 
     >>> [round(moment, 4) for moment in cut_moments(1.0)]
     [0.5161, 0.4296]
@@ -205,15 +290,37 @@ def cut_moments(clip: float) -> tuple[float, float]:
 
 
 def part_pvalue(
-    total: float, released_variance: float, plan: PartPlan, scale: float, one_sided: bool = False
+    total: float,
+    released_variance: float,
+    plan: PartPlan,
+    scale: float,
+    one_sided: bool = False,
+    pairs: int = 1,
 ) -> float:
-    """Return the p-value of a released (S, V), ``scale`` that of the noise on each; ``one_sided``: for S above 0."""
+    """Return the p-value of a released (S, V).
+
+    Parameters
+    ----------
+    total, released_variance
+        S and V.
+    plan
+        How rows were dealt.
+    scale
+        The scale of the noise on each of the two.
+    one_sided
+        Whether only S above 0 speaks against independence.
+    pairs
+        The number of pairs of columns that S is the maximum over.
+    """
     unit = STEPS * plan.deals
     second, fourth = cut_moments(plan.clip)
-    error = math.sqrt(plan.parts * (fourth - second**2) + 2 * (scale / (VARIANCE_WEIGHT * unit)) ** 2)
+    above = max(1.0, 2 * math.log(pairs))  # the largest of several estimates is above one
+    error = math.sqrt(plan.parts * (fourth - second**2) * above + 2 * (scale / (VARIANCE_WEIGHT * unit)) ** 2)
     found = released_variance / (VARIANCE_WEIGHT * unit) - (total / unit) ** 2 / plan.parts - error
-    variance = plan.mixed(plan.floor) * max(plan.parts * second, found)
-    both = laplace_tail(total, variance * unit**2, scale)
+    variance = plan.mixed(plan.floor) * max(plan.parts * second, found) * unit**2
+    if pairs > 1:
+        return largest_tail(total, variance, scale, pairs)
+    both = laplace_tail(total, variance, scale)
     return both if not one_sided else both / 2 if total > 0 else 1 - both / 2
 
 
@@ -221,7 +328,7 @@ def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool
     """Return the plan for n rows and d conditioning columns (``numeric``: not all of them codes): public numbers only.
 
     Enough parts that the noise (2 clip/epsilon) is no more than the parts' own spread, and that a dependence which
-    every part sees stands out at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
+    every part sees is significant at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
     rows on), none below 24 + 7 d. With more parts than that the clip widens, up to 3, which keeps skewed errors from
     shifting the sum.
 
@@ -283,6 +390,37 @@ def part_power(n: int, d: int, epsilon: float, level: float, w: float, *, numeri
     return above(cut - law.mean) + above(cut + law.mean)
 
 
+def pairs_power(
+    n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool, count: int
+) -> float:
+    """Return the chance to find a dependence of ``w``, given d columns, at best: public numbers only.
+
+    At best one of the ``count`` pairs has it all, and the others have none. Of unordered levels that is one level which
+    differs from all others, these being alike: its indicator then has a correlation of w with a number y, for w = eta,
+    and of w with the indicator of a level of y, for Cohen's w. A dependence that is spread over the levels is found
+    less often: with k equally common ones its largest correlation may be as small as w/sqrt(k - 1).
+
+    >>> [round(pairs_power(n, 1, 0.2, 0.05, 0.5, numeric=True, count=4), 1) for n in (500, 1000, 2000)]
+    [0.1, 0.3, 0.9]
+    """
+    afford = epsilon * cut_sensitivity() / largest_sensitivity()  # one pair has as little noise at this
+    law = expected_sum(n, d, afford, level, w, numeric=numeric)
+    cut = _pairs_cut(law.null_variance, law.scale, count, level)
+    of_one, of_others = (math.sqrt(max(variance, 1e-12)) for variance in (law.variance, law.null_variance))
+    at = (np.arange(POWER_POINTS) + 0.5) / POWER_POINTS
+    noise = law.scale * np.sign(0.5 - at) * np.log(2 * np.minimum(at, 1 - at))
+    left = np.maximum(cut - noise, 0.0)
+    one = ndtr((left - law.mean) / of_one) - ndtr((-left - law.mean) / of_one)
+    others = (1.0 - 2.0 * ndtr(-left / of_others)) ** (count - 1)
+    return float(np.mean(1.0 - one * others))
+
+
+@lru_cache(maxsize=256)
+def _pairs_cut(variance: float, scale: float, count: int, level: float) -> float:
+    """Return the released maximum that has a p-value of ``level``."""
+    return level_cut(lambda at: largest_tail(at, variance, scale, count), level, math.sqrt(variance) + scale)
+
+
 def level_cut(tail: Callable[[float], float], level: float, unit: float) -> float:
     """Return where ``tail``, which falls, comes down to ``level``; ``unit`` is about its spread.
 
@@ -299,7 +437,7 @@ def level_cut(tail: Callable[[float], float], level: float, unit: float) -> floa
 
 
 def _cut_law(mean: float, clip: float) -> tuple[float, float]:
-    """Return E c and E c^2 of c = cut(N(mean, 1)/clip, -1, 1).
+    """Return the first two moments of a normal score with this mean and variance 1, cut at ``clip``, in clips.
 
     >>> _cut_law(0.0, 1.0)[1] == cut_moments(1.0)[0], [round(moment, 6) for moment in _cut_law(50.0, 2.0)]
     (True, [1.0, 1.0])
@@ -323,8 +461,8 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
     for j in range(z.shape[1]):
         if j in discrete:
             codes, count = np.unique(base[:, j], return_counts=True)
-            kept = codes[np.argsort(-count, kind="stable")[: SCORING.max_codes]]
-            found += [np.asarray(z[:, j] == code, dtype=np.float64) for code in kept]
+            frequent = codes[np.argsort(-count, kind="stable")[: SCORING.max_codes]]
+            found += [np.asarray(z[:, j] == code, dtype=np.float64) for code in frequent]
         else:
             place = np.searchsorted(np.sort(base[:, j]), z[:, j]) / max(len(base), 1)
             found += [2 * place - 1, np.cos(2 * math.pi * place)]
@@ -332,7 +470,7 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
 
 
 def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return (t, 1) of one block; every second row finds the weights, the others are tested. ``exact`` is not used."""
+    """Return the weighted gcm score of one block, and 1: every second row finds the weights, the others are tested."""
     del exact
     if len(x) < SCORING.min_weighted_rows:
         return 0.0, 1.0

@@ -51,6 +51,7 @@ ROUNDING = 1.0 + 2.0**-40  # float64 errors of the formulas here are far below
 
 
 def _check(strength: float, neighbours: Neighbours) -> None:
+    """Refuse a lambda that is no number above 0, and neighbours for which nothing is proved."""
     checked_strength(strength)
     if neighbours is not Neighbours.REPLACE_ONE:
         raise InputError(
@@ -60,7 +61,7 @@ def _check(strength: float, neighbours: Neighbours) -> None:
 
 @proved("gcm_ridge.proof.md")
 def weight_bound(strength: float) -> float:
-    """Return B, for lambda = ``strength``.
+    """Return B, the largest norm of the weights of a ridge regression with lambda = ``strength``.
 
     >>> round(weight_bound(1.0), 4), round(weight_bound(10.0), 4)
     (0.7071, 0.1667)
@@ -70,7 +71,7 @@ def weight_bound(strength: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def leak_bound(strength: float) -> float:
-    """Return B1: the maximum is at s = lambda/6, or at s = 1 where that is outside.
+    """Return B1, a bound on the norm of the ridge weights shrunk once more: at s = lambda/6, or s = 1 if outside.
 
     >>> round(leak_bound(1.0), 4)
     0.4593
@@ -82,7 +83,7 @@ def leak_bound(strength: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def reach_bound(strength: float) -> float:
-    """Return P: the maximum is at s = .56 h, or at s = 1 where that is outside.
+    """Return P, a bound on the norm of the weights plus the same shrunk once more: at s = .56 h, or s = 1 if outside.
 
     >>> round(reach_bound(1.0), 4)
     1.1133
@@ -94,7 +95,7 @@ def reach_bound(strength: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def cube_bound(strength: float) -> float:
-    """Return K: the root mean square of |r|^3 is at most this.
+    """Return K, a bound on the root mean square of cubed residuals.
 
     >>> round(cube_bound(1.0), 4)
     1.5382
@@ -119,7 +120,7 @@ def products_sensitivity(strength: float, neighbours: Neighbours = Neighbours.RE
 
 @proved("gcm_ridge.proof.md")
 def sum_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """Return the sensitivity of sum R.
+    """Return the sensitivity of the sum of residual products, sum R.
 
     >>> round(sum_sensitivity(1.0), 2)
     6.3
@@ -132,7 +133,7 @@ def sum_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE
 
 @proved("gcm_ridge.proof.md")
 def squares_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """Return the sensitivity of sum R^2.
+    """Return the sensitivity of the sum of squared residual products, sum R^2.
 
     >>> round(squares_sensitivity(1.0), 1)
     20.3
@@ -153,7 +154,7 @@ def squares_weight(strength: float, epsilon: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def fit_objective(targets: Matrix, residuals: Matrix) -> float:
-    """Return the mean of F over the columns of ``targets``, from their ridge residuals.
+    """Return the minimum of the ridge objective (F) from the residuals, as a mean over the columns of ``targets``.
 
     >>> fit_objective(np.array([[1.0], [0.5]]), np.array([[0.5], [0.5]]))
     0.75
@@ -163,7 +164,7 @@ def fit_objective(targets: Matrix, residuals: Matrix) -> float:
 
 @proved("gcm_ridge.proof.md")
 def objective_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """Return (1 + B)^2, the sensitivity of F for lambda = ``strength``; of several candidates take the smallest lambda.
+    """Return the sensitivity of ``fit_objective``, (1 + B)^2; of several candidates take the smallest lambda.
 
     >>> round(objective_sensitivity(1.0), 3), round(objective_sensitivity(10.0), 3)
     (2.914, 1.361)

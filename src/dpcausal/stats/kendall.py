@@ -22,9 +22,7 @@ none is attained but 1/4 and 5/144):
 
 (K, w V) moves by less than the sum. 2x2 tables in the l1 norm need **no more than K alone** for w <= 1, so V is
 released for free, and (1 + w)^2/(4 w) times that for w > 1; in the l2 norm V is free up to w = 3. Other tables: at
-most 3/2 + w/9 (l1, add, w <= 1). Every number is a function of public sizes. ``n`` for tau-a is the number of rows;
-under add-remove, where n is not public, it must be a public lower bound on the smaller data set, and the guarantee
-holds for data sets above it.
+most 3/2 + w/9 (l1, add, w <= 1). Every number is a function of public sizes.
 
 **Null law**: given the margins of every block, K has mean 0 and variance V exactly and is asymptotically normal; with
 noise on both see ``stats/noisy_normal.py``. **Cost** O(k r c).
@@ -32,7 +30,7 @@ noise on both see ``stats/noisy_normal.py``. **Cost** O(k r c).
 Any number of rows: where float64 or int64 would not do, whole numbers are used (``stats/exact.py``).
 
 References: [1] Kendall 1970, Rank Correlation Methods, ch. 4-5; [2] Mantel & Haenszel 1959. The papers' weighted
-z is in ``stats/weighted_kendall.py``; it needs more noise and has the wrong null variance when there are ties.
+z (``stats/published.py``) needs more noise and has the wrong null variance when there are ties.
 """
 
 from __future__ import annotations
@@ -47,23 +45,19 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_shape, is_binary
+from dpcausal.stats.blocks import Blocks, checked_blocks, checked_shape, is_binary
 from dpcausal.stats.exact import exact_kendall, exact_scores, rows_of
 
 # an added row moves V by at most MAX_V_RISE (MAX_V_RISE_BINARY for 2x2 tables) up and MAX_V_FALL down
 MAX_V_RISE_BINARY, MAX_V_RISE, MAX_V_FALL = 1 / 4, 1 / 3, 5 / 144
-FREE_WEIGHT_L1, FREE_WEIGHT_L2 = (
-    1.0,
-    3.0,
-)  # for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
-
-
+# for 2x2 tables (K, w V) has the sensitivity of K alone up to this w
+FREE_WEIGHT_L1, FREE_WEIGHT_L2 = 1.0, 3.0
 MAX_FLOAT_WORK = 2.0**37  # n (r + c + 40), up to which float64 is good enough
 MAX_PAIR_ROWS = 2.0**31  # up to here all numbers of pairs fit 64 bits
 
 
 class Kendall(NamedTuple):
-    """The statistic K and its variance V."""
+    """Blocked Kendall: the statistic K and its permutation variance V."""
 
     statistic: float
     variance: float
@@ -99,7 +93,7 @@ def _unequal(counts: Any, n: int) -> tuple[float, float]:
 
 @jit()
 def fill_concordance(blocks: Any, out: Any) -> None:
-    """Write S of block i, concordant minus discordant pairs, into ``out[i]``."""
+    """Write the concordant minus the discordant pairs of block i into ``out[i]``."""
     r, c = blocks.shape[1], blocks.shape[2]
     above = np.zeros(c, np.int64)  # column counts of the rows passed
     for b in range(blocks.shape[0]):
@@ -157,7 +151,7 @@ def in_floats(blocks: Blocks) -> bool:
 
 @proved("kendall.proof.md")
 def kendall(blocks: ArrayLike) -> Kendall:
-    """Return K and V of the blocks, of any number of rows; beyond 2^35 they are cut.
+    """Return blocked Kendall's statistic K and its variance V, of any number of rows; beyond 2^35 they are cut.
 
     >>> kendall([[[2, 0], [0, 2]], [[0, 1], [1, 0]]])
     Kendall(statistic=0.5, variance=0.5833333333333334)
@@ -170,6 +164,7 @@ def kendall(blocks: ArrayLike) -> Kendall:
 
 
 def _check_margin(threshold: float, floor: float) -> None:
+    """Refuse a threshold below 0 or a floor that is not above 0."""
     if not (threshold >= 0 and floor > 0 and math.isfinite(threshold) and math.isfinite(floor)):
         raise InputError(
             f"the threshold must be at least 0 and the floor above 0, not {threshold!r}, {floor!r}"
@@ -177,7 +172,7 @@ def _check_margin(threshold: float, floor: float) -> None:
 
 
 def kendall_margin(blocks: ArrayLike, threshold: float, floor: float) -> float:
-    """Return q_T = |K| - T sqrt(max(V, V0)): at least 0 where |z| >= T, but for the public floor V0 = ``floor``.
+    """Return by how much |K| exceeds T standard deviations, |K| - T sqrt(max(V, V0)), with the public floor V0.
 
     A decision with one small sensitivity (``kendall_margin_sensitivity``), for sparse vectors and distances.
 
@@ -190,7 +185,7 @@ def kendall_margin(blocks: ArrayLike, threshold: float, floor: float) -> float:
 
 
 def concordance(blocks: Blocks) -> NDArray[Any]:
-    """Return S of every block, concordant minus discordant pairs: int64, or Python integers for huge tables.
+    """Return the concordant minus the discordant pairs of every block: int64, or Python integers for huge tables.
 
     >>> concordance(checked_blocks([[[2, 0], [0, 2]]])).tolist()
     [4]
@@ -202,24 +197,9 @@ def concordance(blocks: Blocks) -> NDArray[Any]:
     return scores
 
 
-def tau_a(blocks: ArrayLike) -> float:
-    """Return Kendall's tau-a = 2 S/(n(n-1)) of a single block, ties 0; 0 if n < 2.
-
-    tau-b has no bound of order 1/n: one row can move it by 1 at every n.
-
-    >>> tau_a([[[2, 0], [0, 2]]])
-    0.6666666666666666
-    """
-    table = checked_blocks(blocks)
-    if len(table) != 1:
-        raise InputError(f"tau-a takes one block, not {len(table)}")
-    n = int(block_sizes(table)[0])
-    return 2.0 * int(concordance(table)[0]) / (max(n, 2) * (max(n, 2) - 1))
-
-
 @proved("kendall.proof.md")
 def kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Return Delta_K, the sensitivity of K (theorem 1).
+    """Return the sensitivity of blocked Kendall's statistic K (theorem 1).
 
     >>> kendall_sensitivity("replace-one", 2, 2, k=64), kendall_sensitivity("replace-one", 2, 2, k=1)
     (2.0, 1.0)
@@ -235,7 +215,7 @@ def kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) ->
 
 @proved("kendall.proof.md")
 def kendall_variance_sensitivity(neighbours: Neighbours | str, r: int, c: int) -> float:
-    """Return Delta_V, the sensitivity of V (theorem 2).
+    """Return the sensitivity of the variance V of blocked Kendall (theorem 2).
 
     >>> kendall_variance_sensitivity("add-remove", 2, 2)
     0.25
@@ -271,27 +251,13 @@ def kendall_joint_sensitivity(
 def kendall_margin_sensitivity(
     neighbours: Neighbours | str, r: int, c: int, k: int, threshold: float, floor: float
 ) -> float:
-    """Return the sensitivity of q_T (theorem 5); for 2x2 tables and V0 >= T^2/4 it is that of K alone.
+    """Return the sensitivity of ``kendall_margin`` (theorem 5); for 2x2 tables and V0 >= T^2/4 it is that of K alone.
 
     >>> kendall_margin_sensitivity("replace-one", 2, 2, k=8, threshold=2.0, floor=1.0)
     2.0
     """
     _check_margin(threshold, floor)
     return kendall_joint_sensitivity(neighbours, r, c, k, weight=threshold / (2 * math.sqrt(floor)))
-
-
-@proved("kendall.proof.md")
-def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
-    """Return the sensitivity of tau-a on n rows (theorem 6).
-
-    >>> tau_a_sensitivity("replace-one", 2, 2, n=100), tau_a_sensitivity("replace-one", 5, 5, n=100)
-    (0.02, 0.04)
-    """
-    r, c, _ = checked_shape(r, c)
-    if n < 1:
-        raise InputError(f"n must be at least 1, not {n}")
-    rows = n + 1 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else n
-    return (2.0 if is_binary(r, c) else 4.0) / rows
 
 
 def kendall_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon: float) -> float:
@@ -306,16 +272,3 @@ def kendall_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon
     return max(
         FREE_WEIGHT_L1 if is_binary(r, c) else 0.2, 1.25 * epsilon / kendall_sensitivity(neighbours, r, c, k)
     )
-
-
-def kendall_weight_l2(neighbours: Neighbours | str, r: int, c: int, k: int, rho: float) -> float:
-    """Return the weight of V with Gaussian noise of cost ``rho``: max(w0, 2.5 sqrt(2 rho)/Delta_K).
-
-    w0 = 3 for 2x2 tables, else 1. Then the noise on V has standard deviation at most .4 sigma_K^2 and the level is
-    within .038 and .057.
-
-    >>> kendall_weight_l2("replace-one", 2, 2, k=8, rho=0.1)
-    3.0
-    """
-    least = FREE_WEIGHT_L2 if is_binary(r, c) else 1.0
-    return max(least, 2.5 * math.sqrt(2 * rho) / kendall_sensitivity(neighbours, r, c, k))

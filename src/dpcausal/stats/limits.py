@@ -2,8 +2,8 @@
 
 Tables of counts have none (``stats/exact.py``). Rows are held in memory, one array a column, and below this limit every
 rounding error is proved to be less than a mechanism counts, and every integer to fit 64 bits. Where the number of rows
-is public (replace-one) a refusal tells nothing. Where it is not (add-remove) the limit is part of what the guarantee is
-for, data sets of at most so many rows in memory, and the statement says so (``row_limit``).
+is public (replace-one) a refusal reveals nothing. Where it is not (add-remove) the limit is part of what the guarantee
+is for, data sets of at most so many rows in memory, and the statement says so (``row_limit``).
 """
 
 from __future__ import annotations

@@ -100,6 +100,7 @@ def moment_slope(
     inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
 
     def left(feature: Floats) -> Floats:
+        """Return what is left of a combination of features after regression on the given ones."""
         found = feature.copy()
         found[places] -= inverse @ (moments[places] @ feature)
         return found
@@ -127,6 +128,7 @@ def moment_slope(
     lengths, products = sides @ sides.T, _not_negative(sides @ moments @ sides.T)
 
     def covariance(one: Floats, other: Floats) -> float:
+        """Return the covariance of two quadratic forms of the moments, from noise and from sampling."""
         noisy = np.trace(one @ lengths @ other @ lengths)
         return float(2 * t2 * noisy + 2 * np.trace(one @ products @ other @ products) / rows)
 
@@ -142,6 +144,6 @@ def moment_slope(
 
 
 def _not_negative(matrix: Floats) -> Floats:
-    """The matrix without the directions in which noise made it negative."""
+    """Return the matrix without the directions in which noise made it negative."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -13,9 +13,9 @@ the normal-Laplace law; where z > a the first erfcx would overflow and is replac
 **Level.** v is itself noisy. Too small a v rejects too often, too large a v too rarely, and cutting at 0 adds a
 bias upward. Under the normal model the level depends only on V/b^2 and on theta = b_V/b^2, b_V the scale of the
 noise on V. For theta <= .8 a nominal .05 is between .042 and .056 for every V, a nominal .01 between .008 and
-.012; for theta = 4 it reaches .083. So the rule is: **give V enough that b_V <= .8 b^2** (``kendall_weight``). For
-Gaussian noise: sigma_V <= .4 sigma^2, level between .038 and .057 (``kendall_weight_l2``). Averaging p over V given
-its noisy value (flat prior on V >= 0) was tried: nearer to nominal around V = 2 b_V, but .026 at V = 0, theta = 1.
+.012; for theta = 4 it reaches .083. So the rule is: **give V enough that b_V <= .8 b^2** (``kendall_weight``).
+Averaging p over V given its noisy value (flat prior on V >= 0) was tried: nearer to nominal around V = 2 b_V, but .026
+at V = 0, theta = 1.
 
 **Edge cases**: no variance and no noise gives p = 1 (the statistic is then 0 on every data set with these
 margins). **Cost** O(1). Everything here is post-processing of released numbers.
@@ -38,7 +38,7 @@ _ROOT2 = math.sqrt(2.0)
 
 
 def normal_pvalue(statistic: ArrayLike, variance: ArrayLike) -> NDArray[np.float64]:
-    """Return P(|N(0, v)| >= |statistic|): the classical, non-private p-value; 1 where v = 0.
+    """Return the two-sided p-value of a statistic that is normal with this variance; 1 where the variance is 0.
 
     >>> float(normal_pvalue(1.959963984540054, 1.0).round(6))
     0.05
@@ -50,18 +50,8 @@ def normal_pvalue(statistic: ArrayLike, variance: ArrayLike) -> NDArray[np.float
     return np.asarray(erfc(z / _ROOT2), dtype=np.float64)
 
 
-def gaussian_pvalue(statistic: ArrayLike, variance: ArrayLike, sigma: float) -> NDArray[np.float64]:
-    """Return P(|N(0, max(v, 0)) + N(0, sigma^2)| >= |statistic|).
-
-    >>> float(gaussian_pvalue(1.959963984540054, 0.75, 0.5).round(6))
-    0.05
-    """
-    _check_scale(sigma)
-    return normal_pvalue(statistic, np.maximum(np.asarray(variance, float), 0.0) + sigma**2)
-
-
 def laplace_pvalue(statistic: ArrayLike, variance: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """Return P(|N(0, max(v, 0)) + Lap(scale)| >= |statistic|).
+    """Return the two-sided p-value of a normal statistic with Laplace noise, P(|N(0, max(v, 0)) + Lap| >= |statistic|).
 
     >>> float(laplace_pvalue(2.0, 0.0, 1.0)) == math.exp(-2.0)
     True
@@ -99,5 +89,6 @@ def laplace_tail(statistic: float, variance: float, scale: float) -> float:
 
 
 def _check_scale(scale: float) -> None:
+    """Refuse a scale of noise that is no finite number of at least 0."""
     if not (math.isfinite(scale) and scale >= 0):
         raise InputError(f"the scale of the noise must be a finite number, at least 0, not {scale!r}")

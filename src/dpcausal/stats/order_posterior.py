@@ -117,7 +117,14 @@ def direction_chances(local: LocalScores, generator: Any) -> Floats:
     counts = np.zeros((d, d))
     for _ in range(CHAINS):
         order = np.argsort(generator.random(d))
-        _sample_orders(local.scores, local.candidates, order, generator.random((STEPS, 4)), generator.random((KEPT, d)), counts)
+        _sample_orders(
+            local.scores,
+            local.candidates,
+            order,
+            generator.random((STEPS, 4)),
+            generator.random((KEPT, d)),
+            counts,
+        )
     return counts / (CHAINS * KEPT)
 
 

@@ -28,7 +28,7 @@ LARGEST_GAP, LARGEST_EXPECTED = 1 << 30, 2.0**62  # rows: sums of gaps stay whol
 
 
 class IfIndependent(NamedTuple):
-    """Counts of independent columns, and the distance from them that sampling adds: whole numbers, as released."""
+    """Expected counts of two independent columns, and the distance from them that sampling adds: whole numbers."""
 
     expected: NDArray[np.int64]
     by_chance: int
@@ -36,7 +36,7 @@ class IfIndependent(NamedTuple):
 
 @proved("pair_distance.proof.md")
 def distance_sensitivity(neighbours: Neighbours) -> float:
-    """How far one row can move a distance.
+    """Return the sensitivity of ``pair_distance``.
 
     >>> distance_sensitivity(Neighbours.ADD_REMOVE), distance_sensitivity(Neighbours.REPLACE_ONE)
     (1.0, 2.0)
@@ -46,7 +46,7 @@ def distance_sensitivity(neighbours: Neighbours) -> float:
 
 @proved("pair_distance.proof.md")
 def pair_distance(counts: ArrayLike, independent: IfIndependent) -> int:
-    """Return s for a table of counts.
+    """Return the distance of a table of counts from those of independent columns, less what sampling adds.
 
     >>> even = if_independent(np.array([50.0, 50.0]), np.array([50.0, 50.0]), 100.0)
     >>> pair_distance([[40, 10], [10, 40]], even), pair_distance([[25, 25], [25, 25]], even)
@@ -57,7 +57,7 @@ def pair_distance(counts: ArrayLike, independent: IfIndependent) -> int:
 
 
 def if_independent(x: Floats, y: Floats, rows: float) -> IfIndependent:
-    """Return what independent columns with these released margins would have.
+    """Return the expected counts of independent columns with these released margins, and their distance by chance.
 
     >>> if_independent(np.array([-3.0, -1.0]), np.array([30.0, 10.0]), 40.0).expected.tolist()
     [[15, 5], [15, 5]]
@@ -70,7 +70,7 @@ def if_independent(x: Floats, y: Floats, rows: float) -> IfIndependent:
 
 
 def _shares(counts: Floats) -> Floats:
-    """Shares of levels; even ones where no count is above 0."""
+    """Return the share of every level; even ones where no count is above 0."""
     known = np.maximum(counts, 0.0)
     whole = float(known.sum())
     return known / whole if whole > 0.0 else np.full(len(known), 1.0 / len(known))

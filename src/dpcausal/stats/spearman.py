@@ -8,12 +8,11 @@ R, Q mid-ranks of x, y within the block. With X = n^3 - sum t^3 over the ties t 
 
     Var_perm((n - 1) rho) = X Y/(n^2 (n+1)^2 (n-1)),
 
-n - 1 without ties. For 2x2 tables (n - 1) rho = 3 S/(n + 1). The ratio z = F/sqrt(max(sum max(n_i - 1, 0), W0))
-is the papers' statistic; F with U is the one whose null law is right when there are ties.
+n - 1 without ties. For 2x2 tables (n - 1) rho = 3 S/(n + 1). F with U has the right null law when there are ties; the
+papers' ratio has not (``stats/published.py``).
 
-**Guarantee** (``spearman.proof.md``): rho 6/(n+2) add, 6/(n+1) replace (2x2: half); F 5 - 2/L^2 add, L > 2 the
-smaller number of levels (L = 2: 3), twice that replace, with one block 6 (2x2: 3); U 3 add, 10/3 replace (2x2: 9/4
-and 31/12); z at most (bound of F + 1/2)/sqrt(W0).
+**Guarantee** (``spearman.proof.md``): F 5 - 2/L^2 add, L > 2 the smaller number of levels (L = 2: 3), twice that
+replace, with one block 6 (2x2: 3); U 3 add, 10/3 replace (2x2: 9/4 and 31/12).
 **Null law**: given the margins F has mean 0 and variance U exactly, asymptotically normal; with noise
 on both see ``stats/noisy_normal.py``.
 **Cost** O(k r c). **Edge cases**: a block of fewer than two rows, or constant, adds 0.
@@ -34,14 +33,14 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats.blocks import Blocks, block_sizes, checked_blocks, checked_floor, checked_shape, is_binary
+from dpcausal.stats.blocks import Blocks, checked_blocks, checked_shape, is_binary
 from dpcausal.stats.exact import exact_spearman, rows_of
 
 MAX_FLOAT_WORK = 2.0**39  # n (r c + 80), up to which float64 is good enough
 
 
 class Spearman(NamedTuple):
-    """The statistic F and its variance U."""
+    """Blocked Spearman: the statistic F and its permutation variance U."""
 
     statistic: float
     variance: float
@@ -96,7 +95,7 @@ def in_floats(blocks: Blocks) -> bool:
 
 @proved("spearman.proof.md")
 def spearman(blocks: ArrayLike) -> Spearman:
-    """Return F and U of the blocks, of any number of rows; beyond 2^35 they are cut.
+    """Return blocked Spearman's statistic F and its variance U, of any number of rows; beyond 2^35 they are cut.
 
     >>> spearman([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]])
     Spearman(statistic=2.0, variance=2.0)
@@ -108,37 +107,9 @@ def spearman(blocks: ArrayLike) -> Spearman:
     return Spearman(float(value.sum()), float(variance.sum()))
 
 
-def spearman_z(blocks: ArrayLike, floor: float) -> float:
-    """Return F/sqrt(max(sum max(n_i - 1, 0), W0)), W0 = ``floor`` public: n - k is never above the sum.
-
-    >>> spearman_z([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]], floor=2.0)
-    1.414213562373095
-    """
-    checked_floor(floor)
-    table = checked_blocks(blocks)
-    weight = float(np.maximum(block_sizes(table) - 1, 0).sum())
-    return spearman(table).statistic / math.sqrt(max(weight, floor))
-
-
-@proved("spearman.proof.md")
-def rho_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
-    """Return the sensitivity of rho of one block of n rows: 6/(n+2) add, 6/(n+1) replace; for 2x2 tables half of it.
-
-    Under add-remove ``n`` must be a public lower bound on the rows of the smaller data set.
-
-    >>> rho_sensitivity("replace-one", 4, 4, n=59)
-    0.1
-    """
-    r, c, _ = checked_shape(r, c)
-    if n < 1:
-        raise InputError(f"n must be at least 1, not {n}")
-    rows = n + (2 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else 1)
-    return (3.0 if is_binary(r, c) else 6.0) / rows
-
-
 @proved("spearman.proof.md")
 def spearman_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Return the sensitivity of F.
+    """Return the sensitivity of blocked Spearman's statistic F.
 
     >>> spearman_sensitivity("add-remove", 4, 4, k=8), spearman_sensitivity("replace-one", 2, 4, k=8)
     (4.875, 6.0)
@@ -155,7 +126,7 @@ def spearman_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -
 
 @proved("spearman.proof.md")
 def spearman_variance_sensitivity(neighbours: Neighbours | str, r: int, c: int) -> float:
-    """Return the sensitivity of U.
+    """Return the sensitivity of the variance U of blocked Spearman.
 
     >>> spearman_variance_sensitivity("add-remove", 4, 4)
     3.0
@@ -190,14 +161,3 @@ def spearman_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilo
     0.1282
     """
     return max(0.05, 1.25 * epsilon / spearman_sensitivity(neighbours, r, c, k))
-
-
-@proved("spearman.proof.md")
-def spearman_z_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int, floor: float) -> float:
-    """Return the sensitivity of ``spearman_z`` with this floor, e.g. floor = n - k where n > k is public.
-
-    >>> spearman_z_sensitivity("replace-one", 4, 4, k=8, floor=100.0)
-    1.025
-    """
-    checked_floor(floor)
-    return (spearman_sensitivity(neighbours, r, c, k) + 0.5) / math.sqrt(floor)

@@ -2,7 +2,7 @@
 
 **Formula.** An outcome y in [0, 1] is rounded to k/M, M = ``UNITS``. Its row adds (1 - k/M, k/M) to the two cells of
 its stratum and arm, so that the cells sum to the number of rows and the second to the sum of y. With two levels (k = 0
-or M) this is the table of counts. Where y may lie between, one more number tells how far outcomes lie from 0 and 1:
+or M) this is the table of counts. Where y may lie between, one more number says how far outcomes lie from 0 and 1:
 
     Q = sum of SPREAD 4 (k/M)(1 - k/M),    SPREAD = 1/4,
 
@@ -32,7 +32,7 @@ SPREAD = 0.25  # the largest part of a row that Q counts
 
 @proved("split_cells.proof.md")
 def split_units(outcome: NDArray[np.float64]) -> Ints:
-    """Return k for outcomes in [0, 1]: whole numbers from 0 to ``UNITS``.
+    """Return how many of its ``UNITS`` units each outcome in [0, 1] puts into the second cell.
 
     >>> split_units(np.array([0.0, 0.5, 1.0, 7.0])).tolist()
     [0, 32768, 65536, 65536]
@@ -42,7 +42,7 @@ def split_units(outcome: NDArray[np.float64]) -> Ints:
 
 @proved("split_cells.proof.md")
 def spread_units(units: Ints) -> Ints:
-    """Return what each row adds to Q, in units: whole numbers from 0 to ``SPREAD * UNITS``.
+    """Return how far each outcome lies from 0 and 1 (its part of Q), in units from 0 to ``SPREAD * UNITS``.
 
     >>> spread_units(np.array([0, 32768, 65536])).tolist()
     [0, 16384, 0]
@@ -53,7 +53,7 @@ def spread_units(units: Ints) -> Ints:
 
 @proved("split_cells.proof.md")
 def split_sensitivity(neighbours: Neighbours, *, spread: bool, norm: int = 1) -> float:
-    """Return the l1 (``norm`` 1) or l2 sensitivity of the cells, in rows; ``spread``: together with Q.
+    """Return the l1 (``norm`` 1) or l2 sensitivity of split cells, in rows; ``spread``: together with Q.
 
     >>> split_sensitivity(Neighbours.REPLACE_ONE, spread=False), split_sensitivity(Neighbours.ADD_REMOVE, spread=True)
     (2.0, 1.25)

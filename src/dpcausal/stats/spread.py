@@ -78,7 +78,7 @@ def counts_sensitivity(neighbours: Neighbours | str, norm: int = 1) -> float:
 
 @dataclass(frozen=True)
 class Spread:
-    """F as a line through ``shares`` at ``knots`` (in finest cells), and the number of rows that was seen.
+    """The distribution function of a column, a line through ``shares`` at ``knots`` (in finest cells), and its total.
 
     >>> Spread(np.array([0.0, FINEST]), np.array([0.0, 1.0]), 10.0).below(np.array([1.0, 3.0]), 0.0, 4.0).tolist()
     [0.25, 0.75]
@@ -89,12 +89,12 @@ class Spread:
     total: float
 
     def below(self, values: Floats, lower: float, upper: float) -> Floats:
-        """Return F of every value."""
+        """Return the share of rows below every value."""
         scaled = (values - lower) / (upper - lower) * FINEST
         return np.asarray(np.interp(scaled, self.knots, self.shares))
 
     def strata(self, values: Floats, lower: float, upper: float, count: int) -> Integers:
-        """Return the stratum of every value, 0 to count - 1."""
+        """Return the stratum of every value, 0 to count - 1, of strata with about equal counts."""
         return np.minimum((self.below(values, lower, upper) * count).astype(np.int64), count - 1)
 
 
@@ -135,13 +135,13 @@ class Measuring:
             for part, at in zip(parts, self._cut, strict=True)
         ]
         starts = (self._starts[self._cut][:, None] + np.arange(FAN) * (unit // FAN)).ravel()
-        kept = np.ones(len(self._starts), np.bool_)
-        kept[self._cut] = False
-        new_starts = np.concatenate([self._starts[kept], starts])
+        uncut = np.ones(len(self._starts), np.bool_)
+        uncut[self._cut] = False
+        new_starts = np.concatenate([self._starts[uncut], starts])
         order = np.argsort(new_starts, kind="stable")
         self._starts = new_starts[order]
-        self._widths = np.concatenate([self._widths[kept], np.full(len(starts), unit // FAN)])[order]
-        self._counts = np.concatenate([self._counts[kept], *found])[order]
+        self._widths = np.concatenate([self._widths[uncut], np.full(len(starts), unit // FAN)])[order]
+        self._counts = np.concatenate([self._counts[uncut], *found])[order]
         fresh = np.flatnonzero(self._widths == unit // FAN)
         fullest = fresh[np.argsort(-self._counts[fresh], kind="stable")][:MAX_CUT]
         self._cut = np.array(
@@ -149,7 +149,7 @@ class Measuring:
         )
 
     def spread(self) -> Spread:
-        """Return what was learnt."""
+        """Return the spread that the rounds so far have shown."""
         below = np.concatenate([[0.0], np.cumsum(self._counts)])
         knots = np.append(self._starts, FINEST).astype(np.float64)
         return Spread(knots, below / max(below[-1], 1e-300), float(below[-1]))

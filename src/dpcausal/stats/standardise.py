@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,13 +55,11 @@ WEAK_ARM = 2.0  # standard deviations of noise below which an arm of a stratum i
 FEW_WEAK, MANY_WEAK = (
     8,
     24,
-)  # weak arms up to which means stay within [0, 1], and from which on ``BEYOND`` is allowed
+)  # weak arms up to which means stay in [0, 1], and from which on ``BEYOND`` is allowed
 LOCAL_REACH = 8.0  # standard errors that the near points span
 MIN_FACTOR = 0.01  # of f
 FACTOR_SD = 0.25  # of f in a stratum and arm around f of all
-PRIOR_SD = (
-    0.25  # of the mean of an arm in a stratum around that of the arm: for the estimate where noise is large
-)
+PRIOR_SD = 0.25  # of the mean of an arm in a stratum around that of the arm
 STEPS = 48  # of the search for the multiplier
 
 
@@ -107,6 +105,10 @@ class Arms:
     def size_noise(self) -> Floats:
         """Variance of that noise."""
         return np.asarray(self.count_noise.sum(axis=1) + self.other_noise)
+
+
+# the arrays of ``Arms`` that add up over strata
+STRATA_SUMS = ("counts", "sums", "others", "count_noise", "sum_noise", "cross_noise", "other_noise")
 
 
 def arms_of_cells(
@@ -193,16 +195,26 @@ def cell_factors(arms: Arms, between: Floats, noise: float) -> Floats:
     return np.clip(1.0 - overall - trust * (alone - overall), MIN_FACTOR, 1.0)
 
 
-def _within(arms: Arms) -> tuple[Floats, Floats]:
-    """N mu (1 - mu) of every stratum and arm, with what errors of mu take away from it; and the mu."""
+def _drawn_means(arms: Arms, *, sampling: bool) -> tuple[Floats, Floats]:
+    """The mean of every stratum and arm, drawn to that of its arm where its error is large; and how little it is drawn.
+
+    ``sampling``: whether the error is that of sampling, too, and not of the noise alone.
+    """
     count = np.maximum(arms.counts, 0.0)
     overall = np.clip(arms.sums.sum(axis=0) / np.maximum(arms.counts.sum(axis=0), 1e-9), 0.0, 1.0)
     residual = arms.sums - overall * arms.counts
-    error = _noise(arms, overall) + count * overall * (1 - overall)
+    error = _noise(arms, overall) + (count * overall * (1 - overall) if sampling else 0.0)
     signal = count**2 * PRIOR_SD**2
     trust = np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal + error > 0)
     alone = np.divide(residual, count, out=np.zeros_like(residual), where=count > 0)
-    means = np.clip(overall + trust * alone, 0.0, 1.0)
+    return overall + trust * alone, trust
+
+
+def _within(arms: Arms) -> tuple[Floats, Floats]:
+    """N mu (1 - mu) of every stratum and arm, with what errors of mu take away from it; and the mu."""
+    count = np.maximum(arms.counts, 0.0)
+    drawn, trust = _drawn_means(arms, sampling=True)
+    means = np.clip(drawn, 0.0, 1.0)
     lost = trust**2 * (_noise(arms, means) + count * means * (1 - means))
     lost = np.divide(lost, count, out=np.zeros_like(lost), where=count > 0)
     return np.minimum(count * means * (1 - means) + lost, count / 4), means
@@ -221,25 +233,14 @@ def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
         return arms, np.arange(len(small))
     place = np.where(small, int((~small).sum()), np.cumsum(~small) - 1)
 
-    weights = np.maximum(arms.counts, 1e-9)
-
     def summed(values: Floats) -> Floats:
         found = np.zeros((int(place.max()) + 1, *values.shape[1:]))
         np.add.at(found, place, values)
         return found
 
-    return Arms(
-        summed(arms.counts),
-        summed(arms.sums),
-        summed(arms.others),
-        summed(arms.count_noise),
-        summed(arms.sum_noise),
-        summed(arms.cross_noise),
-        summed(arms.other_noise),
-        arms.rows,
-        summed(arms.factor * weights) / summed(weights),
-        arms.kurtosis,
-    ), place
+    weights = np.maximum(arms.counts, 1e-9)
+    sums: dict[str, Any] = {name: summed(getattr(arms, name)) for name in STRATA_SUMS}
+    return replace(arms, **sums, factor=summed(arms.factor * weights) / summed(weights)), place
 
 
 def supported(arms: Arms) -> Bools:
@@ -248,21 +249,11 @@ def supported(arms: Arms) -> Bools:
     return np.asarray((arms.counts >= least).all(axis=1))
 
 
-def kept(arms: Arms, keep: Bools) -> Arms:
-    """Return some of the strata; the rows in all are then theirs."""
+def only_strata(arms: Arms, keep: Bools) -> Arms:
+    """Return the sums of some of the strata; the rows in all are then theirs."""
     rows = max(float(arms.sizes[keep].sum()), 1.0) if not keep.all() else arms.rows
-    return Arms(
-        arms.counts[keep],
-        arms.sums[keep],
-        arms.others[keep],
-        arms.count_noise[keep],
-        arms.sum_noise[keep],
-        arms.cross_noise[keep],
-        arms.other_noise[keep],
-        rows,
-        arms.factor[keep],
-        arms.kurtosis,
-    )
+    some: dict[str, Any] = {name: getattr(arms, name)[keep] for name in (*STRATA_SUMS, "factor")}
+    return replace(arms, rows=rows, **some)
 
 
 def beyond(arms: Arms) -> float:
@@ -285,17 +276,8 @@ class Means(NamedTuple):
 
 def standardised(arms: Arms) -> Means:
     """Return the means, those of single strata drawn to the mean of the arm where noise is larger than counts."""
-    weights = arms.sizes / arms.rows
-    totals = np.maximum(arms.counts.sum(axis=0), 1e-9)
-    overall = np.clip(arms.sums.sum(axis=0) / totals, 0.0, 1.0)
-    residual = arms.sums - overall * arms.counts
-    noise = _noise(arms, overall)
-    positive = np.maximum(arms.counts, 0.0)
-    spread = positive**2 * PRIOR_SD**2
-    alone = np.divide(residual, positive, out=np.zeros_like(residual), where=positive > 0)
-    trust = np.divide(spread, spread + noise, out=np.zeros_like(spread), where=spread + noise > 0)
-    more = beyond(arms)
-    means = np.clip(overall + trust * alone, -more, 1.0 + more)
+    weights, more = arms.sizes / arms.rows, beyond(arms)
+    means = np.clip(_drawn_means(arms, sampling=False)[0], -more, 1.0 + more)
     low, high = (weights[:, None] * means).sum(axis=0)
     return Means(float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1)), means, weights)
 

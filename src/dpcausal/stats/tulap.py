@@ -44,7 +44,7 @@ MAX_NONCENTRALITY = 1e6
 
 
 def discrete_laplace_tail(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
-    """Return P(L >= value) for integers ``value``.
+    """Return P(L >= value) of discrete Laplace noise L, for integers ``value``.
 
     >>> round(float(discrete_laplace_tail(0, 1.0)), 6), round(float(discrete_laplace_tail(1, 1.0)), 6)
     (0.731059, 0.268941)
@@ -57,7 +57,7 @@ def discrete_laplace_tail(value: ArrayLike, epsilon: float) -> NDArray[np.float6
 
 
 def tulap_cdf(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
-    """Return P(L + U <= value), U uniform on (-1/2, 1/2).
+    """Return the distribution function of Tulap noise: discrete Laplace plus uniform on (-1/2, 1/2).
 
     >>> float(tulap_cdf(0.0, 1.0))
     0.5
@@ -70,7 +70,7 @@ def tulap_cdf(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
 
 
 def binomial_law(m: int, theta: float) -> NDArray[np.float64]:
-    """Return P(X = 0..m) for X ~ Binomial(m, theta).
+    """Return the probabilities of 0 ... m under Binomial(m, theta).
 
     >>> binomial_law(2, 0.5).round(12).tolist()
     [0.25, 0.5, 0.25]
@@ -108,7 +108,7 @@ def tulap_pvalue(value: float, m: int, theta: float, epsilon: float) -> float:
 
 
 def critical_count(m: int, theta: float, epsilon: float, level: float) -> tuple[int, float]:
-    """Return (z, g): the test of size ``level`` rejects above z, and at z with probability g."""
+    """Return the noisy count above which the test of size ``level`` rejects, and the chance to reject at it."""
     # the p-value falls in z: step out until level is between, then halve
     low = high = math.floor(m * theta)
     step = 1
@@ -131,7 +131,7 @@ def critical_count(m: int, theta: float, epsilon: float, level: float) -> tuple[
 def noisy_power(
     m: int, theta0: float, theta: float, epsilon: float, level: float, *, randomised: bool = False
 ) -> float:
-    """Return the probability of rejecting theta0 when the truth is ``theta``; without a coin unless ``randomised``."""
+    """Return the power of the test of theta0 when the truth is ``theta``; without a coin unless ``randomised``."""
     z, share = critical_count(m, theta0, epsilon, level)
     x = np.arange(m + 1)
     law = binomial_law(m, theta)
@@ -171,7 +171,7 @@ def split_power(
 
 
 def _needed(parts: int, sub_level: float, epsilon: float, level: float, dof: int, below: float) -> float:
-    """Return the least noncentrality with power .8, up to 1%; ``below`` if that much is not enough."""
+    """Return the least noncentrality that a split finds with power .8, up to 1%; ``below`` if that is not enough."""
     low, high = 0.0, below
     if split_power(parts, sub_level, high, epsilon, level, dof) < TARGET_POWER:
         return below

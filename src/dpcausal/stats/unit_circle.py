@@ -1,4 +1,4 @@
-"""The unit circle statistic: a chi-squared decision on 2 x 2 tables with small sensitivity.
+"""The unit circle and the distance score: a chi-squared decision on 2 x 2 tables with small sensitivity.
 
 Groups of N0 and N1 rows (controls, cases), N = N0 + N1; c10 and c11 of them carry the value 1; M1 = c11 + c10,
 M0 = N - M1.
@@ -11,7 +11,7 @@ the paper's [1, appendix E] affine map without eigenvectors.
 2 sqrt((max(N0,N1)^2 N + tau N0 N1)/(tau N0 N1 N^2)), attained (``unit_circle.proof.md``); the paper's is up to sqrt(2)
 larger. With the *person* as the unit (two alleles) it is twice that.
 **Null law** given the margins: c11 is hypergeometric, so the noisy statistic's tail is a finite sum, exact to
-rounding, at any level. What is public decides the threshold: M1 known; M1 within a public range (worst case over it).
+rounding, at any level: M1 known, or M1 within a public range (worst case over it).
 **Cost** O(sqrt(N)) terms in effect per tail. **Edge cases**: M1 = 0 or N gives ||V|| = 1 whatever the data.
 
 The worst tail over a range is found by trying all its margins, up to ``MAX_EXACT_MARGINS`` of them. Beyond that the
@@ -19,18 +19,27 @@ tail, which changes smoothly from one margin to the next, is tried at margins sp
 changes fastest), and then more closely around the largest found, twice. The noise is far wider than what is missed
 between; no privacy depends on it.
 
+**Distance.** Let every table be *significant* or not, by any public rule, and dist(T) the least number of values to
+change until T is of the other kind. s(T) = dist - 1/2 if T is significant, -(dist - 1/2) if not: sensitivity 1 for the
+same neighbours (``distance.proof.md``); plain +-dist would have 2. Where all tables are of one kind the score is the
+constant +-(N + 1/2). The rule is N (N0 c11 - N1 c10)^2 >= tau N0 N1 M1 M0, decided for every line of tables through the
+ends of an interval (``_band``), so that the distance is exact for the rule applied, rounding included. An empty margin
+is not significant. O(N) [2].
+
 References: [1] Kakizaki, Fukuchi & Sakuma 2017. Their threshold is a Monte-Carlo quantile; ours is computed.
+[2] Johnson & Shmatikov 2013.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import gammaln
 
+from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.stats.chi2 import checked_groups
@@ -40,7 +49,7 @@ MAX_EXACT_MARGINS = 2000  # a range of fewer is tried throughout
 
 @proved("unit_circle.proof.md")
 def unit_circle(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) -> NDArray[np.float64]:
-    """Return ||V|| of one table or of many (arrays of the same shape).
+    """Return the unit circle statistic ||V|| of one table or of many (arrays of the same shape).
 
     >>> float(unit_circle(5, 5, 10, 10, 3.84))
     0.0
@@ -68,7 +77,7 @@ def unit_circle_sensitivity(n1: int, n0: int, tau: float, *, person: bool = Fals
 
 
 def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the values of c11 given all margins and their hypergeometric probabilities (above 1e-18 of the largest).
+    """Return the possible c11 given all margins and their hypergeometric probabilities, but for negligible ones.
 
     >>> margin_law(2, 2, 2)[1].round(4).tolist()
     [0.1667, 0.6667, 0.1667]
@@ -83,7 +92,7 @@ def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def unit_circle_tail(value: float, n1: int, n0: int, m1: int, tau: float, scale: float) -> float:
-    """Return P(||V|| + Lap(scale) >= value) under independence given the margins: the p-value of a released value.
+    """Return the p-value of a released ||V|| given the margins: P(||V|| + Lap(scale) >= value) under independence.
 
     The noise is taken as continuous; on a grid of step g the error is below a factor exp(g/scale).
     """
@@ -93,39 +102,8 @@ def unit_circle_tail(value: float, n1: int, n0: int, m1: int, tau: float, scale:
     return float(probability @ tail)
 
 
-def unit_circle_threshold(
-    level: float, n1: int, n0: int, m1: int | tuple[int, int], tau: float, scale: float
-) -> float:
-    """Return the value to reject above: of size ``level`` given M1, of at most that over a range (low, high) of M1.
-
-    M1 must be public, or a range that holds whatever the data (0 to N always does).
-
-    >>> t = unit_circle_threshold(5e-8, 500, 500, 400, 29.7, 0.01)
-    >>> round(unit_circle_tail(t, 500, 500, 400, 29.7, 0.01) / 5e-8, 6)
-    1.0
-    """
-    low, high = (m1, m1) if isinstance(m1, int) else m1
-    if not (0.0 < level < 1.0 and 0 <= low <= high <= n0 + n1):
-        raise InputError("level must be within 0..1 and the margin within 0..N")
-
-    def crossing(m: int) -> float:
-        right = math.sqrt(1.0 + (n0 + n1) / tau) + 1.0 + scale * (1.0 - math.log(level))
-        left = -scale * (1.0 - math.log1p(-level)) - 1.0
-
-        def excess(value: float) -> float:
-            return math.log(max(unit_circle_tail(value, n1, n0, m, tau, scale), 1e-300)) - math.log(level)
-
-        return float(brentq(excess, left, right, xtol=1e-13, rtol=1e-14))
-
-    best = crossing(low)
-    for m in range(low + 1, high + 1):  # raise the threshold only where this margin's tail is above the level
-        if unit_circle_tail(best, n1, n0, m, tau, scale) > level:
-            best = crossing(m)
-    return best
-
-
 def worst_tail(value: float, n1: int, n0: int, margins: tuple[int, int], tau: float, scale: float) -> float:
-    """Return the maximum over M1 in the range of P(||V|| + Lap(scale) >= value | M1).
+    """Return the largest p-value of a released ||V|| over a range of margins M1.
 
     >>> round(worst_tail(1.5, 50, 50, (0, 100), 3.84, 0.1), 6) >= round(worst_tail(1.5, 50, 50, (40, 60), 3.84, 0.1), 6)
     True
@@ -145,3 +123,96 @@ def worst_tail(value: float, n1: int, n0: int, margins: tuple[int, int], tau: fl
         left, right = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
         tried = sorted(set(np.linspace(left, right, 200).astype(int).tolist()))
     return max(*tails, *(tail(m) for m in tried))
+
+
+@jit()
+def _reaches(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
+    """Return whether chi-squared of (a of n1, b of n0) is at least tau."""
+    n = n0 + n1
+    m = a + b
+    if m == 0 or m == n or n0 == 0 or n1 == 0:
+        return False
+    link = float(n0) * a - float(n1) * b
+    return link * link / m / (n - m) * n / n0 / n1 >= tau
+
+
+@jit()
+def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
+    """Return (low, high): with a of n1 given, b of n0 is not significant iff low <= b <= high; low > high if none.
+
+    chi-squared is convex in b with minimum 0 at the real b = a n0/n1, so each end is found by bisection on its
+    own side; the result is this pair of numbers, whatever rounding did to it.
+    """
+    middle = min(max(math.floor(float(a) * n0 / n1), 0), n0)
+    low = middle + 1
+    if not _reaches(a, middle, n1, n0, tau):
+        inside, outside = middle, -1
+        while inside - outside > 1:
+            guess = (inside + outside) // 2
+            if _reaches(a, guess, n1, n0, tau):
+                outside = guess
+            else:
+                inside = guess
+        low = inside
+    high = middle
+    if middle < n0 and not _reaches(a, middle + 1, n1, n0, tau):
+        inside, outside = middle + 1, n0 + 1
+        while outside - inside > 1:
+            guess = (inside + outside) // 2
+            if _reaches(a, guess, n1, n0, tau):
+                outside = guess
+            else:
+                inside = guess
+        high = inside
+    return low, high
+
+
+@jit()
+def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
+    """Return (significant, distance) when a change moves one row's value within its group."""
+    low, high = _band(a, n1, n0, tau)
+    significant = b < low or b > high
+    best = n0 + n1 + 1
+    for x in range(n1 + 1):
+        away = abs(x - a)
+        if away >= best:
+            continue
+        low, high = _band(x, n1, n0, tau)
+        if significant:
+            if low <= high:
+                best = min(best, away + max(low - b, b - high, 0))
+        elif low > high:
+            best = min(best, away)
+        else:
+            if low > 0:
+                best = min(best, away + max(b - (low - 1), 0))
+            if high < n0:
+                best = min(best, away + max(high + 1 - b, 0))
+    return significant, best
+
+
+def _score(significant: bool, distance: int, n: int) -> float:
+    """Return the distance less 1/2, negative where the table is not significant."""
+    size = min(distance, n + 1) - 0.5
+    return size if significant else -size
+
+
+def _checked_tau(tau: float) -> float:
+    """Return a chi-squared threshold, if it is a finite number above 0."""
+    if not 0.0 < tau < math.inf:
+        raise InputError(f"the chi-squared threshold must be positive, not {tau}")
+    return tau
+
+
+@proved("distance.proof.md")
+def fixed_labels_distance(c11: int, c10: int, n1: int, n0: int, tau: float) -> float:
+    """Return how many values must change to flip chi-squared, less 1/2, negative where it is not significant.
+
+    c11 of n1 and c10 of n0 rows carry the value; sensitivity 1 with labels fixed.
+
+    >>> fixed_labels_distance(5, 5, 10, 10, 3.84), fixed_labels_distance(9, 1, 10, 10, 3.84)
+    (-4.5, 3.5)
+    """
+    checked_groups(n0, n1)
+    significant, distance = _fixed_labels(c11, c10, n1, n0, _checked_tau(tau))
+    return _score(bool(significant), int(distance), n0 + n1)

@@ -34,9 +34,7 @@ from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.spearman import Spearman
 
 Integers = NDArray[np.int64]
-ANY_LEVELS = (
-    1 << 62
-)  # stands for the number of levels of a column of numbers: the bounds for any number of them
+ANY_LEVELS = 1 << 62  # levels of a column of numbers: the bounds for any number of them
 _LOW_BITS = 40  # of the low half of an exact sum
 _CUBE_BITS = 31  # the same for a sum of cubes
 _LOW_MASK = (1 << 31) - 1
@@ -172,7 +170,7 @@ class Ranked(NamedTuple):
 
 
 def ranked(values: NDArray[np.generic]) -> Ranked:
-    """Return dense ranks. Their number depends on rows: it sets how keys are packed, nothing that leaves.
+    """Return the dense ranks of a column. Their number depends on rows: it sets how keys are packed, nothing else.
 
     >>> ranked(np.array([0.5, -1.0, 0.5, 7.0]))
     Ranked(codes=array([1, 0, 1, 2]), levels=3)
@@ -188,7 +186,7 @@ def ranked(values: NDArray[np.generic]) -> Ranked:
 
 @proved("value_ranks.proof.md")
 def rank_statistics(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Kendall, Spearman]:
-    """Return (K, V) and (F, U) of rows in ``k`` blocks, ``block`` the number of each row's.
+    """Return blocked Kendall (K, V) and Spearman (F, U) of rows in ``k`` blocks; ``block`` holds that of every row.
 
     >>> x, y = ranked(np.array([1.0, 2.0, 3.0, 3.0])), ranked(np.array([0.1, 0.3, 0.2, 0.2]))
     >>> kendall, spearman = rank_statistics(x, y, np.zeros(4, np.int64), 1)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpcausal.core.errors import SchemaError
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import count_files, count_table
 from dpcausal.data.columns import Categorical, Column, Numeric, canonical_value
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
@@ -102,12 +102,12 @@ def test_same_codes(kind: str, data: st.DataObject, tmp_path_factory: pytest.Tem
     connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{path}')")
     if refused(path, schema):
         with pytest.raises(SchemaError):
-            DuckDBCounts(path, schema, threads=1)
+            count_files(path, schema, threads=1)
         with pytest.raises(SchemaError):
-            DuckDBCounts("cells", schema, connection=connection, threads=1)
+            count_table(connection, "cells", schema, threads=1)
         return
-    here, there = MemoryCounts(read(path, schema)), DuckDBCounts(path, schema, threads=1)
-    in_sql = DuckDBCounts("cells", schema, connection=connection, threads=1)
+    here, there = MemoryCounts(read(path, schema)), count_files(path, schema, threads=1)
+    in_sql = count_table(connection, "cells", schema, threads=1)
     for one, other, another in zip(
         here.tables(wanted), there.tables(wanted), in_sql.tables(wanted), strict=True
     ):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import count_table
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.schema import Schema
 
@@ -49,8 +49,8 @@ def coded(kind: str, cells: list[str], columns: list[Column]) -> list[list[int]]
     schema = Schema({"place": Categorical(range(len(cells))), **dict(zip(names, columns, strict=True))})
     results = []
     for scan in (False, True):
-        found = DuckDBCounts("wide", schema, connection=connection, threads=1)
-        found._scan_only = scan
+        found = count_table(connection, "wide", schema, threads=1)
+        found._too_large = scan
         tables = found.tables([["place", name] for name in names])
         assert all((table.sum(axis=1) == 1).all() for table in tables)
         results.append([table.argmax(axis=1).tolist() for table in tables])

@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcausal.data.coding import Coder
+from dpcausal.data.coding import coder_of
 from dpcausal.data.columns import Categorical, Column, Numeric, canonical_value
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
@@ -167,7 +167,7 @@ texts = st.one_of(
 
 
 def check(column: Column, cells: list[Any], array: pa.Array) -> None:
-    result = Coder(column).code(array)
+    result = coder_of(column).code(array)
     expected = [reference(column, cell) for cell in cells]
     assert len(result.codes) == len(cells)
     assert (result.codes < column.size).all()

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import count_files, count_table
 from dpcausal.data.check import check
 from dpcausal.data.columns import Categorical, Numeric, canonical_value
 from dpcausal.data.draft import draft
@@ -68,11 +68,11 @@ def test_every_route_reads_the_same(
             assert found.codes[name].tolist() == expected.codes[name].tolist()
         assert found.values["n"].tolist() == expected.values["n"].tolist()
     here = MemoryCounts(expected).table(["a"])
-    there = DuckDBCounts(folder / "t.parquet", schema.select(["a"]), threads=1).table(["a"])
+    there = count_files(folder / "t.parquet", schema.select(["a"]), threads=1).table(["a"])
     assert here.tolist() == there.tolist()
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE cells AS SELECT * FROM read_parquet('{folder / 't.parquet'}')")
-    in_sql = DuckDBCounts("cells", schema.select(["a"]), connection=connection, threads=1).table(["a"])
+    in_sql = count_table(connection, "cells", schema.select(["a"]), threads=1).table(["a"])
     assert here.tolist() == in_sql.tolist()
     looked = check(cells, schema).columns
     texts = [cell.strip() for cell in cells["a"]]

@@ -16,7 +16,7 @@ from dpcausal.counts.memory import counts_of
 from dpcausal.discovery import scores
 from dpcausal.discovery.scores import PartScorer, Scorer, SpearmanScorer
 from dpcausal.discovery.search import Query
-from dpcausal.stats.part_evidence import unsurprising
+from dpcausal.stats.evidence import unsurprising
 
 BOTH = [Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE]
 LEVELS = dc.Schema(

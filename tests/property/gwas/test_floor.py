@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpcausal.gwas.cohort import GenotypeCounts
-from dpcausal.gwas.floor import least_minor_count, least_minor_sensitivity
 from dpcausal.gwas.screen import Screen
+from dpcausal.gwas.statistics import least_minor_count, least_minor_sensitivity
 
 CASES, CONTROLS = 2, 2
 

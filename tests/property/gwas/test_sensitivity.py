@@ -14,7 +14,7 @@ import pytest
 from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.screen import Screen
 from dpcausal.gwas.statistics import Name, Statistic
-from dpcausal.stats.distance import fixed_labels_distance
+from dpcausal.stats.unit_circle import fixed_labels_distance
 
 NAMES: tuple[Name, ...] = ("distance", "circle", "chi2")
 TAUS = (0.5, 3.84, 10.83, 28.0)

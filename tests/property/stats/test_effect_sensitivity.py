@@ -11,6 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.question import effect_question
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.table import exact_cells
 from dpcausal.stats.double_residual import UNITS as SUM_UNITS
 from dpcausal.stats.double_residual import Fit, row_parts, sums_sensitivity
@@ -33,7 +34,7 @@ ROWS = [
 def released(rows: list[dict[str, float]], outcome: str) -> np.ndarray:
     """What enters the mechanism, in rows, through the shipped counting."""
     data = dc.read({name: [row[name] for row in rows] for name in SCHEMA}, SCHEMA)
-    question = effect_question(SCHEMA, "t", outcome, ["z"], compare=(0, 2))
+    question = effect_question(SCHEMA, EffectRequest("t", outcome, compare=(0, 2)), ["z"])
     cells, others, spread = exact_cells(data, question, ["z"])
     assert question.by_levels == (outcome in "bg")
     scale = 1 if question.by_levels else UNITS
@@ -69,7 +70,7 @@ LACKING = dc.Schema(
 
 @pytest.mark.parametrize(("outcome", "event"), [("b", "1"), ("y", None), ("y", ">= 0.5")])
 def test_rows_with_a_missing_outcome_add_to_one_cell(outcome: str, event: str | None) -> None:
-    question = effect_question(LACKING, "t", outcome, ["z"], event=event)
+    question = effect_question(LACKING, EffectRequest("t", outcome, event=event), ["z"])
     rows = list(product((0, 1), (0, 1), (0.0, 0.3, 1.0, None), (0, 1, None)))
 
     def cells(chosen: list[tuple[object, ...]]) -> np.ndarray:

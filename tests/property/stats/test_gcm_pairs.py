@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcausal.stats.gcm_pairs import Scores, largest_pair, largest_sensitivity
-from dpcausal.stats.gcm_parts import STEPS, PartPlan
+from dpcausal.stats.gcm_parts import STEPS, PartPlan, Scores, largest_pair, largest_sensitivity
 
 EXTREMES = np.array([-9.0, -1.0, -0.5, 0.0, 0.5, 1.0, 9.0, np.nan, np.inf])
 

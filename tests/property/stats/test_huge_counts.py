@@ -17,15 +17,9 @@ import pytest
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.stats.components import STEP, interaction
 from dpcausal.stats.evidence import table_evidence
-from dpcausal.stats.kendall import (
-    concordance,
-    kendall,
-    kendall_sensitivity,
-    kendall_variance_sensitivity,
-    tau_a,
-)
+from dpcausal.stats.kendall import concordance, kendall, kendall_sensitivity, kendall_variance_sensitivity
+from dpcausal.stats.published import tau_a, weighted_kendall
 from dpcausal.stats.spearman import spearman, spearman_sensitivity
-from dpcausal.stats.weighted_kendall import weighted_kendall
 
 SIZES = [2**20, 2**30, 5 * 10**9, 7 * 10**9, 2**35, 2**40, 2**52, 2**61]
 SHAPES = [(1, 2, 2), (1, 3, 4), (7, 2, 3), (80, 2, 2), (2, 9, 9)]

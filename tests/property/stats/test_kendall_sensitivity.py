@@ -11,8 +11,8 @@ import pytest
 
 import rank_neighbours as search
 import sensitivity_rank as shipped
-from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_margin, tau_a
-from dpcausal.stats.weighted_kendall import weighted_kendall, weighted_kendall_z
+from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_margin
+from dpcausal.stats.published import tau_a, weighted_kendall, weighted_kendall_z
 
 RELATIONS = ("add-remove", "replace-one")
 KENDALL = ("K", "V", "(K,V)", "q_T", "9S/(2n+5)", "weighted z", "tau_a")

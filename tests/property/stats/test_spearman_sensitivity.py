@@ -7,7 +7,8 @@ import pytest
 
 import rank_neighbours as search
 import sensitivity_rank as shipped
-from dpcausal.stats.spearman import spearman, spearman_z
+from dpcausal.stats.published import spearman_z
+from dpcausal.stats.spearman import spearman
 
 RELATIONS = ("add-remove", "replace-one")
 SPEARMAN = ("F", "U", "(F,U/4)", "spearman z", "rho")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.crt_copies import below_each
+from dpcausal.citests.crt import below_each
 
 SCHEMA = dc.Schema(
     x=dc.Numeric(-5, 9),
@@ -90,7 +90,7 @@ def test_draws_are_uniform_and_the_systems() -> None:
 def test_words_that_are_too_many_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 2^64 words one is too many for thirds: word 0 is drawn again."""
     given = iter([np.array([0, 7], np.uint64).tobytes(), np.array([5], np.uint64).tobytes()])
-    monkeypatch.setattr("dpcausal.citests.crt_copies.random_bytes", lambda count: next(given))
+    monkeypatch.setattr("dpcausal.citests.crt.random_bytes", lambda count: next(given))
     assert below_each(np.array([3, 3])).tolist() == [2, 1]
 
 

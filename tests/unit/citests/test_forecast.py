@@ -12,13 +12,12 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.look import chances_of_test
+from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.registry import TESTS, make_test
 from dpcausal.citests.result import ByQuestion, FewRows, NoOrder, NumbersGiven, Reason
 from dpcausal.cli.app import run
 from dpcausal.core.errors import InputError
-from dpcausal.core.look import UnderpoweredError
-from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.forecast import UnderpoweredError
 from dpcausal.privacy.ledger import Ledger
 
 SCHEMA = dc.Schema(
@@ -61,12 +60,9 @@ def test_it_names_the_test_that_will_be_taken_and_does_not_look_at_rows(
     assert 0.04 < found.weak < found.medium < found.strong
     assert all(a < b for a, b in zip((found.weak, found.medium), found.without_noise, strict=False))
     question = Question.of(SCHEMA, x, y, given)
-    public = (900, 0.4, 0.0, Neighbours.REPLACE_ONE, 0.05)
-    assert [found.weak, found.medium, found.strong] == chances_of_test(
-        make_test(found.method, {}), question, *public, (0.1, 0.3, 0.5)
-    )
+    assert found.power == forecast_of_test(make_test(found.method, {}), question, 900, 0.4, 0.0, 0.05).power
     assert f"test {found.method}" in str(found)
-    assert f"a strong one (0.5) in {found.strong:.0%}" in str(found) or found.strong > 0.99
+    assert f"a strong one (.5) in {found.strong:.0%}" in str(found) or found.strong > 0.99
     assert "Nothing was charged or released" in str(found)
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import dpcausal as dc
 from dpcausal.citests.base import Question, TestSettings
-from dpcausal.citests.gcm import VARIANTS, Gcm
+from dpcausal.citests.gcm import RELEASES, Gcm
 from dpcausal.citests.regression_columns import columns_of
 from dpcausal.cli.app import app
 from dpcausal.core.statement import SettingKnown
@@ -46,7 +46,7 @@ def rows() -> dc.Dataset:
 
 
 @pytest.mark.thin(2)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", RELEASES)
 @pytest.mark.parametrize("epsilon", [None, 50.0])
 def test_every_variant_sees_a_strong_dependence(
     rows: dc.Dataset, variant: str, epsilon: float | None
@@ -111,7 +111,7 @@ def test_bad_options_are_one_line(rows: dc.Dataset, options: dict[str, Any], wor
 
 
 def test_what_it_can_not_be_asked(rows: dc.Dataset) -> None:
-    for variant in VARIANTS:
+    for variant in RELEASES:
         if variant != "parts":
             with pytest.raises(dc.InputError, match="ordered levels"):
                 dc.ci_test(rows, "x", "c", method="gcm", variant=variant, epsilon=1.0)
@@ -120,7 +120,7 @@ def test_what_it_can_not_be_asked(rows: dc.Dataset) -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 40])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", RELEASES)
 def test_few_or_constant_rows_are_no_special_case(n: int, variant: str) -> None:
     schema = dc.Schema(x=dc.Numeric(0, 1), y=dc.Numeric(0, 1), z=dc.Numeric(0, 1))
     flat = {name: np.full(n, 0.5) for name in schema}

@@ -12,7 +12,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.result import CITestResult
-from dpcausal.core.other_names import OtherNames
+from dpcausal.core.errors import OtherNames
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.effects.result import EffectResult
 from dpcausal.gwas.cohort import Variant

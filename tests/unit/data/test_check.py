@@ -11,6 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.check import check
+from dpcausal.data.findings import MissingTogether, MissingWith
 from dpcausal.data.read import ColumnsIgnored, read
 from dpcausal.present.schema import check_json
 
@@ -190,12 +191,12 @@ def test_columns_that_are_missing_together_are_named_by_draft_and_check() -> Non
     )
     assert f"# {said}\n" in drafted.to_toml()
     found = check(LACKING, drafted)
-    assert found.missing_together == [(("got", "result", "wage"), 299)]
+    assert found.missing_together == [MissingTogether(("got", "result", "wage"), 299)]
     assert f"{said}." in str(found).splitlines()
     assert found.to_dict()["missing_together"] == [{"columns": ["got", "result", "wage"], "rows": 299}]
     coded = {**LACKING, "got": ["99" if one is None else one for one in LACKING["got"]]}
     by_code = dc.Schema(got=dc.Categorical(["no", "yes"], missing=["99"]), wage=dc.Numeric(0, 50))
-    assert check(coded, by_code).missing_together == [(("got", "wage"), 300)]
+    assert check(coded, by_code).missing_together == [MissingTogether(("got", "wage"), 300)]
     apart = check(LACKING, dc.Schema(got=YES, dose=dc.Numeric(0, 9), sex=dc.Categorical(["f", "m"])))
     assert apart.missing_together == []
 
@@ -205,8 +206,8 @@ YES = dc.Categorical(["no", "yes"])
 
 def test_a_column_that_is_missing_where_another_has_a_value_is_named_with_which_to_keep() -> None:
     found = check(LACKING, dc.Schema(wage=dc.Numeric(0, 50, missing_level=True), fulltime=YES))
-    said = "wage is missing in (nearly) all rows in which fulltime is 'no' (300 cells), so that one says the other: "
-    assert f"{said}keep one of the two, this one if you ask about the number" in str(found)
+    assert found.missing_with == [MissingWith("wage", "fulltime", "no", 300, number=True)]
+    assert "keep one of the two, this one if you ask about the number" in str(found)
     assert found.to_dict()["missing_with"][0]["other"] == "fulltime"
     levels = str(check(LACKING, dc.Schema(got=YES, fulltime=YES)))
     assert "keep one of the two; if it arises only afterwards" in levels
@@ -233,6 +234,6 @@ def test_missing_numbers_with_a_bin_are_told_with_every_method_that_replaces_the
     found = str(check(LACKING, dc.Schema(wage=dc.Numeric(0, 50, other=9, missing_level=True))))
     methods = "(kendall, spearman, gcm, moments, a regression) replace them by 9"
     assert (
-        "300 missing cells get a bin of their own in tables, and an effect leaves them out; methods" in found
+        "300 missing cells have a bin of their own in tables, and an effect leaves them out; methods" in found
     )
     assert methods in found

@@ -11,14 +11,14 @@ import pyarrow.parquet
 import pytest
 
 from dpcausal.core.errors import SchemaError
-from dpcausal.data.coding import Coder, check_type
+from dpcausal.data.coding import check_type, coder_of
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 
 
 def codes(column: Column, array: pa.Array) -> list[int]:
-    result = Coder(column).code(array).codes
+    result = coder_of(column).code(array).codes
     assert result.dtype == (np.uint8 if column.size <= 256 else np.uint16)
     assert result.flags.c_contiguous
     listed: list[int] = result.tolist()
@@ -26,7 +26,7 @@ def codes(column: Column, array: pa.Array) -> list[int]:
 
 
 def values(column: Numeric, cells: list[Any], type_: pa.DataType | None = None) -> list[float]:
-    result = Coder(column).code(pa.array(cells, type_)).values
+    result = coder_of(column).code(pa.array(cells, type_)).values
     assert result is not None
     listed: list[float] = result.tolist()
     return listed
@@ -158,7 +158,7 @@ def test_null_extension_and_run_end_columns() -> None:
 
 
 def test_a_dictionary_that_changes_between_chunks_is_noticed() -> None:
-    coder = Coder(Categorical(["a", "b", "c"]))
+    coder = coder_of(Categorical(["a", "b", "c"]))
     for _ in range(3):
         assert coder.code(pa.array(["c", "b"]).dictionary_encode()).codes.tolist() == [2, 1]
         assert coder.code(pa.array(["b", None, "c"]).dictionary_encode()).codes.tolist() == [1, 0, 2]
@@ -202,7 +202,7 @@ def test_numbers_are_clamped_and_what_is_no_number_goes_to_other() -> None:
 
 def test_a_dictionary_of_numbers_or_texts_is_read_through() -> None:
     array = pa.array(["7", "x", None, "12"]).dictionary_encode()
-    assert Coder(Numeric(0, 10)).code(array).values.tolist() == [7, 0, 0, 10]  # type: ignore[union-attr]
+    assert coder_of(Numeric(0, 10)).code(array).values.tolist() == [7, 0, 0, 10]  # type: ignore[union-attr]
 
 
 def test_a_bin_is_the_number_of_cut_points_not_above() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.data.check import check
-from dpcausal.data.determined import Determined, Relation, determined_columns
 from dpcausal.data.draft import draft
+from dpcausal.data.findings import Determined, Relation
+from dpcausal.data.relations import determined_columns
 from dpcausal.present.schema import check_lines, draft_toml
 
 ROWS = 600

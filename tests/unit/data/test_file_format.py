@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import dpcausal as dc
 from dpcausal.cli.app import app
-from dpcausal.counts.sql import DuckDBCounts
+from dpcausal.counts.stream import count_files
 from dpcausal.data.check import check
 from dpcausal.data.draft import draft
 from dpcausal.data.file_format import FileFormat, character_table, decode_bytes, encode_fallback
@@ -90,7 +90,7 @@ def test_a_compressed_file_and_duckdb_take_the_same_way(tmp_path: Path) -> None:
     schema = SCHEMA.with_format(encoding="cp850", decimal=",", thousands=".")
     expected = dc.read(path, schema)
     assert dc.read(zipped, schema).codes["Geschlecht"].tolist() == expected.codes["Geschlecht"].tolist()
-    counts = DuckDBCounts(path, schema)
+    counts = count_files(path, schema)
     assert counts.table(["Geschlecht", "Größe"]).tolist() == [[0, 1, 0], [1, 0, 2]]
 
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import dpcausal as dc
 from dpcausal.cli.app import app
-from dpcausal.counts.stream import stream
+from dpcausal.counts.stream import count_files
 from dpcausal.data import csv as delimited
 from dpcausal.data.check import check
-from dpcausal.data.draft import OpenQuotes, draft
+from dpcausal.data.draft import draft
 from dpcausal.data.file_format import FileFormat
 from dpcausal.present.schema import check_lines, draft_toml
 
@@ -46,7 +46,7 @@ def test_one_quote_in_a_file_without_quoting_takes_no_other_row(tmp_path: Path, 
     with pytest.warns(dc.ColumnsIgnored):
         after = dc.read(path, SCHEMA)
     with pytest.warns(dc.ColumnsIgnored):
-        counted = stream(path, SCHEMA)
+        counted = count_files(path, SCHEMA)
     assert before.n == after.n == counted.n == 1000
     for name in SCHEMA:
         changed = before.codes[name] != after.codes[name]
@@ -126,7 +126,7 @@ def test_line_breaks_inside_quotes_are_declared(tmp_path: Path) -> None:
         assert data.n == 3
         assert data.codes["a"].tolist() == [1, 1, 1]
         assert data.values["b"].tolist() == [1, 2, 7]
-    assert stream(path, declared).n == 3
+    assert count_files(path, declared).n == 3
     assert dc.read(path, declared, quoted_newlines=False).n == 5
 
 
@@ -175,11 +175,10 @@ def test_check_counts_line_breaks_inside_cells_where_they_are_declared(tmp_path:
 def test_a_draft_says_so_and_can_take_the_declaration(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + 'yes,1\n"no\nx",2\n' * 30)
-    noted = [type(note) for note in draft(path).notes]
-    assert OpenQuotes in noted
-    assert "quoted-newlines" in draft_toml(draft(path))
+    assert draft(path).ragged.unclosed == 30
+    assert "`quoted_newlines = true`" in draft_toml(draft(path))
     quoted = draft(path, format=FileFormat(quoted_newlines=True))
-    assert OpenQuotes not in [type(note) for note in quoted.notes]
+    assert quoted.ragged.unclosed == 0
     schema = dc.Schema.from_toml_string(draft_toml(quoted))
     assert schema.quoted_newlines
     assert check(path, schema).rows == 60

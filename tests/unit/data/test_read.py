@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpcausal.core.errors import InputError, SchemaError
-from dpcausal.counts.stream import stream
+from dpcausal.counts.stream import count_files
 from dpcausal.data import csv, sources
 from dpcausal.data.columns import Categorical, Numeric
 from dpcausal.data.dataset import Dataset
@@ -271,8 +271,9 @@ def test_no_rows_is_said_for_every_kind_of_source(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match="has no rows"):
             read(source, SCHEMA)
-        with pytest.raises(InputError, match="has no rows"):
-            stream(source, SCHEMA)
+        if isinstance(source, Path):
+            with pytest.raises(InputError, match="has no rows"):
+                count_files(source, SCHEMA)
 
 
 def test_a_schema_that_is_no_schema_is_refused() -> None:

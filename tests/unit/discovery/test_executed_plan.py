@@ -15,8 +15,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.content_id import content_id
 from dpcausal.planning import measurement_plan
-from dpcausal.planning.executable import CONTENT, ExecutablePlan
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
+from dpcausal.planning.plan import CONTENT, ExecutablePlan
 from dpcausal.privacy.ledger import Ledger
 
 DELTA = 1e-6

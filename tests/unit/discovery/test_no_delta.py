@@ -12,11 +12,12 @@ import pytest
 import dpcausal as dc
 from dpcausal.cli.app import run
 from dpcausal.core.errors import BudgetError
+from dpcausal.core.forecast import SMALL_DELTA
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.discovery.search import WithoutDelta
-from dpcausal.planning.look import NOTABLE_GAIN, SMALL_DELTA, noise_without_delta
+from dpcausal.planning.forecast import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,

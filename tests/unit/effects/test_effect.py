@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.forecast import Remedy
 from dpcausal.core.statement import KeptForEffects
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.effect_after import (
@@ -24,8 +25,10 @@ from dpcausal.discovery.effect_after import (
 )
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.result import replaced as replace
-from dpcausal.effects.effect import AdjustsForDescendant, LeavesBackDoorOpen, strata_left_out
-from dpcausal.effects.question import refuse_biased
+from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
+from dpcausal.effects.outcome import refuse_biased
+from dpcausal.effects.report import strata_left_out
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import (
     AdjustsForLater,
     ColumnsEnter,
@@ -33,12 +36,17 @@ from dpcausal.effects.result import (
     EffectNote,
     Everyone,
     FreshNoise,
+    MissingCounts,
+    MissingHeld,
     MissingLeftOut,
+    NothingKnown,
+    NumberRules,
     OpenPairs,
     OutcomeBins,
     OutcomeEarlier,
     RestsOn,
     SameRelease,
+    StrataLeftOut,
     TreatmentBins,
 )
 from dpcausal.privacy.accounting.composition import Filter, Spent
@@ -189,8 +197,8 @@ def test_strata_left_out_widen_the_interval_for_all_rows() -> None:
     assert found.everyone == pytest.approx((0.8 * low - 0.2, 0.8 * high + 0.2))
     ratio = dc.effect(data, "x", "y", adjust=["z"], epsilon=None, event="no", estimand="risk ratio")
     assert ratio.everyone[0] < ratio.interval[0] <= ratio.interval[1] < ratio.everyone[1]
-    assert "\nFor all rows, whatever the effect is in those left out, the interval is " in str(found)
-    assert ": the answer holds for 80% of the rows. Left out: z b.\n" in str(found)
+    assert StrataLeftOut(pytest.approx(0.2), noise=False) in found.notes
+    assert Everyone(*found.everyone) in found.notes
     assert json.loads(found.to_json())["everyone"] == pytest.approx(list(found.everyone))
     whole = dc.effect(DATA, "x", "y", adjust=["z"], epsilon=None)
     assert whole.everyone == whole.interval
@@ -215,6 +223,15 @@ def test_no_effect_is_among_the_possible_ones_where_the_edge_may_point_back() ->
     assert found.possible[1].interval == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("anyway", [False, True])
+def test_a_graph_in_which_the_outcome_is_always_a_cause_of_the_treatment_is_refused(anyway: bool) -> None:
+    """A path x - z - y may be one of arrows, but y is a parent of x in every graph that is allowed."""
+    graph = dc.Graph(["x", "y", "z"], directed=[("y", "x")], undirected=[("x", "z"), ("y", "z")])
+    for ask in (dc.effect, dc.forecast_effect):
+        with pytest.raises(dc.InputError, match="no path of arrows"):
+            ask(DATA, "x", "y", graph=graph, epsilon=1.0, anyway=anyway)
+
+
 def test_nothing_is_known_of_an_arm_that_noise_hides() -> None:
     few = rows(30)
     with dc.testing.seeded(1):
@@ -225,10 +242,7 @@ def test_nothing_is_known_of_an_arm_that_noise_hides() -> None:
     assert ratio.interval == (0.0, math.inf)
     assert json.loads(ratio.to_json())["interval"] == [0.0, None]
     assert json.loads(ratio.to_json())["estimate"] is None
-    assert str(found).startswith(
-        "Nothing can be said about the risk difference of y = yes, x yes against no (95%"
-    )
-    assert "noise is larger than the groups" in str(found)
+    assert NothingKnown(noise=True) in found.notes
 
 
 def test_an_interval_for_all_rows_that_nothing_limits_is_none_in_json() -> None:
@@ -633,7 +647,7 @@ def test_after_moments_a_regression_is_free() -> None:
     assert 0.2 < result.effect("x", "grade", adjust=["z"]).estimate < 1.0
     for change, words in (
         ({"estimand": "risk ratio"}, "a difference, not a risk ratio"),
-        ({"compare": ("no", "maybe")}, "two levels"),
+        ({"compare": ("no", "maybe")}, "no level 'maybe'"),
     ):
         with pytest.raises(dc.InputError, match=words):
             result.effect("x", "y", adjust=["z"], **change)
@@ -669,9 +683,7 @@ def test_after_moments_numbers_count_in_standard_deviations_of_their_scores() ->
     assert found.interval[0] < -0.5 < found.interval[1]
     assert found.interval[1] - found.interval[0] < 0.15
     assert found.compare == ("as it is", "one standard deviation more")
-    first, rests, *_ = str(found).splitlines()
-    assert first.startswith("Mean difference of y in standard deviations, x one standard deviation more")
-    assert "x and y in standard deviations of their normal scores, not in units of the column" in rests
+    assert ColumnsEnter("scored", ("x", "y")) in found.notes
     shifted = result.effect("drug", "w", adjust=[])
     truth = -0.6 / np.sqrt(1 + 0.09)  # the score of a mixture of two normal laws so near is nearly linear
     assert shifted.interval[0] < truth < shifted.interval[1]
@@ -750,7 +762,7 @@ def test_a_free_mean_by_the_middles_of_bins_is_refused_where_they_rule_it(
     truth = (gain[drug == 1] >= cut).mean() - (gain[drug == 0] >= cut).mean()
     assert free.estimate == pytest.approx(truth, abs=0.01)
     assert free.interval[0] < truth < free.interval[1]
-    assert str(free).startswith(f"Risk difference of gain >= {cut}, drug yes against no")
+    assert (free.estimand, free.event) == ("risk difference", f">= {cut}")
     with pytest.raises(
         dc.InputError, match=rf"no event '>= 3'.*declared cuts are {', '.join(map(str, cuts))};"
     ):
@@ -779,7 +791,7 @@ def test_rows_that_are_measured_take_any_cut_of_a_number(event: str) -> None:
     strata = [codes["z"] == z for z in range(3)]
     arms = [sum(s.mean() * happens[s & (codes["x"] == arm)].mean() for s in strata) for arm in (0, 1)]
     assert found.estimate == pytest.approx(arms[1] - arms[0], abs=1e-9)
-    assert "BIASED" not in str(found)
+    assert not any(isinstance(note, OutcomeBins) for note in found.notes)
     ahead = dc.forecast_effect(DATA, "x", "weight", adjust=["z"], epsilon=1.0, event=event)
     assert ahead.question.two_levels
 
@@ -799,7 +811,7 @@ def test_a_cut_of_a_number_names_those_there_are() -> None:
     rows = dc.effect(DATA, "x", "weight", epsilon=None, event="50 or more")
     assert declared.estimate == pytest.approx(rows.estimate)
     middle = dc.effect(DATA, "x", "weight", epsilon=None, event="25 to 50")
-    assert str(middle).startswith("Risk difference of weight = 25 to 50")
+    assert (middle.estimand, middle.event) == ("risk difference", "25 to 50")
 
 
 def test_rows_with_a_missing_outcome_are_in_neither_group() -> None:
@@ -807,14 +819,12 @@ def test_rows_with_a_missing_outcome_are_in_neither_group() -> None:
     schema = dc.Schema(drug=BIT, visits=dc.Numeric(0, 8, [4], other=7, missing_level=True))
     found = dc.effect(dc.read(rows, schema), "drug", "visits", epsilon=None, event=">= 2")
     assert found.means == (0.0, pytest.approx(1.0))
-    said = "\nRows with missing visits are left out of both groups: right if, among people alike in drug, it is chance"
-    assert said in str(found)
-    assert said.strip() in found.to_dict()["assumes"]
+    left_out = MissingLeftOut("visits", ("drug",))
+    assert left_out in found.notes
     mean = dc.effect(dc.read(rows, schema), "drug", "visits", epsilon=None)
     assert mean.means == (pytest.approx(1.0), pytest.approx(3.0))
     ahead = dc.forecast_effect(schema, "drug", "visits", rows=400, epsilon=1.0, event=">= 2")
-    assert said in str(ahead)
-    assert [type(note) for note in ahead.notes] == [MissingLeftOut]
+    assert ahead.notes == (left_out,)
 
 
 def missing_together(outcome: dc.Categorical, *, rows: int = 300) -> dc.Dataset:
@@ -840,10 +850,10 @@ def test_values_that_are_missing_together_do_not_shrink_an_effect(
     assert found.estimate == pytest.approx(0.6, abs=0.02)  # 0.3 where the missing ones count as "good"
     assert found.share == pytest.approx(0.5 if adjust else 1.0, abs=0.01)
     assert found.left_out == ((("missing",),) if adjust else ())
-    assert ("Missing result counts as a value that is held fixed" in str(found)) == bool(adjust)
+    assert (MissingHeld(("result",)) in found.notes) == bool(adjust)
     asked = dc.effect(data, "drug", "health", event="unknown", epsilon=None)
     assert asked.means == (pytest.approx(0.5), pytest.approx(0.5))
-    assert "left out of both groups" not in str(asked)
+    assert not any(isinstance(note, MissingLeftOut) for note in asked.notes)
 
 
 def test_an_effect_among_some_people_keeps_all_rows_and_leaves_the_others_out() -> None:
@@ -878,7 +888,7 @@ def test_free_effects_of_a_graph_leave_missing_outcomes_out() -> None:
         result = dc.discover(data, epsilon=60.0, method="measured", max_order=1)
         found = result.effect("drug", "health", adjust=[], event="bad", anyway=True, free=True)
     assert found.estimate == pytest.approx(0.6, abs=0.03)
-    assert "Rows with missing health are left out" in str(found)
+    assert MissingLeftOut("health", ("drug",)) in found.notes
 
 
 def test_ordered_levels_are_scored_without_the_one_for_missing_values() -> None:
@@ -894,13 +904,11 @@ def test_a_regression_says_what_a_missing_outcome_counts_as() -> None:
         drug=BIT, age=dc.Numeric(0, 90), visits=dc.Numeric(0, 8, [4], other=2, missing_level=True)
     )
     asked = {"adjust": ["age"], "epsilon": 5.0, "method": "regression"}
-    found = str(dc.effect(dc.read(rows, schema), "drug", "visits", **asked))
-    assert "\nMissing visits counts as 2, by the schema: where many are missing the effect is wrong" in found
-    assert 'strata leave such rows out (method="table")' in found
+    found = dc.effect(dc.read(rows, schema), "drug", "visits", **asked)
+    assert MissingCounts("visits", 2, regression=True, number=True) in found.notes
     coded = dc.Schema(drug=BIT, age=dc.Numeric(0, 90), visits=dc.Numeric(0, 8, [4], other=2, missing=[99]))
-    told = str(dc.forecast_effect(coded, "drug", "visits", rows=400, epsilon=5.0))
-    assert "\nMissing visits counts as 2, by the schema" in told
-    assert "`missing_level = true` in the schema leaves such rows out" in told
+    ahead = dc.forecast_effect(coded, "drug", "visits", rows=400, epsilon=5.0)
+    assert ahead.notes == (MissingCounts("visits", 2, regression=False, number=True),)
 
 
 def test_reserved_effects_of_two_cuts_are_two_tables() -> None:
@@ -919,16 +927,13 @@ def test_what_a_missing_outcome_counts_as_is_said() -> None:
     ):
         data = dc.read(rows, dc.Schema(drug=BIT, visits=column))
         found = dc.effect(data, "drug", "visits", epsilon=1.0)
-        rules = {
-            True: "By the schema, visits outside 0 to 8 counts as the nearer bound",
-            False: "By the schema, missing visits counts as 1 and visits outside 0 to 8 as the nearer bound",
-        }
-        assert rules[named] in str(found)
+        missing = () if named else (("visits", 1),)
+        assert NumberRules(missing, (("visits", 0, 8),)) in found.notes
         own = " and in tables a bin of its own" if named else ""
         assert f"a missing or undeclared value becomes (drug no, visits 1{own})" in found.summary(full=True)
         held = dc.effect(data, "drug", "visits", epsilon=1.0, event=">= 2")
-        assert ("Rows with missing visits are left out" in str(held)) == named
-        assert ("missing visits counts as 1" in str(held)) != named
+        assert (MissingLeftOut("visits", ("drug",)) in held.notes) == named
+        assert (NumberRules(missing, ()) in held.notes) != named
 
 
 def test_columns_that_come_later_by_declared_tiers_are_warned_of(tmp_path: Path) -> None:
@@ -940,9 +945,7 @@ def test_columns_that_come_later_by_declared_tiers_are_warned_of(tmp_path: Path)
     with pytest.warns(AdjustsForDescendant, match="grade was declared to come after x in time"):
         found = dc.effect(DATA, "x", "y", adjust=["z", "grade"], graph=path, epsilon=None)
     assert [note.columns for note in found.notes if isinstance(note, AdjustsForLater)] == [("grade",)]
-    warned, rests = str(found).splitlines()[1:3]
-    assert "you named what is held fixed, and the graph was only used to check it" in rests
-    assert warned.startswith("WARNING: grade was declared")
+    assert RestsOn("graph-checks") in found.notes
     known = {"tiers": [["z"], ["x"], ["grade", "weight"], ["y"]], "confidence": 0, "method": "measured"}
     result = dc.discover(DATA, epsilon=2.0, max_order=1, **known)
     with pytest.warns(AdjustsForDescendant, match="may change it"):
@@ -980,7 +983,7 @@ def test_confounders_are_not_dropped_without_a_word() -> None:
     schema = dc.Schema(drug=BIT, pain=dc.Numeric(0, 10), age=dc.Numeric(0, 100, range(5, 100, 5)), sex=BIT)
     ahead = dc.forecast_effect(schema, "drug", "pain", adjust=["age", "sex"], rows=150, epsilon=0.3)
     assert ahead.says_nothing
-    told = str(replace(ahead, fewer=("sex",)))
+    told = str(replace(ahead, remedies=(Remedy("adjust", ("sex",)),)))
     assert "leaving age out of what is held fixed, if it is no common cause of drug and pain: else" in told
 
 
@@ -1019,23 +1022,17 @@ def learned(**more: Any) -> Any:
 
 
 def test_a_graph_that_does_not_know_a_common_cause_does_not_say_what_to_hold_fixed() -> None:
-    both = frozenset({frozenset({"z", "x"}), frozenset({"z", "y"})})
-    told = str(learned(open=both).effect("x", "y")).splitlines()[1]
-    assert told == (
-        "Causal only if nothing needs to be held fixed. The graph does not say what to hold fixed: whether z should "
-        "be held fixed stayed open in the graph."
-    )
-    one = str(learned(open=frozenset({frozenset({"z", "y"})})).effect("x", "y")).splitlines()[1]
-    assert one.startswith(
-        "Causal if the graph is right; the graph says that nothing needs to be held fixed; whether"
-    )
+    unsure = "The graph does not say what to hold fixed"
+    open_pairs = frozenset({frozenset({"z", "x"}), frozenset({"z", "y"})})
+    found = learned(open=open_pairs).effect("x", "y")
+    assert OpenPairs(("z",), both=True) in found.notes
+    assert unsure in str(found)
+    one = learned(open=frozenset({frozenset({"z", "y"})})).effect("x", "y")
+    assert OpenPairs(("z",), both=False) in one.notes
+    assert unsure not in str(one)
     weak = learned(confidence={frozenset({"x", "y"}): 0.3}).effect("x", "y")
     assert RestsOn("hint-itself") in weak.notes
-    assert (
-        str(weak)
-        .splitlines()[1]
-        .endswith("The graph does not say what to hold fixed: the link of x and y is only a weak hint.")
-    )
+    assert unsure in str(weak)
 
 
 def test_a_release_knows_weak_hints_as_the_first_run_did(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1047,18 +1044,18 @@ def test_a_release_knows_weak_hints_as_the_first_run_did(monkeypatch: pytest.Mon
         return replace(result, confidence=weak)
 
     monkeypatch.setattr(type(result.release), "discover", searched)
-    assert "is only a weak hint" in str(result.release.effect("x", "y"))
+    assert RestsOn("hint-itself") in result.release.effect("x", "y").notes
 
 
 def test_columns_that_no_table_holds_are_not_asked_about_by_groups() -> None:
     tables = ReleasedTables(
         DATA.schema, Components([2, 2, 3, 2, 4]), frozenset({"grade"}), 1.0, {"grade": (0, 0, 1)}
     )
-    asked: dict[str, Any] = {"treatment": "x", "outcome": "grade", "chosen": ("z",)}
-    told = _no_table(tables, ("z", "x", "grade"), ["grade"], **asked, together=False)
+    asked = EffectRequest("x", "grade")
+    told = _no_table(tables, asked, ("z", "x", "grade"), ["grade"], together=False)
     assert told.startswith("the released tables do not hold z, x, grade together: measure them (")
     assert told.endswith("adjust=[], anyway=True holds nothing fixed (with event='2')")
-    there = _no_table(tables, ("x", "grade"), ["grade"], "x", "grade")
+    there = _no_table(tables, asked, ("x", "grade"), ["grade"])
     assert (
         "were merged because of the noise, so no table has all of them: ask about groups (event='2'), or"
         in there

@@ -10,15 +10,16 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.effects.effect import allowed_by, doubt_notes
+from dpcausal.effects.adjustment import doubt_notes
+from dpcausal.effects.effect import allowed_by
 from dpcausal.effects.forecast import (
     MOST_STRATA,
-    Uninformative,
     typical_noise,
     typical_strata,
 )
 from dpcausal.effects.question import effect_question
 from dpcausal.effects.regression import planned_regression
+from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import OpenPairs
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.planning.measurement import noise_variance
@@ -90,7 +91,7 @@ def test_it_depends_on_nothing_but_the_schema_and_the_number_of_rows() -> None:
 def test_the_advice_is_true() -> None:
     data = rows(600)
     given: dict[str, Any] = {"adjust": ["z", "dose", "y"], "epsilon": 0.3}
-    with pytest.raises(Uninformative, match="nothing was charged") as refused:
+    with pytest.raises(dc.UnderpoweredError, match="nothing was charged") as refused:
         dc.effect(data, "x", "weight", **given)
     ahead = refused.value.forecast
     assert ahead.enough is not None
@@ -111,10 +112,7 @@ def test_the_noise_is_that_of_the_answer(delta: float, noise: type, size: str) -
     data = rows(2_000)
     asked: dict[str, Any] = {"epsilon": 1.0, "delta": delta, "method": "regression", "anyway": True}
     found = dc.effect(data, "x", "y", adjust=["z", "dose"], **asked)
-    columns = ("z", "dose")
-    question = effect_question(
-        SCHEMA, "x", "y", columns, estimand="auto", compare=None, event=None, values=True
-    )
+    question = effect_question(SCHEMA, EffectRequest("x", "y"), ("z", "dose"))
     planned = planned_regression(SCHEMA, question, allowed_by(1.0, delta), Neighbours.REPLACE_ONE)
     first, second = planned.moments, planned.sums
     assert found.privacy.released[0].sd == pytest.approx(math.sqrt(noise_variance(first) / 2))
@@ -216,7 +214,8 @@ def test_what_comes_later_in_time_is_not_proposed_to_be_held_fixed() -> None:
     left = frozenset(frozenset(("sex", name)) for name in ("visits", "income", "age"))
     tiers = (frozenset({"sex", "age"}), frozenset({"income"}), frozenset({"visits"}))
     for known, names in (((), ("age", "income")), (tiers, ("age",))):
-        notes = doubt_notes("sex", "visits", Doubts(open=left, tiers=known), ())
+        request = EffectRequest("sex", "visits", doubts=Doubts(open=left, tiers=known))
+        notes = doubt_notes(request, (), dc.Graph(["sex", "age", "income", "visits"]))
         assert [note.columns for note in notes if isinstance(note, OpenPairs)] == [names]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.effects.answer import left_out, too_low
+from dpcausal.effects.estimate import left_out, too_low
 from dpcausal.effects.result import Everyone
 from dpcausal.stats.standardise import Arms, arms_of_cells, pooled, supported
 

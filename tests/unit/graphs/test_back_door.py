@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from dpcausal.graphs import cpdag
-from dpcausal.graphs.adjustment import descendants
+from dpcausal.graphs.adjustment import OpenBackDoor, descendants, open_back_door
 from dpcausal.graphs.adjustment_pag import pag_back_door
-from dpcausal.graphs.back_door import OpenBackDoor, open_back_door
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG
 from dpcausal.graphs.separation import d_separated

@@ -167,7 +167,7 @@ def test_tetrad_graph_without_edges_or_nodes() -> None:
 @pytest.mark.parametrize(
     ("edge", "message"),
     [
-        ("1. a o-> b", 'line 5 of the Tetrad text: edge mark "o->"'),
+        ("1. a x-> b", 'line 5 of the Tetrad text: "x->"'),
         ("a --> b", "line 5"),
         ("1. a --> z", '"z"'),
     ],

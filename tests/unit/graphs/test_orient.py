@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.graphs import Graph, cpdag, extend, meek, orient, v_structure_arrows
+from dpcausal.graphs import Graph, cpdag, extend, meek, orient, v_structures
 from dpcausal.graphs.equivalence import nearest
 
 
@@ -22,7 +22,7 @@ def test_collider_then_rule_1() -> None:
 
 def test_a_pair_never_separated_gives_no_v_structure() -> None:
     skeleton = Graph(["a", "b", "c"], undirected=[("a", "c"), ("b", "c")])
-    assert v_structure_arrows(skeleton, {}) == set()
+    assert list(v_structures(skeleton, {})) == []
     assert orient(skeleton, {}).directed == set()
 
 

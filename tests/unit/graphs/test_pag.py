@@ -85,7 +85,8 @@ def test_every_format_keeps_every_mark(through: str) -> None:
     for graph in [ONE, *every_pag()[:: 7 if through == "graphml" else 1]]:
         written = getattr(graph, f"to_{through}")()
         assert getattr(PAG, f"from_{through}")(written) == graph
-        if through != "tetrad":  # a text of Tetrad's does not say which kind of graph it is
+        marked = {marks for _, marks, _ in graph.marked_edges()} - {"->", "-"}
+        if through != "tetrad" or marked:  # a text of Tetrad's does not say which kind of graph it is
             assert getattr(dc.Graph, f"from_{through}")(written) == graph
 
 
@@ -107,8 +108,6 @@ def test_a_text_without_marks_is_no_pag() -> None:
     for through in ("json", "graphml", "networkx"):
         with pytest.raises(InputError, match="read it with Graph"):
             getattr(PAG, f"from_{through}")(getattr(graph, f"to_{through}")())
-    with pytest.raises(InputError, match="edge mark"):
-        Graph.from_tetrad(ONE.to_tetrad())
 
 
 @pytest.mark.parametrize(

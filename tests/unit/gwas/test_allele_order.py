@@ -14,10 +14,10 @@ import pytest
 from dpcausal import testing
 from dpcausal.cli.app import run
 from dpcausal.core.errors import InputError
-from dpcausal.gwas.cohort import Cohort, GenotypeCounts, Variant, read_frequencies
+from dpcausal.gwas.cohort import Cohort, GenotypeCounts, Variant
 from dpcausal.gwas.screen import screen
 from dpcausal.gwas.statistics import Name, Statistic
-from dpcausal.gwas.tables import read_gcount, read_model
+from dpcausal.gwas.tables import read_frequencies, read_gcount, read_model
 
 PEOPLE, CASES, LOST = 2000, 1000, 100
 MISSING = -1

@@ -29,7 +29,7 @@ def test_tables_of_a_given_chi_squared() -> None:
 @pytest.mark.parametrize(("epsilon", "hits", "gain"), [(1.0, 5, 0.85), (3.0, 10, 0.85), (100.0, 1, 1.001)])
 def test_the_threshold_chosen_is_no_worse_than_the_quantile(epsilon: float, hits: int, gain: float) -> None:
     plan = Screen(snps=200_000, cases=2500, controls=2500, epsilon=epsilon, max_hits=hits, maf=0.05)
-    lower = plan.law.lower()
+    lower = plan.law.lower
     chosen, at_quantile = (
         z_needed(score, plan.law, cut)
         for score, cut, _ in (plan._passing(tau, 0.5, lower) for tau in (plan.design.tau, plan.top))

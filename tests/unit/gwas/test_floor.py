@@ -10,11 +10,11 @@ from scipy.stats import binom
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Composition, FloorReleased, Noisy
-from dpcausal.gwas.floor import floor_of
 from dpcausal.gwas.null_law import NullLaw
 from dpcausal.gwas.plan import FIXED_LABELS, z_needed
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
+from dpcausal.gwas.statistics import floor_of
 from dpcausal.privacy.accounting.pld import compose
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.mechanisms import INTEGERS, Laplace
@@ -73,7 +73,7 @@ def test_it_lowers_what_is_needed_where_groups_are_uneven() -> None:
     same = NullLaw(10_000, 90_000, 0.05)  # the SNPs by which both are judged
     z = []
     for each in (plan, bought):
-        score, cut, _ = each._passing(each.design.tau, each.design.share, each.law.lower())
+        score, cut, _ = each._passing(each.design.tau, each.design.share, each.law.lower)
         z.append(z_needed(score, same, cut))
     assert z[1] < 0.95 * z[0]
 

@@ -10,9 +10,8 @@ from scipy.stats import chi2, hypergeom
 
 from dpcausal.core.errors import InputError
 from dpcausal.gwas.null_law import NullLaw
-from dpcausal.gwas.screen import Screen, screen
+from dpcausal.gwas.screen import Screen, screen, single_test
 from dpcausal.gwas.simulate import Simulation
-from dpcausal.gwas.single import single_test
 from dpcausal.gwas.statistics import Statistic, allelic_chi2
 from dpcausal.testing import seeded
 

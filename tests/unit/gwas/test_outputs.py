@@ -9,9 +9,9 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import FrequenciesKnown, FrequencyFloor, PrivacyStatement
-from dpcausal.gwas.cohort import read_frequencies
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
+from dpcausal.gwas.tables import read_frequencies
 from dpcausal.present.gwas import full_text
 from dpcausal.present.plots import draw_hits, place
 from dpcausal.testing import seeded

@@ -18,12 +18,10 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.measured import forward
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import TablesMeasured, Task
-from dpcausal.planning.designs import MAX_SET, Aim, answers, least_found, pair_at
-from dpcausal.planning.enough import enough_evidence
+from dpcausal.planning.forecast import Aim, can_call_absent, least_found, pair_at
 from dpcausal.planning.measurement import (
     components_mechanism,
     kept_by_groups,
@@ -39,7 +37,7 @@ from dpcausal.planning.power import (
     margin,
     would_show,
 )
-from dpcausal.planning.settings import SETTINGS
+from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.budget import Budget
 from dpcausal.stats.components import Columns, interaction
@@ -218,10 +216,6 @@ def test_a_tree_is_measured_as_planned(neighbours: Neighbours) -> None:
     assert plan.first_look > 1e6 * plan.variance((2, 2))
 
 
-def test_the_rule_of_the_search_is_the_plans() -> None:
-    assert MAX_SET == forward.MAX_SET
-
-
 @pytest.mark.parametrize("neighbours", [Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE])
 @pytest.mark.parametrize(("levels", "rows", "about"), [(2, 500, None), (3, 1_500, None), (2, 500, 2)])
 def test_what_is_enough_for_an_edge_is_what_was_planned(
@@ -245,7 +239,7 @@ def test_what_is_enough_for_an_edge_is_what_was_planned(
     plan = planned((levels,) * 24, rows, 1.0, 1e-6, neighbours, about)
     assert plan.tree == (levels == 3)
     (used,) = [note.enough for note in result.notes if isinstance(note, TablesMeasured)]
-    assert used == plan.enough(0.05) == enough_evidence(24, 0.05, tree=plan.tree)
+    assert used == plan.enough(0.05) == acceptance_threshold(24, 0.05, tree=plan.tree)
 
 
 def test_evidence_is_that_of_the_search() -> None:
@@ -302,9 +296,9 @@ def test_absent_means_that_what_merged_levels_keep_of_a_medium_trend_is_found(
     design = planned((size,) * columns, rows, epsilon, 1e-6, neighbours, ordered=True)
     aim = Aim(rows, 0.05, 0.8, 0.1, None)
     once = pair_at(design, (0, 1), aim, design.first_look / design.variance((2, 2)))
-    enough = enough_evidence(columns, 0.05)
+    enough = acceptance_threshold(columns, 0.05)
     assert would_show(once, MEDIUM) >= enough + SETTINGS.shown
-    assert answers(design, (0, 1), aim) == says_absent
+    assert can_call_absent(design, (0, 1), aim) == says_absent
     assert design.merged
     most = design.sizes[0]
     groups = np.eye(most)[list(merged_levels([1.0] * size, most, ordered=True))]
@@ -380,7 +374,7 @@ def test_absent_means_that_a_medium_dependence_is_found_about_nine_times_in_ten(
     columns: int, dof: int
 ) -> None:
     """At the least information with which a pair is called absent: more information finds it more often."""
-    enough = enough_evidence(columns, 0.05)
+    enough = acceptance_threshold(columns, 0.05)
     worth = brentq(lambda w: evidence_of(dof + MEDIUM**2 * w, dof, w) - enough - SETTINGS.shown, 1.0, 1e5)
     chance = 1 - chndtr(evidence_cut(enough, dof, worth), dof, MEDIUM**2 * worth)
     assert 0.85 < chance < 0.96

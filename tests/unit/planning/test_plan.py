@@ -9,9 +9,10 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError
+from dpcausal.core.forecast import Power
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.designs import power_at
-from dpcausal.planning.look import chances_moments, powers_measured
+from dpcausal.planning.forecast import best_curve, power_at
+from dpcausal.planning.moments import moments_curve
 from dpcausal.privacy.accounting.composition import Filter
 
 YES_NO = dc.Categorical(["no", "yes"])
@@ -151,19 +152,19 @@ def test_chances_are_those_of_the_look() -> None:
     found = dc.plan(LARGE, 2000, 1.0, 1e-6, effect=0.3, max_order=0)
     graph, moments, test = found.chances
     assert (moments.way, test.way, test.method) == ("moments", "test", "kendall")
-    by_size = chances_moments(
-        (1,) * 20, 2000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05, (0.1, 0.3, 0.5)
-    )
-    assert [moments.weak, moments.medium, moments.strong] == by_size
-    best = powers_measured(found.measurement, 0.05)
-    chances = (graph.weak, graph.medium, graph.strong)
-    assert chances < best  # a refusal is sure that nothing shows; a plan counts what groups keep
+    curve = moments_curve((1,) * 20, 2000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05)
+    assert moments.power == Power.of(curve, 0.3)
+    best = Power.of(best_curve(found.measurement, 0.05))
+    assert graph.power is not None
+    chances = graph.power[:3]
+    assert chances < best[:3]  # a refusal is sure that nothing shows; a plan counts what groups keep
     places = found.orders[0].places
     assert found.measurement.kept(*places[:2]) == pytest.approx(0.8)  # four bins, two groups
     kept = [power_at(found.measurement, places, w, found.aim, at_best=True) for w in (0.08, 0.24, 0.4)]
     assert chances == pytest.approx(tuple(kept))
     for chance in found.chances:
-        assert chance.weak < chance.medium == chance.asked <= chance.strong
+        assert chance.power is not None
+        assert chance.power.weak < chance.power.medium == chance.power.asked <= chance.power.strong
     line = dc.plan(LARGE, 40_000, 1.0, 1e-6, effect=0.3, max_order=0).summary(1000).splitlines()[0]
     assert line.startswith(
         "Yes: epsilon 1 is enough to find a correlation of 0.3 in 80% of cases by moments, which"

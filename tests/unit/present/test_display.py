@@ -51,7 +51,7 @@ def test_what_was_shown_once_is_shown_again_without_computing(
         raise AssertionError("words were computed")
 
     monkeypatch.setattr("dpcausal.discovery.result.effect_after", computed)
-    monkeypatch.setattr("dpcausal.planning.designs.Reach.between", computed)
+    monkeypatch.setattr("dpcausal.planning.forecast.Reach.between", computed)
     again = Path(result.report(tmp_path / "again.html")).read_text(), result.summary(full=True)
     assert again == first
 
@@ -60,7 +60,7 @@ def test_words_of_results_import_nothing_that_computes() -> None:
     """Words of plans still reckon a little; what is said of results and files is read off them alone."""
     home, still = Path(graph_words.__file__).parent, {"planning.py", "plots.py"}
     computing = re.compile(
-        r"dpcausal\.(effects\.(effect|answer)|planning\.(designs|look|measurement)) import (.*)"
+        r"dpcausal\.(effects\.(effect|answer)|planning\.(forecast|measurement)) import (.*)"
     )
     found = {
         (file.name, name)

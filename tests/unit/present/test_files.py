@@ -14,7 +14,7 @@ from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
 from dpcausal.discovery.result import DiscoveryResult, Verdict
 from dpcausal.discovery.search import MethodReason, Note
-from dpcausal.graphs.r_formats import to_arcs
+from dpcausal.graphs.formats import to_arcs
 from dpcausal.present.files import STATEMENT, file_texts, registry_yaml, without_hints
 
 METHODS = ("measured", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments", "pc")

@@ -17,7 +17,8 @@ import pytest
 
 import dpcausal as dc
 from dpcausal._version import __version__
-from dpcausal.citests.result import ByQuestion, CITestResult, EvenStrong, Trend
+from dpcausal.citests.result import ByQuestion, CITestResult, Trend
+from dpcausal.core.forecast import Power, PowerForecast, Remedy
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     Composition,
@@ -44,10 +45,11 @@ from dpcausal.discovery.search import (
 )
 from dpcausal.effects.result import EffectResult, FromGraph, OpenPairs, SameRelease, StrataLeftOut
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 from dpcausal.present.files import pairs_csv
 from dpcausal.present.page import render
 from dpcausal.present.paper import conclusion, methods_paragraph
+from dpcausal.present.planning import refusal_words
 from dpcausal.present.statement import promise
 from dpcausal.privacy.events import GaussianEvent
 
@@ -265,7 +267,16 @@ def test_golden_test_and_effect(golden: Golden) -> None:
         privacy=statement(),
         direction=Trend("dose", "pain", ("age",), rises=False, tau=-0.3),
     )
-    silent = replace(answer, independent=True, pvalue=0.4, direction=None, missed=EvenStrong(0.576, 0.313))
+    poor = PowerForecast(
+        about="test",
+        method="kendall",
+        rows=120,
+        epsilon=1.0,
+        delta=0.0,
+        level=0.05,
+        power=Power(0.08, 0.313, 0.576, None),
+    )
+    silent = replace(answer, independent=True, pvalue=0.4, direction=None, missed=poor)
     effect = EffectResult(
         treatment="dose",
         outcome="cured",
@@ -289,7 +300,14 @@ def test_golden_test_and_effect(golden: Golden) -> None:
         ),
         privacy=statement(),
     )
+    known = replace(poor, power=Power(0.6, 1.0, 1.0, 0.13))
+    unknown = replace(poor, power=None, without_noise=Power(0.9, 1.0, 1.0, 0.07))
+    remedies = (Remedy("delta", 1e-6, 0.98), Remedy("columns", 5, 0.33), Remedy("epsilon", 1.5, 0.8))
+    hopeless = replace(poor, about="graph", power=Power(0.0, 0.01, 0.05, None), columns=12, remedies=remedies)
     parts = {
+        "power": "\n".join(map(str, (poor, known, unknown))),
+        "refusal": refusal_words(hopeless),
+        "refusal, little left": refusal_words(replace(hopeless, left=0.5)),
         "dependent": str(answer),
         "dependent, full": answer.summary(full=True),
         "independent": str(silent),

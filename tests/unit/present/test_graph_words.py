@@ -17,7 +17,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import AboutTarget, WithoutDelta
-from dpcausal.planning.designs import Reach
+from dpcausal.planning.forecast import Reach
 from dpcausal.present.citest import named
 from dpcausal.present.graph_words import (
     PAIRS_SHOWN,

@@ -25,7 +25,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import MergedLevels, OpenReason, WithoutDelta, unanswered
-from dpcausal.planning.designs import Reach, reach
+from dpcausal.planning.forecast import Reach, reach
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.present.figures import DASHES, WIDTHS, Picture, keys
 from dpcausal.present.files import Origin, file_texts

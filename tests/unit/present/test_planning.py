@@ -180,7 +180,9 @@ def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.M
         return real(self, *arguments, **options)
 
     monkeypatch.setattr(Axes, "plot", plot)
-    monkeypatch.setattr("dpcausal.present.plots.smallest", lambda design, order, aim: 0.5 if order else 2.0)
+    monkeypatch.setattr(
+        "dpcausal.present.plots.least_found", lambda plan, places, aim: 0.5 if len(places) > 2 else 2.0
+    )
     found = dc.plan(SMALL, 20_000, 0.1)
     found.draw(tmp_path / "plan.png")
     curves = [label for label in labels if label.startswith("order")]
@@ -244,7 +246,7 @@ def test_the_first_and_the_last_words_do_not_contradict_each_other() -> None:
     first = text.splitlines()[0]
     assert "not always" not in text
     assert first.startswith("Yes for strong, medium and weak dependence: epsilon 1 finds w = ")
-    one, most = found.graph_chances[0], found.largest_chance
+    one, most = found.graph_chances[0], found.largest_power
     assert most.weak < one.weak
     x, y = sorted(found.named(found.orders[0].places[:2]))
     assert f"Between {x} and {y}, nothing held fixed, discover (measured) finds a weak dependence" in text
@@ -291,7 +293,7 @@ def test_the_first_lines_say_that_pairs_stay_open_and_what_a_rare_outcome_change
     assert number(asked.orders[0].smallest) == number(least)
     assert "equally common" not in asked.summary(1000)
     chances = asked.graph_chances[0]
-    assert found.rare_chances == (chances.weak, chances.medium, chances.strong)
+    assert found.rare_power[:3] == (chances.weak, chances.medium, chances.strong)
     told = found.to_dict()["with_rare_levels"]
     assert told == {"share": 0.2, "smallest": least, "testable": False}
     assert asked.to_dict()["with_rare_levels"] is None

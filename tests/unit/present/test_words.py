@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpcausal.citests.result import Chosen, HeldFixed, Missed, MissingRule, Reason, WithNoise
+from dpcausal.citests.result import Chosen, HeldFixed, MissingRule, Reason, WithNoise
 from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
 from dpcausal.core.statement import (
@@ -24,7 +24,7 @@ from dpcausal.core.statement import (
     Stated,
     Unit,
 )
-from dpcausal.data.draft import BrokenRows, DraftNote, LeftOut, OpenQuotes
+from dpcausal.data.findings import Finding, LeftOut
 from dpcausal.discovery.search import MethodReason, Note, OpenReason, unanswered
 from dpcausal.effects.result import EffectNote
 from dpcausal.present import schema
@@ -150,11 +150,6 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "model": {"columns": ["age"]},
         "declared-bins": {"columns": ["age"]},
     },
-    Missed: {
-        "weaker": {"w": 0.13},
-        "weaker-without-noise": {"w": 0.07},
-        "even-strong": {"strong": 0.58, "medium": 0.004},
-    },
     MissingRule: {
         "counts": {"columns": [("age", 40.0), ("sex", "f")]},
         "shared": {"columns": ["age", "dose"]},
@@ -265,7 +260,7 @@ EXAMPLES[EffectNote] = {
     "no-path": {},
     "outcome-earlier": {"treatment": "dose", "outcome": "sex"},
 }
-EXAMPLES[DraftNote] = {
+EXAMPLES[Finding] = {
     "missing-level": {"level": "refused", "in_file": True},
     "missing-code": {"code": "9", "cells": 1200, "becomes": "missing"},
     "aliases-read": {"level": "yes", "spellings": ["Yes", "YES"]},
@@ -280,25 +275,21 @@ EXAMPLES[DraftNote] = {
     "with-separators": {"cells": 1200},
     "repeated-identifier": {"column": "id", "rows": 3000},
     "header-like-values": {},
-    "ragged-rows": {"more": 1200, "fewer": 3},
     "recognised": {"entry": "encoding", "cells": 1200, "value": "cp850"},
     "quantile-bins": {},
     "uneven-bins": {"share": 0.9, "same": None},
     "far-upper": {"most": 25.0, "part": 0.25},
     "age-bounds": {"lower": 0.0, "upper": 110.0},
     "number-levels": {"lowest": 1, "highest": 10},
-    "file-label": {"label": "MGUS diagnosed"},
-    "follows-from": {"by": ("kappa", "lambda"), "relation": "cuts-of-sum"},
+    "determined": {"column": "group", "by": ("kappa", "lambda"), "relation": "cuts-of-sum"},
     "many-columns": {"columns": 59},
     "number-codes": {"values": 49},
     "time-to-event": {"event": "death"},
-    "missing-beside": {"cells": 5705, "column": "death", "value": "alive", "number": True},
-    "group-numbers": {},
+    "missing-with": {"column": "cause", "other": "death", "value": "alive", "cells": 5705, "number": True},
     "missing-together": {"columns": ("got", "hiv"), "rows": 1926},
     "skewed": {},
     "code-book": {"levels": 7, "codes": True, "grades": True},
     "shared-code": {"level": 2, "columns": ("diabetes", "pica"), "cells": 769, "seen": 1566},
-    "open-quotes": {"lines": 1200, "first": (3, 7)},
 }
 EXAMPLES[LeftOut] = {
     "no-name": {},
@@ -314,7 +305,7 @@ EXAMPLES[LeftOut] = {
 def words_of(fact: Fact) -> str:
     """The words; those of a draft are asked for by the command alone, and not through ``core.display``."""
     match fact:
-        case DraftNote():
+        case Finding():
             return schema.note_words(fact)
         case LeftOut():
             return schema.left_out_words(fact)
@@ -346,7 +337,7 @@ def test_every_kind_has_whole_words(fact: Fact) -> None:
     words = words_of(fact)
     assert words == words.strip()
     assert "None" not in words
-    assert "\n" not in words or isinstance(fact, BrokenRows | OpenQuotes)
+    assert "\n" not in words
     assert isinstance(fact, Stated) or not {"{", "}"} & set(words)
 
 
@@ -429,12 +420,12 @@ OTHER_VALUES = [
     fact_of(Note, "threshold", of="deletions", most=3, renewed=True, rows=None, resolution=9.25, parts=None),
     fact_of(Note, "threshold", of="deletions", most=3, renewed=False, rows=None, resolution=9.0, parts=40),
     fact_of(Note, "no-delta", times=31.4),
-    fact_of(DraftNote, "unread-cells", cells=9, rows=50, becomes="unknown", own=True),
-    fact_of(DraftNote, "missing-level", level="missing", in_file=False),
-    fact_of(DraftNote, "missing-code", code=999, cells=1200, becomes=None),
-    fact_of(DraftNote, "aliases-read", spellings=["01", "+1"]),
-    fact_of(DraftNote, "recognised", entry="decimal", cells=1200, value=","),
-    fact_of(DraftNote, "recognised", entry="thousands", cells=1, value="."),
+    fact_of(Finding, "unread-cells", cells=9, rows=50, becomes="unknown", own=True),
+    fact_of(Finding, "missing-level", level="missing", in_file=False),
+    fact_of(Finding, "missing-code", code=999, cells=1200, becomes=None),
+    fact_of(Finding, "aliases-read", spellings=["01", "+1"]),
+    fact_of(Finding, "recognised", entry="decimal", cells=1200, value=","),
+    fact_of(Finding, "recognised", entry="thousands", cells=1, value="."),
 ]  # that change the words
 
 

@@ -9,7 +9,7 @@ import pytest
 from dpcausal.cli.app import run
 from dpcausal.core.errors import LedgerError
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.privacy.ledger.lookalikes import lookalike
+from dpcausal.privacy.ledger.beside import lookalike
 
 ALIKE = [
     ("d", "D"),

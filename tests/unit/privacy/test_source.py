@@ -100,8 +100,6 @@ RELEASES: dict[str, Callable[[], Any]] = {
     "noise.categorical_steps": lambda: noise.categorical_steps(np.zeros(500, np.int64), Fraction(1, 3)),
     "noise.bernoulli_exp_many": lambda: noise.bernoulli_exp_many(np.full(200, 7), Fraction(1, 10)),
     "noise.coin": lambda: [noise.coin() for _ in range(64)],
-    "noise.bernoulli": lambda: [noise.bernoulli(Fraction(1, 3)) for _ in range(99)],
-    "noise.bernoulli_exp": lambda: [noise.bernoulli_exp(Fraction(1, 3)) for _ in range(99)],
 }
 # two honest runs agree with a probability above 1e-6: of these only what was read is compared
 FEW_OUTCOMES = {

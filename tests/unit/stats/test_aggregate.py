@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.aggregate import _exact_law, median_law, median_pvalue, median_scores, median_threshold
+from dpcausal.stats.aggregate import _exact_law, median_law, median_pvalue, median_scores
 from dpcausal.testing import seeded
 
 
@@ -41,11 +41,11 @@ def test_law_against_simulation(m: int, epsilon: float) -> None:
     assert law == pytest.approx(law[::-1])
 
 
-def test_threshold_and_pvalue_keep_the_level() -> None:
+def test_the_pvalue_of_a_cell_is_the_chance_of_that_or_a_lower_one() -> None:
     for m, epsilon in ((5, 1.0), (15, 2.0)):
-        last = median_threshold(m, epsilon, 0.05)
-        assert median_pvalue(last, m, epsilon) <= 0.05 < median_pvalue(last + 1, m, epsilon)
-    assert median_threshold(1, 1e-6, 0.005) == -1
+        pvalues = [median_pvalue(cell, m, epsilon) for cell in range(100)]
+        np.testing.assert_allclose(np.diff(pvalues, prepend=0.0), median_law(m, epsilon), atol=1e-12)
+        assert pvalues[0] < 0.05 < pvalues[-1] == pytest.approx(1.0)
     with pytest.raises(InputError):
         median_pvalue(100, 5, 1.0)
     with pytest.raises(InputError):

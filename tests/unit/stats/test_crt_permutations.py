@@ -10,10 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.crt import crt_sensitivity, crt_statistic, rank_scores
-from dpcausal.stats.crt_permutations import (
+from dpcausal.stats.crt import (
+    crt_sensitivity,
+    crt_statistic,
     permuted_in_cells,
     places_in_cells,
+    rank_scores,
     swap_chances,
     swapped_pairs,
 )

@@ -1,4 +1,4 @@
-"""Distance scores against breadth-first search on every table."""
+"""The distance score against chi-squared and steps counted by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from dpcausal.core.errors import InputError
 from dpcausal.stats.chi2 import pearson
-from dpcausal.stats.distance import any_row_distance, fixed_labels_distance, lipschitz_score
+from dpcausal.stats.unit_circle import fixed_labels_distance
 
 
 def test_sign_is_the_decision_of_chi_squared() -> None:
@@ -14,21 +14,11 @@ def test_sign_is_the_decision_of_chi_squared() -> None:
         for b in range(0, 10):
             value = pearson([[[a, 12 - a], [b, 9 - b]]]).statistic
             assert (fixed_labels_distance(a, b, 12, 9, 3.84) > 0) == (value >= 3.84)
-            assert (any_row_distance(a, 12 - a, b, 9 - b, 3.84) > 0) == (value >= 3.84)
-
-
-def test_any_row_is_never_farther_than_fixed_labels() -> None:
-    for a in range(0, 9):
-        for b in range(0, 11):
-            near, far = any_row_distance(a, 8 - a, b, 10 - b, 3.84), fixed_labels_distance(a, b, 8, 10, 3.84)
-            assert near * far > 0
-            assert abs(near) <= abs(far)
 
 
 def test_one_kind_only_gives_a_constant() -> None:
     scores = {fixed_labels_distance(a, b, 3, 3, 50.0) for a in range(4) for b in range(4)}
     assert scores == {-6.5}
-    assert any_row_distance(3, 0, 0, 3, 50.0) == -6.5
 
 
 def test_large_tables() -> None:
@@ -37,14 +27,9 @@ def test_large_tables() -> None:
     while pearson([[[start + t, 780 - t], [200, 800]]]).statistic < 3.84:
         t += 1
     assert -t <= fixed_labels_distance(start, 200, 1000, 1000, 3.84) < 0
-    assert any_row_distance(2500, 2500, 2500, 2500, 3.84) < -20
 
 
-def test_lipschitz_score() -> None:
-    assert lipschitz_score(-6.0, 1.5) == -4.0
-    with pytest.raises(InputError):
-        lipschitz_score(1.0, 0.0)
-    with pytest.raises(InputError):
-        any_row_distance(1, 2, 3, 4, -1.0)
-    with pytest.raises(InputError):
-        fixed_labels_distance(0, 0, 0, 4, 3.84)
+def test_bad_public_parameters_are_refused() -> None:
+    for groups, tau in (((0, 4), 3.84), ((3, 4), -1.0)):
+        with pytest.raises(InputError):
+            fixed_labels_distance(0, 0, *groups, tau)

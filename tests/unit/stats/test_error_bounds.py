@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from dpcausal.core.errors import InputError
 from dpcausal.stats.chi2 import chi2_sensitivity
-from dpcausal.stats.error_bounds import missed_by_chi2, missed_by_circle, noisy_gcm_power, type_two_error
 from dpcausal.stats.gcm_fit import gcm_pvalue, gcm_statistic
+from dpcausal.stats.published import missed_by_chi2, missed_by_circle, noisy_gcm_power, type_two_error
 from dpcausal.stats.unit_circle import unit_circle, unit_circle_sensitivity
 
 TAU, N1, N0 = 3.841, 400, 600

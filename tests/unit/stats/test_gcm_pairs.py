@@ -7,15 +7,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpcausal.stats.gcm_fit import classical_gcm
-from dpcausal.stats.gcm_pairs import (
+from dpcausal.stats.gcm_fit import classical_gcm, classical_pairs
+from dpcausal.stats.gcm_parts import (
+    PartPlan,
     block_pair_scores,
-    classical_pairs,
+    block_score,
+    cut_scores,
     largest_pair,
     largest_tail,
-    part_pair_scores,
+    part_score,
 )
-from dpcausal.stats.gcm_parts import PartPlan, block_score, cut_scores, part_score
 
 RNG = np.random.default_rng(3)
 Z = RNG.normal(size=(260, 2))
@@ -29,7 +30,7 @@ def test_one_pair_has_the_score_of_one_pair() -> None:
         assert block_pair_scores(X[:, :1], Y[:, :1], Z, (), exact) == pytest.approx(one)
     plan = PartPlan(3, 2, 1.0, 0.5, 100)  # three blocks
     one = part_score(X[:, 0], Y[:, 0], Z, (), plan)
-    found = part_pair_scores(X[:, :1], Y[:, :1], Z, (), plan)
+    found = part_score(X[:, :1], Y[:, :1], Z, (), plan, block_pair_scores)
     assert found == pytest.approx(one)
     assert largest_pair([found, found], plan)[1] == cut_scores([one, one], plan)[1]
     assert classical_pairs(X[:, :1], Y[:, :1], Z) == pytest.approx(
@@ -46,10 +47,10 @@ def test_every_pair_is_scored() -> None:
 
 def test_columns_and_parts_without_variance_score_nothing() -> None:
     assert block_pair_scores(np.zeros((50, 2)), Y[:50], Z[:50], (), True)[:-1].tolist() == [0.0] * 4
-    assert part_pair_scores(X[:2], Y[:2], Z[:2], (), PartPlan(1, 1, 1.0, 1.0, 720)).tolist() == [0.0] * 6 + [
-        1.0
-    ]
-    assert part_pair_scores(X[:0], Y[:0], Z[:0], (), PartPlan(1, 1, 1.0, 1.0, 720))[-1] == 1.0
+    plan = PartPlan(1, 1, 1.0, 1.0, 720)
+    few = part_score(X[:2], Y[:2], Z[:2], (), plan, block_pair_scores)
+    assert few.tolist() == [0.0] * 6 + [1.0]
+    assert part_score(X[:0], Y[:0], Z[:0], (), plan, block_pair_scores)[-1] == 1.0
 
 
 @pytest.mark.parametrize(("count", "scale"), [(1, 1.0), (4, 0.3), (20, 2.0)])

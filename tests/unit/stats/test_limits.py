@@ -25,9 +25,8 @@ from dpcausal.privacy.mechanisms.base import Mechanism
 from dpcausal.stats import limits
 from dpcausal.stats.chi2 import chi2_sensitivity
 from dpcausal.stats.crt import crt_statistic
-from dpcausal.stats.distance import fixed_labels_distance
 from dpcausal.stats.gcm_bins import binned_moments
-from dpcausal.stats.unit_circle import unit_circle_sensitivity
+from dpcausal.stats.unit_circle import fixed_labels_distance, unit_circle_sensitivity
 from dpcausal.stats.value_ranks import Ranked, rank_statistics
 
 TOO_MANY = limits.MAX_ROWS + 1

@@ -86,7 +86,9 @@ def test_chances_are_those_of_all_graphs_with_their_orders(dags, seed):
     for (arrows, _), weight in zip(dags, weights, strict=True):
         for a, b in arrows:
             exact[a, b] += weight
-    found = np.mean([direction_chances(local, np.random.default_rng(100 * seed + i)) for i in range(4)], axis=0)
+    found = np.mean(
+        [direction_chances(local, np.random.default_rng(100 * seed + i)) for i in range(4)], axis=0
+    )
     # 2,400 graphs, not independent: ten standard errors of as many independent draws
     assert np.abs(found - exact).max() < 0.1
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcausal import testing
-from dpcausal.citests.query_rank import query_rank
+from dpcausal.citests.crt import query_rank
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.budget import Budget
-from dpcausal.stats.query_rank import SCORE_SENSITIVITY, query_rank_scores, rank_error
+from dpcausal.stats.crt import SCORE_SENSITIVITY, query_rank_scores, rank_error
 
 
 @settings(max_examples=100, deadline=None)

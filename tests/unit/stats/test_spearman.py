@@ -14,15 +14,13 @@ from scipy.stats import rankdata, spearmanr
 from dpcausal.core.errors import InputError
 from dpcausal.stats.blocks import checked_blocks
 from dpcausal.stats.kendall import kendall
+from dpcausal.stats.published import rho_sensitivity, spearman_z, spearman_z_sensitivity
 from dpcausal.stats.spearman import (
-    rho_sensitivity,
     spearman,
     spearman_joint_sensitivity,
     spearman_sensitivity,
     spearman_terms,
     spearman_variance_sensitivity,
-    spearman_z,
-    spearman_z_sensitivity,
 )
 
 REFERENCES = json.loads((Path(__file__).parents[2] / "references" / "ranks.json").read_text())

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.stats.standardise import Region, arms_of_cells, beyond, kept, pooled, standardised, supported
+from dpcausal.stats.standardise import (
+    Region,
+    arms_of_cells,
+    beyond,
+    only_strata,
+    pooled,
+    standardised,
+    supported,
+)
 
 SCORES = np.array([0.0, 1.0])
 TABLE = np.array([[[300.0, 100.0], [120.0, 80.0]], [[90.0, 110.0], [60.0, 140.0]]])
@@ -54,7 +62,7 @@ def test_rules_follow_noisy_counts() -> None:
     assert place.tolist() == [0, 1, 2, 2, 2]
     assert together.counts[2].tolist() == [3.0, 3.0]
     assert supported(together).tolist() == [True, True, False]
-    assert kept(together, supported(together)).rows == pytest.approx(TABLE.sum())
+    assert only_strata(together, supported(together)).rows == pytest.approx(TABLE.sum())
 
 
 def test_means_leave_the_unit_interval_only_with_many_weak_arms() -> None:

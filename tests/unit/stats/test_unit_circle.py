@@ -15,7 +15,7 @@ from dpcausal.stats.unit_circle import (
     unit_circle,
     unit_circle_sensitivity,
     unit_circle_tail,
-    unit_circle_threshold,
+    worst_tail,
 )
 
 
@@ -58,19 +58,22 @@ def test_tail_matches_simulation() -> None:
         assert abs((noisy >= value).mean() - expected) < 5 * math.sqrt(expected * (1 - expected) / draws)
 
 
-@pytest.mark.parametrize("level", [0.05, 1e-4, 5e-8, 2.5e-10])
-def test_threshold_has_the_size_asked_for_at_genome_wide_levels(level: float) -> None:
+def test_tiny_tails_keep_their_relative_precision() -> None:
     scale = unit_circle_sensitivity(2000, 3000, 29.7) / 0.5
-    at = unit_circle_threshold(level, 2000, 3000, 1200, 29.7, scale)
-    assert unit_circle_tail(at, 2000, 3000, 1200, 29.7, scale) == pytest.approx(level, rel=1e-8)
+    a, _ = margin_law(2000, 3000, 1200)
+    beyond = float(
+        unit_circle(a, 1200 - a, 2000, 3000, 29.7).max()
+    )  # from there on the tail is that of the noise
+    near, far = (unit_circle_tail(beyond + k * scale, 2000, 3000, 1200, 29.7, scale) for k in (0, 20))
+    assert 0 < near < 5e-8
+    assert far == pytest.approx(near * math.exp(-20), rel=1e-9)
 
 
 def test_worst_case_over_margins_bounds_each_margin() -> None:
     scale = unit_circle_sensitivity(40, 60, 10.0)
-    at = unit_circle_threshold(1e-3, 40, 60, (0, 100), 10.0, scale)
-    tails = [unit_circle_tail(at, 40, 60, m, 10.0, scale) for m in range(101)]
-    assert max(tails) == pytest.approx(1e-3, rel=1e-6)
-    assert at > unit_circle_threshold(1e-3, 40, 60, 50, 10.0, scale)
+    tails = [unit_circle_tail(1.4, 40, 60, m, 10.0, scale) for m in range(101)]
+    assert worst_tail(1.4, 40, 60, (0, 100), 10.0, scale) == max(tails) > tails[50]
+    assert worst_tail(1.4, 40, 60, (50, 50), 10.0, scale) == tails[50]
 
 
 def test_bad_arguments_are_refused() -> None:
@@ -78,5 +81,3 @@ def test_bad_arguments_are_refused() -> None:
         unit_circle_sensitivity(0, 5, 3.84)
     with pytest.raises(InputError):
         unit_circle_sensitivity(5, 5, 0.0)
-    with pytest.raises(InputError):
-        unit_circle_threshold(0.0, 5, 5, 3, 3.84, 0.1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.stats.kendall import tau_a
-from dpcausal.stats.weighted_kendall import (
+from dpcausal.stats.published import (
+    tau_a,
     weighted_floor,
     weighted_kendall,
     weighted_kendall_sensitivity,

@@ -24,8 +24,9 @@ from itertools import combinations
 
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.measured.forward import MAX_NEAR, MAX_SET, PlacePair, Rules
+from dpcausal.discovery.measured.forward import MAX_NEAR, PlacePair, Rules
 from dpcausal.discovery.search import CoarseEdges, Note
+from dpcausal.planning.settings import MAX_SET
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.uncut import Uncut
 

@@ -1,8 +1,8 @@
 """Which way edges point: the chance of each direction, from a posterior over whole graphs.
 
 From columns and pairs (``stats/order_posterior.py``): found edges and open pairs may be edges of a graph, absent ones
-may not. Correlations are taken as known to within ``MISFIT``, whatever the number of rows: effects of a set that are no
-sums over its columns, bins and merged levels leave so much of a dependence, and a direction must not rest on it. From
+may not. Correlations are taken as known to within a ``misfit``, whatever the number of rows: effects of a set that are
+no sums over its columns, bins and merged levels leave so much of a dependence, and no direction must rest on it. From
 one joint table (``whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction
 even within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction
 there counts half for each.
@@ -25,11 +25,12 @@ from dpcausal.stats.contrasts import Contrasts
 from dpcausal.stats.joint_graphs import Parents
 from dpcausal.stats.order_posterior import direction_chances, local_scores
 
-MISFIT = 0.025  # in a correlation; set on random networks and linear models
 MAX_CANDIDATES = 8  # neighbours of a column that may be its parents: found ones first, then the strongest
 
 PlacePair = tuple[int, int]
-Directions = Mapping[tuple[int, int], float]  # the chance that an edge points from the first column to the second
+Directions = Mapping[
+    tuple[int, int], float
+]  # the chance that an edge points from the first column to the second
 
 
 def directions_by_pairs(
@@ -38,13 +39,14 @@ def directions_by_pairs(
     possible: Iterable[PlacePair],
     allowed: Any,
     cost: float,
+    misfit: float,
 ) -> Directions:
     """Return the chance of each direction of every edge.
 
     ``possible`` are further pairs that may be edges; ``allowed[p, v]`` is whether an arrow from p to v may be; ``cost``
-    is the evidence that an edge needs.
+    is the evidence that an edge needs; correlations are known to within ``misfit``.
     """
-    blurred = with_misfit(contrasts)
+    blurred = with_misfit(contrasts, misfit)
     known: dict[tuple[int, int, tuple[int, ...]], float | None] = {}
 
     def evidence(x: int, y: int, given: tuple[int, ...]) -> float | None:
@@ -59,16 +61,19 @@ def directions_by_pairs(
     candidates = []
     for v, others in enumerate(near):
         ranked = sorted(
-            others, key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -blurred.strength[v, z], z)  # type: ignore[misc]
+            others,
+            key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -blurred.strength[v, z], z),  # type: ignore[misc]
         )
         candidates.append([z for z in ranked if allowed[z, v]][:MAX_CANDIDATES])
-    chances = direction_chances(local_scores(evidence, candidates, cost), released_generator(contrasts.covariance))
+    chances = direction_chances(
+        local_scores(evidence, candidates, cost), released_generator(contrasts.covariance)
+    )
     return {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
 
 
-def with_misfit(contrasts: Contrasts) -> Contrasts:
-    """Return the contrasts with correlations that are known to within ``MISFIT`` at best."""
-    noise = contrasts.noise + MISFIT**2
+def with_misfit(contrasts: Contrasts, misfit: float) -> Contrasts:
+    """Return the contrasts with correlations that are known to within ``misfit`` at best."""
+    noise = contrasts.noise + misfit**2
     for place in contrasts.places:
         noise[np.ix_(place, place)] = 0.0
     return replace(contrasts, noise=noise)

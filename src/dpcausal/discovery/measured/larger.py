@@ -23,8 +23,8 @@ from dpcausal.core.proofs import proved
 from dpcausal.discovery.measured.measure import Measurements, measure_larger
 from dpcausal.discovery.measured.tables import NoisyTables
 from dpcausal.discovery.search import Answers, OpenReason, Query, Task
-from dpcausal.planning.designs import least_free
 from dpcausal.planning.measurement_plan import next_share
+from dpcausal.planning.settings import least_free
 from dpcausal.stats.components import Columns, sets_sensitivity
 from dpcausal.stats.contrasts import POWER
 from dpcausal.stats.partial import PartialTest, partial_form, partial_test

@@ -26,7 +26,7 @@ from typing import Annotated
 
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
-from dpcausal.counts.kernels.staged import count_jobs
+from dpcausal.counts.rows import count_jobs
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Knowledge, Pair
@@ -38,7 +38,7 @@ from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lac
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.notes import measured_notes
 from dpcausal.discovery.measured.target import search_around_target
-from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound, Wanted
+from dpcausal.discovery.measured.whole_graphs import Wanted, WholeGraphs, WholeGraphsFound
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
@@ -134,7 +134,7 @@ def search_measured(
     if latent:
         arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=True)
     else:
-        direction = directions_of(task, forward, skeleton, opened, whole)
+        direction = directions_of(task, forward, skeleton, opened, whole, measured.plan.settings.misfit)
     repeats, again = 0, None
     if asked != 0:
         repeats, again = confidence_of(task, measured, forward, skeleton.edges, graphs, whole, chosen, asked)
@@ -269,6 +269,7 @@ def directions_of(
     skeleton: Skeleton,
     opened: frozenset[Pair],
     whole: WholeGraphsFound | None,
+    misfit: float,
 ) -> dict[tuple[str, str], float]:
     """Return the chance of each direction of every edge, by names: of whole graphs where they were scored."""
     columns, edges = task.columns, places_of(skeleton, skeleton.edges)
@@ -281,6 +282,7 @@ def directions_of(
             places_of(skeleton, opened),
             Wanted.of(task).allowed,
             forward.rules.acceptance_threshold,
+            misfit,
         )
     return {(columns[a], columns[b]): chance for (a, b), chance in found.items()}
 

@@ -21,7 +21,7 @@ from dpcausal.discovery.evidence import held_pairs
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.measured.directions import directions_by_pairs
-from dpcausal.discovery.measured.forward import ABSENT, Forward, forward_again, repeats_of, rules_for
+from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.notes import measured_notes
 from dpcausal.discovery.measured.whole_graphs import Wanted
@@ -66,7 +66,7 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
             continue
         evidence = star.pair_evidence[target, j]
         needed = star.detectable(target, j, (), rules.acceptance_threshold)
-        if evidence < 0.0 and needed <= ABSENT:
+        if evidence < 0.0 and needed <= rules.absent:
             separating[pair] = ()
         else:
             undecided.add(pair)
@@ -79,8 +79,9 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
 
     allowed = Wanted.of(task).allowed[np.ix_(near, near)]
     edges = [(x, y) for x, others in enumerate(linked) for y in others if x < y]
+    settings = measured.plan.settings
     chances = directions_by_pairs(
-        forward.contrasts, edges, forward.open_pairs(), allowed, rules.acceptance_threshold
+        forward.contrasts, edges, forward.open_pairs(), allowed, rules.acceptance_threshold, settings.misfit
     )
     given_up_to = {
         frozenset((columns[near[x]], columns[near[y]])): k

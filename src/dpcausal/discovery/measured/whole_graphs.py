@@ -24,7 +24,7 @@ anneals from the graph that was drawn, which a longer search would reach if noth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +38,7 @@ from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import JointTable
 from dpcausal.discovery.repeats import repeats_for
 from dpcausal.discovery.search import Task
-from dpcausal.planning.enough import by_stricter_level
+from dpcausal.planning.settings import by_stricter_level
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.joint_graphs import (
     HEAT,

@@ -32,13 +32,14 @@ _ROUND_UP = 1 + 1e-10  # covers the floating-point error of the exponent, about 
 
 
 def _check(name: str, value: float, upper: float) -> None:
+    """Refuse a number outside [0, upper)."""
     if not (0 <= value < upper):
         raise InputError(f"{name} must be zero or more and below {upper:g}, not {value!r}")
 
 
 @proved("conversion.proof.md")
 def epsilon_classic(rho: float, delta: float) -> float:
-    """epsilon = rho + 2 sqrt(rho ln(1/delta)) ([1] Prop. 1.3).
+    """Return epsilon = rho + 2 sqrt(rho ln(1/delta)) ([1] Prop. 1.3).
 
     >>> round(epsilon_classic(0.05, 1e-6), 3)
     1.712
@@ -52,7 +53,7 @@ def epsilon_classic(rho: float, delta: float) -> float:
 
 @proved("conversion.proof.md")
 def delta_for(rho: float, epsilon: float) -> float:
-    """Smallest delta the bound above gives for ``rho`` at ``epsilon``.
+    """Return the smallest delta the bound above gives for ``rho`` at ``epsilon``.
 
     >>> delta_for(0.05, epsilon_classic(0.05, 1e-6)) < 1e-6
     True
@@ -76,7 +77,7 @@ def delta_for(rho: float, epsilon: float) -> float:
 
 
 def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> float:
-    """The number nearest to ``outside``, to 1e-15, where ``holds`` is true; it is true at ``inside``."""
+    """Return the number nearest to ``outside``, to 1e-15, where ``holds`` is true; it is true at ``inside``."""
     while abs(outside - inside) > 1e-15 * max(abs(outside), abs(inside)):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
@@ -91,7 +92,7 @@ def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> fl
 @proved("conversion.proof.md")
 @lru_cache(maxsize=4096)
 def epsilon_for(rho: float, delta: float) -> float:
-    """Smallest epsilon with ``delta_for(rho, epsilon) <= delta``.
+    """Return the smallest epsilon with ``delta_for(rho, epsilon) <= delta``.
 
     >>> epsilon_for(0.05, 1e-6) < epsilon_classic(0.05, 1e-6)
     True
@@ -107,7 +108,7 @@ def epsilon_for(rho: float, delta: float) -> float:
 @proved("conversion.proof.md")
 @lru_cache(maxsize=4096)
 def rho_for(epsilon: float, delta: float) -> float:
-    """Largest rho whose every mechanism is (epsilon, delta)-DP by the bound above.
+    """Return the largest rho whose every mechanism is (epsilon, delta)-DP by the bound above.
 
     >>> rho = rho_for(1.0, 1e-6)
     >>> 0.02 < rho < 0.03 and delta_for(rho, 1.0) <= 1e-6

@@ -112,13 +112,13 @@ def log_moment(law: GridLaw, order: float) -> float:
 
 
 def spread_of(law: LossLaw) -> float:
-    """Return the root of the mean square loss, about."""
+    """Return nearly the root of the mean square loss."""
     largest = float(np.abs(law.losses).max())
     return largest * max(math.sqrt(float(law.masses @ (law.losses / largest) ** 2)), 1e-3)
 
 
 def tilt_for(laws: Sequence[GridLaw], delta: float) -> float:
-    """Return the tilt at which Chernoff's bound on epsilon is least, about: any tilt is valid."""
+    """Return nearly the tilt at which Chernoff's bound on epsilon is least; any tilt is valid."""
     largest = max(float(np.abs(law.losses).max()) for law in laws)
     most = min(MAX_EXPONENT / max(largest, 1e-300), 1e6)
 

@@ -75,7 +75,7 @@ class FixedPlan:
             raise InputError("all events of a plan must have the same neighbouring relation")
 
     def compare(self, delta: float) -> dict[str, float]:
-        """epsilon at ``delta`` by each method; ``inf`` where a method can't say."""
+        """Return epsilon at ``delta`` by each method; ``inf`` where a method can't say."""
         _check_delta(delta)
         sum_epsilon, sum_delta = basic(self.events)
         return {
@@ -85,11 +85,11 @@ class FixedPlan:
         }
 
     def epsilon(self, delta: float) -> float:
-        """Least epsilon that any of the methods proves at ``delta``."""
+        """Return the least epsilon that any of the methods proves at ``delta``."""
         return min(self.compare(delta).values())
 
     def event(self, delta: float, label: str) -> ApproximateEvent:
-        """The whole plan as one (epsilon, delta) event, for a budget that has ``delta`` in reserve."""
+        """Return the whole plan as one (epsilon, delta) event, for a budget that has ``delta`` in reserve."""
         return ApproximateEvent(
             label=label,
             neighbours=self.events[0].neighbours,
@@ -100,12 +100,13 @@ class FixedPlan:
 
 
 def _check_delta(delta: object) -> None:
+    """Refuse what is no number in [0, 1)."""
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
         raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
 
 
 def _has_distribution(event: Event) -> bool:
-    """Whether a single pair of laws is known to dominate ``event``."""
+    """Return whether a single pair of laws is known to dominate ``event``."""
     if isinstance(event, GaussianEvent):
         return event.sensitivity == 1 and event.sigma <= _LARGEST_SIGMA
     return not isinstance(event, ConcentratedEvent)
@@ -113,7 +114,7 @@ def _has_distribution(event: Event) -> bool:
 
 @proved("pld.proof.md")
 def _distribution_of(event: Event) -> LossLaw | None:
-    """The law of the loss of a pair that dominates ``event``; None if there is none."""
+    """Return the law of the loss of a pair that dominates ``event``; None if there is none."""
     if not _has_distribution(event):
         return None
     if (
@@ -130,7 +131,7 @@ def _distribution_of(event: Event) -> LossLaw | None:
 
 @proved("pld.proof.md")
 def _laplace(shift: int, scale: float) -> LossLaw:
-    """Discrete Laplace noise on an integer that moves by ``shift``: the loss is (shift - 2x)/scale, x = 0, ..., shift.
+    """Return the loss law of discrete Laplace noise on an integer that moves by ``shift``: (shift - 2x)/scale.
 
     >>> law = _laplace(2, 5.0)
     >>> law.losses.tolist(), round(float(law.masses.sum()), 12)
@@ -146,7 +147,7 @@ def _laplace(shift: int, scale: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _gaussian(sigma: float) -> LossLaw:
-    """Discrete Gaussian noise on an integer that moves by 1: the loss is (1 - 2z)/(2 sigma^2), z of the noise."""
+    """Return the loss law of discrete Gaussian noise z on an integer that moves by 1: (1 - 2z)/(2 sigma^2)."""
     most = math.ceil(39 * sigma) + 1  # beyond, less mass than ``UNDERFLOW``
     z = np.arange(-most, most + 1)
     masses = np.exp(-((z / sigma) ** 2) / 2)
@@ -155,7 +156,7 @@ def _gaussian(sigma: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _response(epsilon: float, delta: float) -> LossLaw:
-    """Randomised response that tells all with probability ``delta``.
+    """Return the loss law of randomised response that tells all with probability ``delta``.
 
     >>> law = _response(0.1, 0.0)
     >>> round(float((law.masses * (law.losses > 0)).sum()), 6)
@@ -167,7 +168,7 @@ def _response(epsilon: float, delta: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _composed(events: Sequence[Event], delta: float) -> float:
-    """epsilon at ``delta`` for events that all have a distribution."""
+    """Return epsilon at ``delta`` for events that all have a distribution."""
     groups: dict[tuple[tuple[str, Any], ...], list[Event]] = {}
     for event in events:
         groups.setdefault(_parameters(event), []).append(event)
@@ -181,13 +182,13 @@ def _composed(events: Sequence[Event], delta: float) -> float:
 
 
 def _parameters(event: Event) -> tuple[tuple[str, Any], ...]:
-    """What decides an event's distribution: its kind and everything but its label."""
+    """Return what decides an event's distribution: its kind and everything but its label."""
     return tuple(sorted((name, value) for name, value in event.to_dict().items() if name != "label"))
 
 
 @proved("pld.proof.md")
 def _numerical(events: Sequence[Event], delta: float) -> float:
-    """Best epsilon at ``delta`` with distributions where there are any and the sum of rho for the rest."""
+    """Return the best epsilon at ``delta`` with distributions where there are any and the sum of rho for the rest."""
     without = [event for event in events if not _has_distribution(event)]
     ranged: list[Event] = [event for event in events if isinstance(event, BoundedRangeEvent)]
     best = math.inf

@@ -1,13 +1,19 @@
-"""Other budgets that the same rows may have: ledgers in the same folder, and other data sets charged for the same file.
+"""Other budgets that the same rows may have: in this ledger, or in another one in the same folder.
 
-One data set in two ledgers has two budgets, and no ledger knows of another. What is compared is public: names of data
-sets, and names of files as the entries note them. No row is read. A file that can't be read as a ledger is passed over,
-and only SQLite ledgers are looked at: a server's other databases are not ours to open.
+One data set under two names, or in two ledgers, has two budgets, and no ledger knows of another. What is compared is
+public: names of data sets, and names of files as the entries note them. No row is read. A file that can't be read as a
+ledger is passed over, and only SQLite ledgers are looked at: a server's other databases are not ours to open.
+
+Two names look alike if they have the same skeleton: no case, no accents, no blanks or dashes (unless they part two
+digits), one letter for those that are drawn alike in Latin, Greek and Cyrillic script, and one for I, l and 1 and for O
+and 0. Compatibility forms (full-width letters, ligatures) count as what they stand for.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,8 +22,10 @@ from urllib.parse import quote
 
 from dpcausal.core.errors import BeforeCharge, LedgerError
 from dpcausal.privacy.ledger.chain import canonical
-from dpcausal.privacy.ledger.lookalikes import skeleton
-from dpcausal.privacy.ledger_files import sqlite_files
+
+ENDINGS = (".db", ".sqlite", ".sqlite3")
+MOST_FILES = 50  # of a folder that are looked at, by name
+MAGIC = b"SQLite format 3\0"
 
 
 class SecondBudget(BeforeCharge):
@@ -96,6 +104,7 @@ def charged_beside(ledgers: Iterable[Path], file: str) -> list[OtherBudget]:
 
 
 def _file(url: str) -> Path | None:
+    """Return the file of an SQLite ledger's address; None for others."""
     from dpcausal.privacy.ledger.connection import parse  # late: SQLAlchemy only where a ledger is named
 
     try:
@@ -106,15 +115,17 @@ def _file(url: str) -> Path | None:
 
 
 def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the SQLite files of these folders besides our own ledger."""
     return (path for path in sqlite_files(folders) if path != own.resolve())
 
 
 def _names(path: Path) -> list[str]:
+    """Return the data sets of a ledger's file."""
     return [name for (name,) in _rows(path, "SELECT dataset FROM dpcausal_entries WHERE kind = 'create'")]
 
 
 def _charged_for(path: Path, file: str) -> list[str]:
-    """The data sets whose entries note the file, in the order of their first charge."""
+    """Return the data sets whose entries note the file, in the order of their first charge."""
     if not file:
         return []
     noted = canonical({"file": file})[1:-1]  # as it stands in the note
@@ -123,9 +134,66 @@ def _charged_for(path: Path, file: str) -> list[str]:
 
 
 def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
+    """Return what a query finds in a ledger's file; nothing where it can't be read."""
     try:
         location = f"file:{quote(str(path))}?mode=ro"
         with closing(sqlite3.connect(location, uri=True, timeout=0.2)) as connection:
             return connection.execute(query, values).fetchall()
     except sqlite3.Error:  # no ledger, or one that can't be read now
         return []
+
+
+def sqlite_files(folders: Iterable[Path]) -> Iterator[Path]:
+    """Return the SQLite files of these folders, each once, by name; what can't be read is passed over."""
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        try:
+            files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
+        except OSError:  # not ours to read
+            continue
+        yield from (path for path in files[:MOST_FILES] if path.is_file() and _is_sqlite(path))
+
+
+def _is_sqlite(path: Path) -> bool:
+    """Return whether a file begins as SQLite files do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+# after case is taken away, so capitals that look alike are here by their small letters
+_ALIKE = str.maketrans(
+    "авеѕіјкмнорстухѵԁһԛԝԍӏ" + "αβγεζηικμνορτυχωϲϳ" + "ıɑɡℓø" + "01i|",
+    "abesijkmhopctyxvdhqwgl" + "abyezhikmnoptyxwcj" + "iaglo" + "olll",
+)
+_SEPARATORS = re.compile(r"(?<![0-9])[\s_.\-]+|[\s_.\-]+(?![0-9])")
+_BETWEEN_DIGITS = re.compile(r"[\s_.\-]+")
+
+
+def skeleton(name: str) -> str:
+    """Return a name without what a person would not tell apart.
+
+    >>> skeleton("Cohort 2"), skeleton("cohort2"), skeleton("co\N{CYRILLIC SMALL LETTER ER}hort 1-2")
+    ('cohort2', 'cohort2', 'cophortl-2')
+    """
+    wide = unicodedata.normalize("NFKD", name).casefold()
+    wide = unicodedata.normalize("NFKD", wide)
+    letters = ["-" if unicodedata.category(c) == "Pd" else c for c in wide if not _unseen(c)]
+    parted = _BETWEEN_DIGITS.sub("-", _SEPARATORS.sub("", "".join(letters)))
+    return parted.translate(_ALIKE).translate(_ALIKE)  # an i that came from another script is an l, too
+
+
+def _unseen(character: str) -> bool:
+    """Return whether a character is an accent or has no width."""
+    return unicodedata.category(character) in ("Mn", "Me", "Cf")
+
+
+def lookalike(name: str, known: Iterable[str]) -> str | None:
+    """Return the first of the known names, in order, that is another one and looks like this.
+
+    >>> lookalike("Cohort", ["cohort", "survey"]), lookalike("cohort", ["cohort"])
+    ('cohort', None)
+    """
+    wanted = skeleton(name)
+    return next((one for one in sorted(known) if one != name and skeleton(one) == wanted), None)

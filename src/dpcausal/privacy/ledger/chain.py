@@ -10,10 +10,8 @@ tail cut off; a sum that is not the sum of its charges; a total passed.
 the last one. Note ``head`` somewhere else now and then, and give it to ``verify``: a chain rewritten since then
 does not hold it any more.
 
-What a data set's entries come to: total, spent, left, and what all its releases together promise, in words.
-
-**Guarantee behind the words**: releases of one data set have one relation and their epsilons and deltas add up, so all
-of them together are (spent epsilon, spent delta)-DP for it (``store.py``).
+``Account`` is what the entries of a data set come to. Its releases have one relation and their epsilons and deltas add
+up, so all of them together are (spent epsilon, spent delta)-DP for it (``store.py``).
 """
 
 from __future__ import annotations
@@ -52,20 +50,20 @@ class Entry:
     hash: str = ""
 
     def sealed(self) -> Entry:
-        """This entry with its right hash."""
+        """Return this entry with its right hash."""
         fields = asdict(self)
         del fields["hash"]
         return replace(self, hash=hashlib.sha256(canonical(fields).encode()).hexdigest())
 
     def intact(self) -> bool:
-        """Whether the hash is that of the content."""
+        """Return whether the hash is that of the content."""
         try:
             return self.hash == self.sealed().hash
         except (TypeError, ValueError):  # something in a column that JSON can't hold
             return False
 
     def says_the_same(self, other: Entry) -> bool:
-        """Whether both record the same release with the same cost, whenever and wherever they stand."""
+        """Return whether both record the same release with the same cost, at any time and place in the chain."""
 
         def content(entry: Entry) -> tuple[object, ...]:
             amounts = exact(entry.epsilon), exact(entry.delta)
@@ -74,7 +72,7 @@ class Entry:
         return content(self) == content(other)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON; the note as an object."""
+        """Return plain data, for JSON; the note as an object."""
         return asdict(self) | {"note": json.loads(self.note)}
 
 
@@ -92,12 +90,12 @@ class Verification:
 
 
 def canonical(value: Mapping[str, Any]) -> str:
-    """JSON with one spelling: sorted keys, no blanks, ASCII."""
+    """Return JSON with one spelling: sorted keys, no blanks, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def genesis(identity: str, version: int) -> str:
-    """The hash before the first entry."""
+    """Return the hash before the first entry."""
     return hashlib.sha256(f"dpcausal ledger {version} {identity}".encode()).hexdigest()
 
 
@@ -132,7 +130,7 @@ def check_chain(
 
 
 def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Entry | None) -> str | None:
-    """What is wrong with one entry, given those before it; None if nothing."""
+    """Return what is wrong with one entry, given those before it; None if nothing."""
     if entry.seq != seq:
         return f"numbered {entry.seq}: an entry was taken out, put in or moved"
     if entry.previous != previous:
@@ -161,7 +159,7 @@ def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Ent
 def first_entry(
     dataset: str, epsilon: float, delta: float, note: str, seq: int, previous: str, time: str
 ) -> Entry:
-    """The entry that creates a data set with its total."""
+    """Return the entry that creates a data set with its total."""
     zero = str(ZERO)
     return Entry(
         seq=seq,
@@ -199,7 +197,7 @@ class Account:
 
 
 def account(total: Entry, last: Entry, releases: int) -> Account:
-    """The account after the entry ``last``; ``total`` is the entry that created the data set."""
+    """Return the account after the entry ``last``; ``total`` is the entry that created the data set."""
     cap = exact(total.epsilon), exact(total.delta)
     spent = exact(last.spent_epsilon), exact(last.spent_delta)
     return Account(

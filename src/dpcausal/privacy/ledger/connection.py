@@ -1,15 +1,11 @@
-"""No journal is left beside an SQLite ledger when a process that charged it ends.
-
-Between commits the rollback journal is kept, its header zeroed (``PERSIST`` in ``connection.py``: deleting it at every
-commit takes several times as long and makes nothing safer). At the end of the process it goes: ``journal_mode=DELETE``
-has SQLite delete it, under a RESERVED lock and after rolling back what a killed writer left, so never one in use. Where
-that can't be had at once the file stays, as it does after a kill; the next writer uses it.
-
-From a ledger URL to transactions: durable, serialised, retried where that is safe, with errors in one line.
+"""From a ledger URL to transactions: durable, serialised, retried where that is safe, with errors in one line.
 
 **SQLite** (``sqlite:///file.db``): ``BEGIN IMMEDIATE`` lets one writer in at a time. ``synchronous=EXTRA`` makes a
-commit survive power loss; the rollback journal is kept (``PERSIST``: 4 ms a commit where deleting it took 15 ms) until
-the process ends (``privacy/ledger/connection.py``). What a killed writer left half done is rolled back by the next.
+commit survive power loss. What a killed writer left half done is rolled back by the next. Between commits the rollback
+journal remains, its header zeroed (``PERSIST``: 4 ms a commit where deleting it took 15 ms, and nothing is safer then).
+At the end of a process that charged it is removed: ``journal_mode=DELETE`` has SQLite delete it, under a RESERVED lock
+and after rolling back what a killed writer left, so never one in use. Where that can't be had at once the file remains,
+as it does after a kill; the next writer uses it.
 **PostgreSQL** (``postgresql://user@host/db``): ``SERIALIZABLE``, and an exclusive lock on the state row's table as
 the first statement, so that waiting writers see each other's commits instead of failing; ``synchronous_commit`` on.
 
@@ -48,7 +44,7 @@ _written: dict[Path, tuple[int, bytes]] = {}  # ledger file -> process that char
 
 
 def remove_journal_at_exit(path: Path) -> None:
-    """Remember that this process has written to the ledger at ``path``."""
+    """Have the journal of the ledger at ``path`` removed when this process, which wrote to it, ends."""
     if not _written:
         atexit.register(_at_exit)
     _written[path] = process.token()
@@ -64,6 +60,7 @@ def remove_idle_journal(path: Path) -> None:
 
 
 def _at_exit() -> None:
+    """Delete the journals of ledgers that this process wrote to."""
     for path, writer in _written.items():
         if writer == process.token():
             remove_idle_journal(path)
@@ -100,7 +97,7 @@ class Database:
         return self._url.get_backend_name() == "sqlite"
 
     def make_file(self) -> None:
-        """An empty SQLite file that only its owner can read, unless there is one; nothing for PostgreSQL."""
+        """Make an empty SQLite file that only its owner can read, unless there is one; nothing for PostgreSQL."""
         if not self.is_sqlite:
             return
         try:
@@ -123,7 +120,7 @@ class Database:
         patience: float | None = None,
         level: str | None = None,
     ) -> T:
-        """``work`` in one transaction, again after a passing fault, until it is committed or patience ends.
+        """Do ``work`` in one transaction, again after a passing fault, until it is committed or patience ends.
 
         ``level`` is PostgreSQL's isolation level: SERIALIZABLE for writes, REPEATABLE READ for reads by default.
         """
@@ -158,15 +155,15 @@ class Database:
             pause = min(2 * pause, 0.5)
 
     def _diagnose(self, error: SQLAlchemyError) -> tuple[str, bool]:
-        """One line for a person, and whether trying again can help."""
+        """Return one line for a person, and whether trying again can help."""
         cause = error.orig if isinstance(error, DBAPIError) else None
         code = getattr(cause, "sqlite_errorcode", None)
         if isinstance(cause, sqlite3.Error):
             primary = code & 0xFF if isinstance(code, int) else None
             if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 return f"the ledger {self.name} is busy: another process holds it", True
-            said = _SQLITE_LINES.get(primary or 0, f"failed: {_one_line(cause)}")
-            return f"the ledger {self.name} {said}", False
+            line = _SQLITE_LINES.get(primary or 0, f"failed: {_one_line(cause)}")
+            return f"the ledger {self.name} {line}", False
         state = getattr(cause, "sqlstate", None)
         line = f"the ledger {self.name} failed: {without_secrets(_one_line(cause or error), self._text)}"
         if isinstance(error, DBAPIError) and (
@@ -182,7 +179,7 @@ def _hang_up(engine: Engine, owner: list[tuple[int, bytes]]) -> None:
 
 
 def parse(text: str) -> URL:
-    """The URL, checked: SQLite with a file, or PostgreSQL."""
+    """Return the URL of a ledger; refuse what is neither SQLite with a file nor PostgreSQL."""
     scheme, separator, rest = text.partition("://")
     if not separator:
         file = text.endswith((".db", ".sqlite")) and not set("@:=") & set(text)  # those come with a login
@@ -208,6 +205,7 @@ def parse(text: str) -> URL:
 
 
 def _one_line(error: object) -> str:
+    """Return an error as one line."""
     return " ".join(str(error).split())[:300]
 
 

@@ -27,11 +27,10 @@ from sqlalchemy import Connection, func, select
 from dpcausal.core.display import display
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled as as_the_reader_spells
+from dpcausal.core.spelling import spelled
 from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
-from dpcausal.privacy.ledger import tables as rows
-from dpcausal.privacy.ledger.beside import SecondBudget, other_budgets
+from dpcausal.privacy.ledger.beside import SecondBudget, lookalike, other_budgets
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
     Account,
@@ -44,7 +43,6 @@ from dpcausal.privacy.ledger.chain import (
     genesis,
 )
 from dpcausal.privacy.ledger.connection import Database
-from dpcausal.privacy.ledger.lookalikes import lookalike, spelled
 from dpcausal.privacy.ledger.tables import entries
 
 DECISION = "a new budget is the decision of whoever is answerable for the data"
@@ -141,7 +139,7 @@ class Ledger:
                 raise LedgerError(f"{database.name} holds no ledger: make one with dpcausal ledger create")
             database.run(tables.create, write=True, level="READ COMMITTED")
         ledger = cls(database)
-        database.run(lambda connection: rows.read_state(connection, ledger.name), write=False)
+        database.run(lambda connection: tables.read_state(connection, ledger.name), write=False)
         return ledger
 
     def create(
@@ -192,19 +190,19 @@ class Ledger:
         )
 
         def work(connection: Connection) -> Entry:
-            now = rows.lock(connection, self.name)
+            now = tables.lock(connection, self.name)
             entry = first_entry(dataset, epsilon, delta, note, now.entries + 1, now.head, _time())
-            old = rows.find(connection, entries.c.release == entry.release)
+            old = tables.find(connection, entries.c.release == entry.release)
             if old is None:
-                other = None if similar_name else lookalike(dataset, rows.names(connection))
+                other = None if similar_name else lookalike(dataset, tables.names(connection))
                 if other is None:
-                    return rows.append(connection, entry)
+                    return tables.append(connection, entry)
                 raise LedgerError(
-                    f"the ledger {self.name} has a data set {spelled(other)}, and {spelled(dataset)} looks like it: "
+                    f"the ledger {self.name} has a data set {other!a}, and {dataset!a} looks like it: "
                     "one data set under two names has two budgets; if it is another one, say so (--similar-name, or "
                     "similar_name=True)"
                 )
-            found = account(*rows.first_and_last(connection, self.name, dataset), 0)
+            found = account(*tables.first_and_last(connection, self.name, dataset), 0)
             raise LedgerError(
                 f"the ledger {self.name} has a data set {dataset!r} already: total epsilon {found.epsilon:.6g}, delta "
                 f"{found.delta:.6g} ({found.neighbours}); left {found.left_text()}; a total can't be changed"
@@ -259,13 +257,13 @@ class Ledger:
         text = canonical({"neighbours": relation.value, **(note or {})})
 
         def work(connection: Connection) -> Entry:
-            now = rows.lock(connection, self.name)
-            total, last = rows.first_and_last(connection, self.name, dataset)
-            rows.check_tail(connection, self.name, now)
+            now = tables.lock(connection, self.name)
+            total, last = tables.first_and_last(connection, self.name, dataset)
+            tables.check_tail(connection, self.name, now)
             self._totals[dataset] = total
             allowed = total.to_dict()["note"]["neighbours"]
             if allowed != relation.value:
-                how = as_the_reader_spells(f"--neighbours {allowed}", f"neighbours={allowed!r}")
+                how = spelled(f"--neighbours {allowed}", f"neighbours={allowed!r}")
                 raise LedgerError(
                     f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}: ask with {how}. One "
                     f"set of people has one relation for all releases, ever: one that needs {relation.value} is "
@@ -286,13 +284,13 @@ class Ledger:
                 note=text,
                 previous=now.head,
             ).sealed()
-            old = rows.find(connection, entries.c.release == release)
+            old = tables.find(connection, entries.c.release == release)
             if old is not None:
                 if old.intact() and old.says_the_same(entry):
                     return old
                 raise LedgerError(f"release {release!r} was charged before with another content")
             refuse_overdraft(total, last, epsilon, delta)
-            return rows.append(connection, entry)
+            return tables.append(connection, entry)
 
         return self._database.run(work, write=True)
 
@@ -308,8 +306,8 @@ class Ledger:
         """
 
         def work(connection: Connection) -> None:
-            rows.read_state(connection, self.name)
-            refuse_overdraft(*rows.first_and_last(connection, self.name, dataset), epsilon, delta)
+            tables.read_state(connection, self.name)
+            refuse_overdraft(*tables.first_and_last(connection, self.name, dataset), epsilon, delta)
 
         self._database.run(work, write=False)
 
@@ -318,7 +316,7 @@ class Ledger:
 
         def work(connection: Connection) -> list[Entry]:
             query = select(entries).where(entries.c.dataset == dataset).order_by(entries.c.seq.desc())
-            return [rows.as_entry(row) for row in connection.execute(query.limit(most))]
+            return [tables.as_entry(row) for row in connection.execute(query.limit(most))]
 
         return self._database.run(work, write=False)
 
@@ -331,7 +329,7 @@ class Ledger:
         """Return total, spent and left of every data set, or of the one that is named."""
 
         def work(connection: Connection) -> list[Account]:
-            rows.read_state(connection, self.name)
+            tables.read_state(connection, self.name)
             counts = (
                 select(entries.c.dataset, func.count())
                 .group_by(entries.c.dataset)
@@ -340,11 +338,11 @@ class Ledger:
             if dataset is not None:
                 counts = counts.where(entries.c.dataset == dataset)
             found = [
-                account(*rows.first_and_last(connection, self.name, name), count - 1)
+                account(*tables.first_and_last(connection, self.name, name), count - 1)
                 for name, count in connection.execute(counts).all()
             ]
             if dataset is not None and not found:
-                raise rows.unknown(connection, self.name, dataset)
+                raise tables.unknown(connection, self.name, dataset)
             return found
 
         return self._database.run(work, write=False)
@@ -353,13 +351,13 @@ class Ledger:
         """Return every entry, or those of the data set that is named, oldest first."""
 
         def work(connection: Connection) -> list[Entry]:
-            rows.read_state(connection, self.name)
+            tables.read_state(connection, self.name)
             query = select(entries).order_by(entries.c.seq)
             if dataset is not None:
                 query = query.where(entries.c.dataset == dataset)
-            found = [rows.as_entry(row) for row in connection.execute(query)]
+            found = [tables.as_entry(row) for row in connection.execute(query)]
             if dataset is not None and not found:
-                raise rows.unknown(connection, self.name, dataset)
+                raise tables.unknown(connection, self.name, dataset)
             return found
 
         return self._database.run(work, write=False)
@@ -379,8 +377,8 @@ class Ledger:
         """
 
         def work(connection: Connection) -> Verification:
-            now = rows.read_state(connection, self.name)
-            chain = map(rows.as_entry, connection.execute(select(entries).order_by(entries.c.seq)))
+            now = tables.read_state(connection, self.name)
+            chain = map(tables.as_entry, connection.execute(select(entries).order_by(entries.c.seq)))
             start = genesis(now.identity, now.format)
             return check_chain(chain, start, now.entries, now.head, head)
 
@@ -388,4 +386,5 @@ class Ledger:
 
 
 def _time() -> str:
+    """Return the time now, in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -3,7 +3,7 @@
 ``dpcausal_ledger`` has one row: format, identity, number of entries, last hash. ``dpcausal_entries`` only grows.
 Triggers refuse changes by accident or by a careless hand; the hash chain finds those made around them.
 
-Reading and writing single rows of an open ledger, and refusing what can't be trusted.
+The functions read and write single rows of an open ledger, and refuse what can't be trusted.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from sqlalchemy import (
 )
 
 from dpcausal.core.errors import LedgerError, did_you_mean
+from dpcausal.privacy.ledger.beside import lookalike
 from dpcausal.privacy.ledger.chain import CREATE, Entry, genesis
-from dpcausal.privacy.ledger.lookalikes import lookalike, spelled
 
 FORMAT = 1
 
@@ -98,7 +98,7 @@ TRIGGERS = {
 
 
 def exists(connection: Connection) -> bool:
-    """Whether the database holds a ledger."""
+    """Return whether the database holds a ledger."""
     return inspect(connection).has_table(state.name)
 
 
@@ -120,12 +120,12 @@ def create(connection: Connection) -> None:
 
 
 def altered(ledger: str) -> LedgerError:
-    """The error for a row that does not fit its hash."""
+    """Return the error for a row that does not fit its hash."""
     return LedgerError(f"the ledger {ledger} was altered: run dpcausal ledger verify; nothing was charged")
 
 
 def read_state(connection: Connection, ledger: str) -> Row[Any]:
-    """Format, identity, number of entries and last hash; refuses a format newer than ours."""
+    """Return format, identity, number of entries and last hash; refuses a format newer than ours."""
     row = connection.execute(select(state)).one_or_none()
     if row is None:
         raise LedgerError(f"the ledger {ledger} lost its state row: it can't be trusted")
@@ -138,7 +138,7 @@ def read_state(connection: Connection, ledger: str) -> Row[Any]:
 
 
 def lock(connection: Connection, ledger: str) -> Row[Any]:
-    """The state, with all other writers kept out until commit (SQLite did that at BEGIN IMMEDIATE)."""
+    """Return the state, with all other writers kept out until commit (SQLite did that at BEGIN IMMEDIATE)."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(
             "LOCK TABLE dpcausal_ledger IN EXCLUSIVE MODE"
@@ -147,18 +147,18 @@ def lock(connection: Connection, ledger: str) -> Row[Any]:
 
 
 def as_entry(row: Row[Any]) -> Entry:
-    """A row of the entries table as a value."""
+    """Return a row of the entries table as a value."""
     return Entry(**row._mapping)
 
 
 def find(connection: Connection, condition: Any) -> Entry | None:
-    """The one entry that meets ``condition``, if there is one."""
+    """Return the one entry that meets ``condition``, if there is one."""
     row = connection.execute(select(entries).where(condition)).one_or_none()
     return None if row is None else as_entry(row)
 
 
 def first_and_last(connection: Connection, ledger: str, dataset: str) -> tuple[Entry, Entry]:
-    """The entry that created ``dataset`` and its newest one, both checked against their hashes."""
+    """Return the entry that created ``dataset`` and its newest one, both checked against their hashes."""
     first = find(connection, entries.c.release == f"{CREATE}:{dataset}")
     if first is None:
         raise unknown(connection, ledger, dataset)
@@ -184,16 +184,14 @@ def append(connection: Connection, entry: Entry) -> Entry:
 
 
 def unknown(connection: Connection, ledger: str, dataset: str) -> LedgerError:
-    """The error for a data set that isn't there, with the nearest name that is."""
+    """Return the error for a data set that isn't there, with the nearest name that is."""
     known = names(connection)
     alike = lookalike(dataset, known)
     if alike is not None:
-        return LedgerError(
-            f"the ledger {ledger} has no data set {spelled(dataset)}: did you mean {spelled(alike)}?"
-        )
+        return LedgerError(f"the ledger {ledger} has no data set {dataset!a}: did you mean {alike!a}?")
     return LedgerError(f"the ledger {ledger} has no data set {dataset!r}{did_you_mean(dataset, known)}")
 
 
 def names(connection: Connection) -> Sequence[str]:
-    """The names of all data sets."""
+    """Return the names of all data sets."""
     return connection.execute(select(entries.c.dataset).where(entries.c.kind == CREATE)).scalars().all()

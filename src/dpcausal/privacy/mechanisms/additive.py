@@ -42,7 +42,7 @@ SHORT = 32  # arrays up to this length are rounded number by number
 
 @proved("additive.proof.md")
 def laplace_scale(sensitivity: float, epsilon: float) -> float:
-    """The least float b with sensitivity/b <= epsilon."""
+    """Return the least float b with sensitivity/b <= epsilon."""
     return rounded_up(Fraction(sensitivity) / Fraction(epsilon))
 
 
@@ -84,12 +84,12 @@ class Laplace:
         return self.steps[1] * self.on.step
 
     def event(self, label: str) -> LaplaceEvent:
-        """What a release costs, as data."""
+        """Return the event that states what a release costs."""
         sensitivity, scale = self.steps
         return LaplaceEvent(label=label, neighbours=self.neighbours, sensitivity=sensitivity, scale=scale)
 
     def sample(self, value: ArrayLike) -> NDArray[np.float64]:
-        """``value`` with noise: a number for a number, else an array of the same shape. Charge the event first."""
+        """Return ``value`` with noise: a number for a number, an array for an array. Charge the event first."""
         if self.size == 1 and isinstance(value, int | float):  # the same, faster
             steps = self.on.to_integer(value) + noise.discrete_laplace(self.steps[1])
             noisy: NDArray[np.float64] = np.multiply(steps, self.on.step)
@@ -108,7 +108,7 @@ class Laplace:
 
 @proved("additive.proof.md")
 def gaussian_sigma(sensitivity: float, rho: float) -> float:
-    """A float sigma with sensitivity^2/(2 sigma^2) <= rho, a few units in the last place above the least."""
+    """Return a float sigma with sensitivity^2/(2 sigma^2) <= rho, a few units in the last place above the least."""
     sigma = sensitivity / math.sqrt(2 * rho)
     while (
         Fraction(sensitivity) ** 2 > 2 * Fraction(rho) * Fraction(sigma) ** 2
@@ -156,12 +156,12 @@ class Gaussian:
         return self.steps[1] * self.on.step
 
     def event(self, label: str) -> GaussianEvent:
-        """What a release costs, as data."""
+        """Return the event that states what a release costs."""
         sensitivity, sigma = self.steps
         return GaussianEvent(label=label, neighbours=self.neighbours, sensitivity=sensitivity, sigma=sigma)
 
     def sample(self, value: ArrayLike) -> NDArray[np.float64]:
-        """``value`` with noise: a number for a number, else an array of the same shape. Charge the event first."""
+        """Return ``value`` with noise: a number for a number, an array for an array. Charge the event first."""
         if self.size == 1 and isinstance(value, int | float):  # the same, faster
             steps = self.on.to_integer(value) + noise.discrete_gaussian(self.steps[1])
             noisy: NDArray[np.float64] = np.multiply(steps, self.on.step)

@@ -46,7 +46,7 @@ class Grid:
 
     @classmethod
     def fitting(cls, sensitivity: float, size: int = 1, norm: int = 1) -> Grid:
-        """The default grid: a public function of the sensitivity and the number of coordinates.
+        """Return the default grid: a public function of the sensitivity and the number of coordinates.
 
         >>> Grid.fitting(1.0)
         Grid(step=0.000244140625, exact=False)
@@ -55,7 +55,7 @@ class Grid:
 
     @proved("base.proof.md")
     def to_integers(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Nearest grid points, ties upward; NaN to 0, clamped to +-2^52 steps."""
+        """Return the nearest grid points, ties upward; NaN to 0, clamped to +-2^52 steps."""
         scaled = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
         with np.errstate(over="ignore", under="ignore"):
             scaled = np.clip(scaled / self.step, -LARGEST, LARGEST)
@@ -64,7 +64,7 @@ class Grid:
 
     @proved("base.proof.md")
     def to_integer(self, value: float) -> int:
-        """``to_integers`` of one number, forty times faster."""
+        """Return ``to_integers`` of one number, forty times faster."""
         scaled = float(value) / self.step
         if scaled != scaled:
             return 0
@@ -73,12 +73,12 @@ class Grid:
         return below + (scaled - below >= 0.5)
 
     def to_values(self, integers: ArrayLike) -> NDArray[np.float64]:
-        """The values that grid points stand for."""
+        """Return the values that grid points stand for."""
         return np.asarray(integers, dtype=np.float64) * self.step
 
     @proved("base.proof.md")
     def sensitivity(self, sensitivity: float, size: int = 1, norm: int = 1) -> float:
-        """Sensitivity in steps of ``size`` rounded values of lp sensitivity ``sensitivity`` (``norm`` p).
+        """Return the sensitivity in steps of ``size`` rounded values of lp sensitivity ``sensitivity`` (``norm`` p).
 
         >>> Grid(0.25).sensitivity(1.0), Grid(1.0, exact=True).sensitivity(2.0)
         (5.0, 2.0)
@@ -97,7 +97,7 @@ INTEGERS = Grid(1.0, exact=True)  # for counts
 
 
 def rounded_up(number: Fraction) -> float:
-    """The least float64 not below ``number``.
+    """Return the least float64 not below ``number``.
 
     >>> rounded_up(Fraction(1, 3)) >= Fraction(1, 3)
     True
@@ -122,20 +122,20 @@ class Mechanism(Protocol[Value, Released]):
     """A frozen value with an event (what it costs) and a sample (the effect)."""
 
     def event(self, label: str) -> Event:
-        """What a release costs, as data."""
+        """Return the event that states what a release costs."""
 
     def sample(self, value: Value) -> Released:
-        """One noisy answer."""
+        """Return one noisy answer."""
 
 
 class Interactive(Protocol[Session]):
     """A mechanism that answers several questions for one charge."""
 
     def event(self, label: str) -> Event:
-        """What the whole session costs, as data."""
+        """Return the event that states what the whole session costs."""
 
     def start(self, threshold: float) -> Session:
-        """A fresh session."""
+        """Return a fresh session."""
 
 
 def release(mechanism: Mechanism[Value, Released], budget: Charger, label: str, value: Value) -> Released:

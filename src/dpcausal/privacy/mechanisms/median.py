@@ -70,19 +70,19 @@ class Range:
             raise InputError(f"at most 2^40 cells, not {self.cells}")
 
     def to_points(self, values: ArrayLike) -> NDArray[np.int64]:
-        """The nearest grid point of each value, sorted; a map of each value alone, so it costs nothing."""
+        """Return the nearest grid point of each value, sorted; a map of each value alone, so it costs nothing."""
         floats = np.nan_to_num(np.asarray(values, dtype=np.float64).ravel(), nan=self.lower)
         share = (np.clip(floats, self.lower, self.upper) - self.lower) / (self.upper - self.lower)
         return np.sort(np.clip(np.rint(share * self.cells), 0, self.cells).astype(np.int64))
 
     def to_value(self, point: float) -> float:
-        """The value of a grid point, clamped to the range."""
+        """Return the value of a grid point, clamped to the range."""
         share = min(max(point / self.cells, 0.0), 1.0)
         return self.lower + share * (self.upper - self.lower)
 
 
 def median_runs(points: NDArray[np.int64], cells: int) -> list[tuple[int, int, int]]:
-    """Runs of grid points with equal score, as (first point, width, twice the distance); covers 0..cells."""
+    """Return runs of grid points with equal score, as (first point, width, twice the distance); covers 0..cells."""
     n = int(points.size)
     values, counts = np.unique(points, return_counts=True)
     runs, below, start = [], 0, 0
@@ -119,18 +119,18 @@ class ExponentialMedian:
         return Range(self.lower, self.upper, self.cells)
 
     def event(self, label: str) -> BoundedRangeEvent:
-        """What a release costs, as data."""
+        """Return the event that states what a release costs."""
         return BoundedRangeEvent(
             label=label, neighbours=self.neighbours, mechanism="exponential-median", cost=self.epsilon
         )
 
     def exponents(self, runs: list[tuple[int, int, int]]) -> list[Fraction]:
-        """epsilon dist/2 of each run."""
+        """Return epsilon dist/2 of each run."""
         return [Fraction(self.epsilon) * twice / 4 for _, _, twice in runs]
 
     @proved("median.proof.md")
     def sample(self, values: ArrayLike) -> float:
-        """A noisy median. Charge the event first."""
+        """Return a noisy median. Charge the event first."""
         points = self.on.to_points(values)
         if points.size == 0:
             raise InputError("a median needs at least one value")
@@ -153,7 +153,7 @@ class Admissible(NamedTuple):
 
 @proved("median.proof.md")
 def admissible(kind: str, epsilon: float, delta: float | None) -> Admissible:
-    """(alpha, beta) of a kind of noise; refuses an epsilon for which the proof's inequality fails."""
+    """Return (alpha, beta) of a kind of noise; refuses an epsilon for which the proof's inequality fails."""
     if kind == "cauchy":
         return Admissible(epsilon / 2, epsilon / 2)
     assert delta is not None
@@ -175,7 +175,7 @@ def admissible(kind: str, epsilon: float, delta: float | None) -> Admissible:
 
 @proved("median.proof.md")
 def largest_weighted(above: NDArray[np.int64], below: NDArray[np.int64], beta: float) -> float:
-    """The largest e^(-k beta) (above_i - below_j) with k = i + j - 1 >= 0."""
+    """Return the largest e^(-k beta) (above_i - below_j) with k = i + j - 1 >= 0."""
     weights = np.array([0.0, *(math.exp(-k * beta) for k in range(above.size + below.size - 2))])
     rows_of_weights = np.lib.stride_tricks.sliding_window_view(weights, below.size)
     upper, lower = above.astype(np.float64), below.astype(np.float64)  # exact: at most 2^40
@@ -188,14 +188,14 @@ def largest_weighted(above: NDArray[np.int64], below: NDArray[np.int64], beta: f
 
 @proved("median.proof.md")
 def smooth_sensitivity(points: NDArray[np.int64], cells: int, beta: float) -> float:
-    """S(x) for sorted ``points`` in 0..cells, an odd number of them."""
+    """Return the smooth sensitivity S(x) for sorted ``points`` in 0..cells, an odd number of them."""
     middle = points.size // 2
     return largest_weighted(np.append(points[middle:], cells), np.append(points[middle::-1], 0), beta)
 
 
 @proved("median.proof.md")
 def rung(target: float, beta: float) -> float:
-    """The smallest 16 e^(beta j), j = 0, 1, ..., that is at least ``target``."""
+    """Return the smallest 16 e^(beta j), j = 0, 1, ..., that is at least ``target``."""
     j = max(0, math.ceil(math.log(max(target / LOWEST_RUNG, 1.0)) / beta) - 2)
     while LOWEST_RUNG * math.exp(beta * j) < target:
         j += 1
@@ -240,7 +240,7 @@ class SmoothMedian:
         return admissible(self.noise, self.epsilon, self.delta)
 
     def scale(self, points: NDArray[np.int64]) -> float:
-        """Scale of the noise in grid steps. Depends on data: never released."""
+        """Return the scale of the noise in grid steps. Depends on data: never released."""
         alpha, beta = self.admissible
         spread = smooth_sensitivity(points, self.cells, beta * (1 - 2 * SLACK))
         return rung(spread / (alpha * (1 - SLACK)), beta * (1 - SLACK))
@@ -251,7 +251,7 @@ class SmoothMedian:
         return f"smooth-median-{self.noise}"
 
     def event(self, label: str) -> ApproximateEvent | PureEvent:
-        """What a release costs, as data."""
+        """Return the event that states what a release costs."""
         if self.delta is None:
             return PureEvent(label=label, neighbours=self.neighbours, mechanism=self.name, cost=self.epsilon)
         return ApproximateEvent(
@@ -259,7 +259,7 @@ class SmoothMedian:
         )
 
     def sample(self, values: ArrayLike) -> float:
-        """A noisy median. Charge the event first."""
+        """Return a noisy median. Charge the event first."""
         on = Range(self.lower, self.upper, self.cells)
         points = on.to_points(values)
         if points.size % 2 == 0:
@@ -267,6 +267,7 @@ class SmoothMedian:
         return on.to_value(int(points[points.size // 2]) + self._noise(self.scale(points)))
 
     def _noise(self, scale: float) -> int:
+        """Draw noise of this scale, of the kind asked for."""
         match self.noise:
             case "laplace":
                 return noise.discrete_laplace(scale)

@@ -68,12 +68,12 @@ class NoisyRank:
         return self.steps * self.on.step
 
     def event(self, label: str) -> PureEvent:
-        """What the answer costs, as data."""
+        """Return the event that states what the answer costs."""
         return PureEvent(label=label, neighbours=self.neighbours, mechanism="noisy-rank", cost=self.epsilon)
 
     @proved("noisy_rank.proof.md")
     def sample(self, values: ArrayLike) -> bool:
-        """The bit. Charge the event first."""
+        """Return whether value 0 is among the largest. Charge the event first."""
         integers = self.on.to_integers(values)
         if integers.shape != (self.size,):
             raise InputError(f"this mechanism takes {self.size} values, not {integers.shape}")

@@ -1,59 +1,39 @@
-"""What the selection mechanisms share: integer scores, their sensitivity, and the exponent of each candidate.
+"""Choices among candidates by noisy scores: exponential, permute-and-flip, noisy max, top-k and a spanning tree.
+
+All take integer scores s = r(scores) on a grid, with Delta_g the sensitivity of one score in steps. ``monotone``
+promises that one row moves all scores the same way (all up or all down). With
 
     gamma_j = epsilon (max_i s_i - s_j)/(f Delta_g),   f = 2, or 1 for monotone scores
 
-with s = r(scores) on a grid and Delta_g the sensitivity of one score in steps. ``monotone`` promises that
-one row moves all scores the same way (all up or all down). gamma_j is an exact fraction: nothing is sampled
-from floats.
+an exact fraction, nothing is sampled from floats. **Guarantee** of each: ``selection.proof.md``.
 
-The exponential mechanism, sampled exactly: P(j) ~ exp(epsilon score_j/(2 Delta)).
+**Exponential**: P(j) ~ exp(-gamma_j). epsilon-DP and epsilon-bounded-range, hence rho = epsilon^2/8 ([2] Lemma 3.4), at
+the same cost for monotone scores. For zCDP budgets: under pure DP ``PermuteAndFlip`` is never worse. **Cost** about
+30 ns a candidate; the draw uses exact fractions and correctly rounded exponentials where floats leave a doubt
+(``noise.categorical_steps``).
 
-**Guarantee** epsilon-DP and epsilon-bounded-range, hence rho = epsilon^2/8 ([2] Lemma 3.4);
-``selection.proof.md``. With ``monotone`` scores the exponent is epsilon score_j/Delta at the same cost.
-**Cost** O(candidates), about 30 ns each; the draw uses exact fractions and correctly rounded exponentials where floats
-leave a doubt (``noise.categorical_steps``).
+**PermuteAndFlip**: visit the candidates in a uniformly random order and accept candidate j with probability
+exp(-gamma_j); the best is always accepted, so this ends. epsilon-DP; never a larger expected error than ``Exponential``
+([4] Thm 2). It is not bounded-range: its zCDP cost is epsilon^2/2. **Cost** about 5 ns a candidate: all coins are
+tossed at once and the choice is uniform among the accepted, which is the same law (see the proof).
 
-Under pure DP ``PermuteAndFlip`` is never worse; this one is for zCDP budgets.
-
-References: [1] McSherry & Talwar 2007; [2] Cesar & Rogers 2021; [3] Durfee & Rogers 2019 (bounded range).
-
-Permute-and-flip: the exponential mechanism's better sibling under pure DP.
-
-Visit the candidates in a uniformly random order; accept candidate j with probability exp(-gamma_j),
-gamma_j = epsilon (best - score_j)/(2 Delta); the best is always accepted, so this ends.
-
-**Guarantee** epsilon-DP, ``selection.proof.md``; never a larger expected error than ``Exponential``
-([1] Thm 2). It is not bounded-range: its zCDP cost is epsilon^2/2. **Cost** O(candidates), about 5 ns each: all
-coins are tossed at once and the choice is uniform among the accepted, which is the same law (see the proof).
-
-References: [1] McKenna & Sheldon 2020; [2] Ding, Kifer et al. 2021 (equals noisy max with exponential noise).
-
-Report-noisy-max with one-sided geometric noise of scale 2 Delta/epsilon, all in one vector of draws.
+**NoisyMax**: one-sided geometric noise of scale b on every score, all in one vector of draws,
 
     j = argmax_i (r(score_i) + N_i),  P(N_i = k) ~ exp(-k/b), k >= 0;  the smallest index wins a tie
 
-**Guarantee** epsilon-DP, ``selection.proof.md``: b = 2 Delta_g/epsilon for general scores, Delta_g/epsilon
-for monotone ones (monotone scales on general scores cost 2 epsilon). Same law as permute-and-flip as the
-grid gets fine ([1]). **Cost** one draw per candidate, below 1 us each where there are many.
+epsilon-DP with b = 2 Delta_g/epsilon for general scores, Delta_g/epsilon for monotone ones (monotone scales on general
+scores cost 2 epsilon). Same law as permute-and-flip as the grid gets fine ([5]).
 
-References: [1] Ding, Kifer et al. 2021; [2] Dwork & Roth 2014, Claim 3.9.
+**TopK**: the k best, by peeling: choose one, take it out, choose again. With a pure budget ``epsilon``: k rounds of
+``PermuteAndFlip`` at epsilon/k each. With a zCDP budget ``rho``: k rounds of ``Exponential`` at e = sqrt(8 rho/k), as
+each costs e^2/8; for k >= 9 or so and small delta this is the better one. The order of the answer is released too.
+Choosing all k from one round without splitting the budget costs k times the claim.
 
-The k best of many candidates, by peeling: choose one, take it out, choose again.
+**SpanningTree**: choose a pair of nodes, take out every pair within what it joins, choose again, until all n nodes are
+joined ([7] section 4): n - 1 rounds of ``Exponential`` at e = sqrt(8 rho/(n - 1)).
 
-**Cost** with a pure budget ``epsilon``: k rounds of ``PermuteAndFlip`` at epsilon/k each. With a zCDP
-budget ``rho``: k rounds of ``Exponential`` at e = sqrt(8 rho/k), since each costs e^2/8 (bounded range);
-for k >= 9 or so and small delta this is the better one (rho = k e^2/8 against k e pure). **Guarantee**
-``selection.proof.md``. The order of the answer is released too. Choosing all k from one round without splitting
-the budget costs k times the claim.
-
-References: [1] Durfee & Rogers 2019; [2] Cesar & Rogers 2021; [3] McKenna & Sheldon 2020.
-
-A spanning tree of the best pairs, by peeling too: choose a pair of nodes, take out every pair within what it joins,
-choose again, until all nodes are joined.
-
-**Cost** of n nodes: n - 1 rounds of ``Exponential`` at e = sqrt(8 rho/(n - 1)). **Guarantee** ``selection.proof.md``.
-
-References: [1] McKenna, Miklau & Sheldon 2021, section 4.
+References: [1] McSherry & Talwar 2007; [2] Cesar & Rogers 2021; [3] Durfee & Rogers 2019; [4] McKenna & Sheldon 2020;
+[5] Ding, Kifer et al. 2021; [6] Dwork & Roth 2014, Claim 3.9; [7] McKenna, Miklau & Sheldon 2021.
 """
 
 from __future__ import annotations
@@ -103,14 +83,14 @@ class Selection:
         return steps if self.on.exact else steps + 1  # a score that stands still may be rounded the other way
 
     def integer_scores(self, scores: ArrayLike) -> NDArray[np.int64]:
-        """Scores in grid steps. The number of candidates is public."""
+        """Return the scores in grid steps. The number of candidates is public."""
         rounded = self.on.to_integers(scores)
         if rounded.ndim != 1 or rounded.size == 0:
             raise InputError("scores must be a non-empty list of numbers")
         return rounded
 
     def exponents(self, integer_scores: Sequence[int]) -> list[Fraction]:
-        """gamma_j for each candidate: zero for the best."""
+        """Return gamma_j for each candidate: zero for the best."""
         best = max(integer_scores)
         per_step = Fraction(self.epsilon) / Fraction(self.reach)
         return [(best - score) * per_step for score in integer_scores]
@@ -126,18 +106,18 @@ class Exponential(Selection):
     """
 
     def event(self, label: str) -> BoundedRangeEvent:
-        """What a choice costs, as data."""
+        """Return the event that states what a choice costs."""
         return BoundedRangeEvent(
             label=label, neighbours=self.neighbours, mechanism="exponential", cost=self.epsilon
         )
 
     def sample(self, scores: ArrayLike) -> int:
-        """The index of the chosen candidate. Charge the event first."""
+        """Return the index of the chosen candidate. Charge the event first."""
         return self.choose(self.integer_scores(scores))
 
     @proved("selection.proof.md")
     def choose(self, integers: NDArray[np.int64]) -> int:
-        """The same for scores in grid steps."""
+        """Return the index of the candidate chosen by scores in grid steps."""
         return noise.categorical_steps(
             integers.max() - integers, Fraction(self.epsilon) / Fraction(self.reach)
         )
@@ -153,18 +133,18 @@ class PermuteAndFlip(Selection):
     """
 
     def event(self, label: str) -> PureEvent:
-        """What a choice costs, as data."""
+        """Return the event that states what a choice costs."""
         return PureEvent(
             label=label, neighbours=self.neighbours, mechanism="permute-and-flip", cost=self.epsilon
         )
 
     def sample(self, scores: ArrayLike) -> int:
-        """The index of the chosen candidate. Charge the event first."""
+        """Return the index of the chosen candidate. Charge the event first."""
         return self.choose(self.integer_scores(scores))
 
     @proved("selection.proof.md")
     def choose(self, integers: NDArray[np.int64]) -> int:
-        """The same for scores in grid steps."""
+        """Return the index of the candidate chosen by scores in grid steps."""
         per_step = Fraction(self.epsilon) / Fraction(self.reach)
         accepted = np.flatnonzero(noise.bernoulli_exp_many(integers.max() - integers, per_step))
         return int(accepted[noise.uniform_below(accepted.size)])
@@ -189,19 +169,19 @@ class NoisyMax(Selection):
         return rounded_up(Fraction(self.reach) / Fraction(self.epsilon))
 
     def event(self, label: str) -> PureEvent:
-        """What a choice costs, as data."""
+        """Return the event that states what a choice costs."""
         return PureEvent(label=label, neighbours=self.neighbours, mechanism="noisy-max", cost=self.epsilon)
 
     @proved("selection.proof.md")
     def sample(self, scores: ArrayLike) -> int:
-        """The index of the chosen candidate. Charge the event first."""
+        """Return the index of the chosen candidate. Charge the event first."""
         integers = self.integer_scores(scores)
         return int(np.argmax(integers + noise.geometric(self.scale, integers.size)))
 
 
 @proved("selection.proof.md")
 def epsilon_per_round(count: int, epsilon: float | None, rho: float | None) -> float:
-    """What each of ``count`` rounds may cost: count e <= epsilon, or count e^2/8 <= rho, as rational
+    """Return what each of ``count`` rounds may cost: count e <= epsilon, or count e^2/8 <= rho, as rational
     numbers."""
     if epsilon is not None:
         each, total = epsilon / count, Fraction(epsilon)
@@ -252,14 +232,14 @@ class TopK:
         )
 
     def event(self, label: str) -> PureEvent | ConcentratedEvent:
-        """What all rounds cost together, as data."""
+        """Return the event that states what all rounds cost together."""
         if self.epsilon is not None:
             return PureEvent(label=label, neighbours=self.neighbours, mechanism="top-k", cost=self.epsilon)
         assert self.rho is not None
         return ConcentratedEvent(label=label, neighbours=self.neighbours, mechanism="top-k", cost=self.rho)
 
     def sample(self, scores: ArrayLike) -> list[int]:
-        """Indices of the chosen candidates, in the order they were chosen. Charge the event first."""
+        """Return the indices of the chosen candidates, in the order they were chosen. Charge the event first."""
         left = self.round.integer_scores(scores)
         if left.size < self.count:
             raise InputError(f"top-k needs at least {self.count} candidates")
@@ -307,13 +287,13 @@ class SpanningTree:
         )
 
     def event(self, label: str) -> ConcentratedEvent:
-        """What all rounds cost together, as data."""
+        """Return the event that states what all rounds cost together."""
         return ConcentratedEvent(
             label=label, neighbours=self.neighbours, mechanism="spanning-tree", cost=self.rho
         )
 
     def sample(self, scores: ArrayLike) -> list[tuple[int, int]]:
-        """The chosen pairs, in the order they were chosen; one score for every pair, ascending. Charge first."""
+        """Return the chosen pairs, in the order they were chosen; one score for every pair, ascending. Charge first."""
         left = self.round.integer_scores(scores)
         ends = np.array(list(combinations(range(self.nodes), 2)))
         if len(left) != len(ends):

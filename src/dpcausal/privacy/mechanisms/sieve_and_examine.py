@@ -38,7 +38,7 @@ from dpcausal.privacy.mechanisms.sparse_vector import Noise, SparseVector, Spars
 
 @proved("sieve_and_examine.proof.md")
 def unamplified(epsilon: float, rows: int, subsample: int) -> float:
-    """The eps' whose cost on a random ``subsample`` of ``rows`` rows is ``epsilon`` (a hair below, for
+    """Return the eps' whose cost on a random ``subsample`` of ``rows`` rows is ``epsilon`` (a hair below, for
     rounding).
 
     >>> round(unamplified(0.5, 20, 1), 3)
@@ -120,7 +120,7 @@ class SieveAndExamine:
         )
 
     def event(self, label: str) -> PureEvent | ConcentratedEvent:
-        """What one round costs, as data, whatever its examinations say."""
+        """Return the event that states what one round costs, whatever its examinations say."""
         name = "sieve-and-examine"
         if self.epsilon_examine is not None:
             pure = self.epsilon_sieve + self.hits * self.epsilon_examine
@@ -130,7 +130,7 @@ class SieveAndExamine:
         return ConcentratedEvent(label=label, neighbours=self.neighbours, mechanism=name, cost=rho)
 
     def start(self, threshold: float) -> SieveSession:
-        """A round with fresh threshold noise. Charge the event first (``begin``)."""
+        """Return a round with fresh threshold noise. Charge the event first (``begin``)."""
         return SieveSession(self, threshold, self.sieve.start(threshold - self.tweak))
 
 
@@ -163,7 +163,7 @@ class SieveSession:
         return self._sieve.halted
 
     def ask(self, sieve_value: float, examine_value: Callable[[], float]) -> bool:
-        """Whether a query is above the threshold. ``examine_value`` is called only at a (noisy) hit.
+        """Return whether a query is above the threshold. ``examine_value`` is called only at a (noisy) hit.
 
         Raises ``HaltedError`` when the round is over.
         """

@@ -58,13 +58,13 @@ class Scales(NamedTuple):
 
 @proved("sparse_vector.proof.md")
 def sparse_vector_cost(sensitivity: float, scales: Scales, positives: int, monotone: bool) -> Fraction:
-    """Pure epsilon of a session: exact, for either kind of noise."""
+    """Return the pure epsilon of a session: exact, for either kind of noise."""
     delta, per_hit = Fraction(sensitivity), 1 if monotone else 2
     return delta / Fraction(scales.threshold) + per_hit * positives * delta / Fraction(scales.query)
 
 
 def sparse_vector_scales(sensitivity: float, epsilon: float, positives: int, monotone: bool) -> Scales:
-    """Scales of the optimal split, rounded up so that ``sparse_vector_cost`` is at most ``epsilon``."""
+    """Return the scales of the optimal split, rounded up so that ``sparse_vector_cost`` is at most ``epsilon``."""
     factor = positives if monotone else 2 * positives
     threshold = Fraction(epsilon / (1 + factor ** (2 / 3)))
     query = (Fraction(epsilon) - threshold) / factor
@@ -121,13 +121,13 @@ class SparseVector:
         return round(low * math.log((low + high) / (2 * low)))
 
     def event(self, label: str) -> PureEvent:
-        """What a whole session costs, as data."""
+        """Return the event that states what a whole session costs."""
         return PureEvent(
             label=label, neighbours=self.neighbours, mechanism="sparse-vector", cost=self.epsilon
         )
 
     def start(self, threshold: float) -> SparseVectorSession:
-        """A session with fresh threshold noise. Charge the event first (``begin``)."""
+        """Return a session with fresh threshold noise. Charge the event first (``begin``)."""
         draw = noise.geometric if self.noise == "geometric" else noise.discrete_laplace
         level = math.ceil(threshold / self.on.step) + self.centre + draw(self.scales.threshold)
         return SparseVectorSession(self, level, self.positives)
@@ -158,11 +158,12 @@ class SparseVectorSession:
         return f"SparseVectorSession({self.mechanism}, remaining={self._remaining})"
 
     def _check(self) -> None:
+        """Refuse to answer after the last positive, and in a copy of the process."""
         if self.halted or self._process != process.token():
             raise HaltedError("this sparse vector session is over: pay for another one")
 
     def ask(self, value: float) -> bool:
-        """Whether ``value`` is above the threshold, noisily; ``HaltedError`` after the last positive."""
+        """Return whether ``value`` is above the threshold, noisily; ``HaltedError`` after the last positive."""
         mechanism = self.mechanism
         draw = noise.geometric if mechanism.noise == "geometric" else noise.discrete_laplace
         with self._lock:
@@ -184,6 +185,7 @@ class SparseVectorSession:
             return found
 
     def _first(self, rounded: NDArray[np.int64]) -> int | None:
+        """Return the index of the first value answered above, None if none is."""
         mechanism, scale = self.mechanism, self.mechanism.scales.query
         for start in range(0, rounded.size, CHUNK):
             part = rounded[start : start + CHUNK]

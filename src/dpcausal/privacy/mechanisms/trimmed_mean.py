@@ -28,7 +28,7 @@ from dpcausal.privacy.mechanisms.median import SLACK, Range, SmoothMedian, large
 
 @proved("trimmed_mean.proof.md")
 def trimmed_sensitivity(points: NDArray[np.int64], cells: int, trim: int, beta: float) -> float:
-    """S(x) of the trimmed sum, for sorted ``points`` in 0..cells.
+    """Return the smooth sensitivity S(x) of the trimmed sum, for sorted ``points`` in 0..cells.
 
     >>> trimmed_sensitivity(np.array([0, 4, 5, 6, 100]), 100, 1, 50.0)
     96.0
@@ -58,13 +58,13 @@ class SmoothTrimmedMean(SmoothMedian):
         return f"smooth-trimmed-mean-{self.noise}"
 
     def scale(self, points: NDArray[np.int64]) -> float:
-        """Scale of the noise on the trimmed sum, in grid steps. Depends on data: never released."""
+        """Return the scale of the noise on the trimmed sum, in grid steps. Depends on data: never released."""
         alpha, beta = self.admissible
         spread = trimmed_sensitivity(points, self.cells, self.trim, beta * (1 - 2 * SLACK))
         return rung(spread / (alpha * (1 - SLACK)), beta * (1 - SLACK))
 
     def sample(self, values: ArrayLike) -> float:
-        """A noisy trimmed mean. Charge the event first."""
+        """Return a noisy trimmed mean. Charge the event first."""
         on = Range(self.lower, self.upper, self.cells)
         points = on.to_points(values)
         kept = points.size - 2 * self.trim

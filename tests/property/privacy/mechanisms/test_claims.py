@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcausal.audit import exact, laws
+from dpcausal.audit import exact
 from dpcausal.privacy.mechanisms import (
     INTEGERS,
     Exponential,
@@ -53,7 +53,7 @@ def test_laplace(epsilon: float, sensitivity: int) -> None:
 @given(st.floats(0.01, 3.0), st.integers(1, 40))
 def test_gaussian(rho: float, sensitivity: int) -> None:
     mechanism = Gaussian(sensitivity=float(sensitivity), rho=rho, grid=INTEGERS)
-    worst = exact.worst_gaussian(mechanism)
+    worst = exact.worst_rho(*mechanism.steps)
     assert within(worst, rho)
     _, sigma = mechanism.steps
     assert not within(exact.worst_rho(sensitivity, 0.7 * sigma), rho)
@@ -81,8 +81,8 @@ def test_sparse_vector(epsilon: float, positives: int, monotone: bool, noise: st
 def test_sparse_vector_on_any_stream(epsilon: float, queries: list[int], data: st.DataObject) -> None:
     svt = SparseVector(sensitivity=1.0, epsilon=epsilon, positives=2, grid=INTEGERS)
     shift = data.draw(st.lists(st.integers(-1, 1), min_size=len(queries), max_size=len(queries)))
-    here = laws.sparse_vector_law(queries, "geometric", svt.scales, 2)
-    there = laws.sparse_vector_law(
+    here = exact.sparse_vector_law(queries, "geometric", svt.scales, 2)
+    there = exact.sparse_vector_law(
         [q + d for q, d in zip(queries, shift, strict=True)], "geometric", svt.scales, 2
     )
     assert within(exact.worst_loss(here, there), epsilon)
@@ -116,11 +116,11 @@ def test_subsampled_sieve(epsilon: float, ratio: int) -> None:
     )
     scales, worst = mechanism.sieve.scales, 0.0
     for queries in product((-1, 0), repeat=2):
-        without = laws.sparse_vector_law(queries, "geometric", scales)
+        without = exact.sparse_vector_law(queries, "geometric", scales)
         for shift in product((-1, 0, 1), repeat=2):
             moved = [q + d for q, d in zip(queries, shift, strict=True)]
-            inside = laws.sparse_vector_law(moved, "geometric", scales)
-            worst = max(worst, exact.worst_loss(laws.mixture(without, inside, 1 / ratio), without))
+            inside = exact.sparse_vector_law(moved, "geometric", scales)
+            worst = max(worst, exact.worst_loss(exact.mixture(without, inside, 1 / ratio), without))
     assert within(worst, epsilon)
     assert worst > 0.9 * epsilon
 
@@ -131,20 +131,20 @@ def test_selection(epsilon: float, monotone: bool, sensitivity: int) -> None:
     common = {"sensitivity": float(sensitivity), "monotone": monotone, "grid": INTEGERS}
     largest, small = (NoisyMax(epsilon=e, **common) for e in (epsilon, epsilon / 0.7))  # type: ignore[arg-type]
     assert within(
-        exact.worst_selection(lambda s: laws.noisy_max_law(s, largest.scale), sensitivity, monotone), epsilon
+        exact.worst_selection(lambda s: exact.noisy_max_law(s, largest.scale), sensitivity, monotone), epsilon
     )
     assert not within(
-        exact.worst_selection(lambda s: laws.noisy_max_law(s, small.scale), sensitivity, monotone), epsilon
+        exact.worst_selection(lambda s: exact.noisy_max_law(s, small.scale), sensitivity, monotone), epsilon
     )
     for kind, flip in ((PermuteAndFlip, True), (Exponential, False)):
         right, wrong = (kind(epsilon=e, **common) for e in (epsilon, epsilon / 0.7))  # type: ignore[arg-type]
         claim = right.event("x").epsilon
         assert within(
-            exact.worst_selection(lambda s: laws.choice_law(right, s, flip), sensitivity, monotone),  # noqa: B023
+            exact.worst_selection(lambda s: exact.choice_law(right, s, flip), sensitivity, monotone),  # noqa: B023
             claim,
         )
         assert not within(
-            exact.worst_selection(lambda s: laws.choice_law(wrong, s, flip), sensitivity, monotone),  # noqa: B023
+            exact.worst_selection(lambda s: exact.choice_law(wrong, s, flip), sensitivity, monotone),  # noqa: B023
             claim,
         )
 
@@ -162,7 +162,7 @@ def test_top_k(epsilon: float) -> None:
 @given(epsilons, st.lists(st.integers(0, 60), min_size=1, max_size=6), st.integers(0, 60))
 def test_median(epsilon: float, points: list[int], other: int) -> None:
     mechanism = ExponentialMedian(lower=0.0, upper=60.0, epsilon=epsilon, cells=60)
-    here, there = (laws.median_law(mechanism, data, range(61)) for data in (points, [other, *points[1:]]))
+    here, there = (exact.median_law(mechanism, data, range(61)) for data in (points, [other, *points[1:]]))
     assert within(exact.worst_loss(here, there), epsilon)
 
 
@@ -181,7 +181,9 @@ def test_median_with_noise_too_small_is_caught() -> None:
 def test_smooth_median(epsilon: float, noise: str, points: list[int], other: int) -> None:
     delta = None if noise == "cauchy" else 1e-4
     mechanism = SmoothMedian(lower=0.0, upper=40.0, epsilon=epsilon, delta=delta, noise=noise, cells=40)  # type: ignore[arg-type]
-    real = exact.smooth_median_delta(mechanism, points, [other, *points[1:]])
+    here, there = (np.sort(np.array(values)) for values in (points, [other, *points[1:]]))
+    laws = [(int(values[1]), mechanism.scale(values)) for values in (here, there)]
+    real = exact.scaled_delta(mechanism.noise, *laws, epsilon)
     assert real <= (delta or 1e-13)
 
 

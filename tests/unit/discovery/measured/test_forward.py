@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dpcausal.discovery.measured.forward import Forward, Rules
-from dpcausal.planning.enough import enough_evidence
-from dpcausal.planning.settings import SETTINGS
+from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.stats.contrasts import Contrasts, Features
 
 
@@ -27,7 +26,7 @@ def chain(weight: float = 0.6) -> np.ndarray:
 
 def usual(columns: int) -> Rules:
     """The rules of so many columns at the usual level."""
-    enough = enough_evidence(columns, 0.05)
+    enough = acceptance_threshold(columns, 0.05)
     return Rules(enough, enough + SETTINGS.shown)
 
 

@@ -14,7 +14,7 @@ import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import ChosenPairs
-from dpcausal.planning.designs import Aim, power_at
+from dpcausal.planning.forecast import Aim, power_at
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.planning.settings import SETTINGS
 from dpcausal.privacy.events import event_from_dict

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpcausal.audit.laws import median_law
+from dpcausal.audit.exact import median_law
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms import ExponentialMedian, SmoothMedian
 from dpcausal.privacy.mechanisms.median import (

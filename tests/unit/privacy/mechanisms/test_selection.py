@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 from scipy.stats import chi2
 
-from dpcausal.audit.laws import choice_law, noisy_max_law, top_k_law
+from dpcausal.audit.exact import choice_law, noisy_max_law, top_k_law
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms import INTEGERS, Exponential, NoisyMax, PermuteAndFlip, SpanningTree, TopK
 from dpcausal.testing import seeded

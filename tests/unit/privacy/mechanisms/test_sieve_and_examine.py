@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpcausal.audit.laws import sieve_law
+from dpcausal.audit.exact import sieve_law
 from dpcausal.privacy.mechanisms import INTEGERS, HaltedError, SieveAndExamine
 from dpcausal.privacy.mechanisms.sieve_and_examine import unamplified
 from dpcausal.testing import seeded

@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import chi2
 
-from dpcausal.audit.laws import sparse_vector_law
+from dpcausal.audit.exact import sparse_vector_law
 from dpcausal.core.errors import BudgetError
 from dpcausal.privacy.mechanisms import INTEGERS, HaltedError, SparseVector
 from dpcausal.privacy.mechanisms.base import Grid

@@ -7,12 +7,58 @@ groups) for finding covers, O(cells of the cover) a request for summing down.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
+from dpcausal.counts.protocol import Ints, Jobs, Table
+from dpcausal.counts.rows import COSTS, run_parallel, split
+
+MAX_COVER_CELLS = 1 << 12  # a covering table stays in the second-level cache
+
+
+class Covering:
+    """A few larger tables that cover many requests: count the covers, then sum each down to what was asked for.
+
+    Attributes
+    ----------
+    covers : Jobs
+        The tables to count.
+    cover_of : array of int
+        For every request, which of the covers answers it.
+    """
+
+    def __init__(self, requests: Jobs, sizes: Ints, rows: int, max_cells: int | None = None) -> None:
+        cap = min(MAX_COVER_CELLS if max_cells is None else max_cells, rows // 8)
+        self.requests = requests
+        self.sizes = sizes
+        self.cover_of, member, groups = cover(requests.columns, requests.start, sizes, cap)
+        self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
+
+    def margin_ns(self) -> float:
+        """Return the expected nanoseconds of summing down."""
+        return COSTS.margin * float(self.covers.cell_counts()[self.cover_of].sum())
+
+    def sum_down(self, tables: Table, threads: int) -> Table:
+        """Return the flat tables of the requests, given the flat tables of the covers."""
+        asked, covers = self.requests, self.covers
+        out = np.zeros(int(asked.cells[-1]), np.int64)
+
+        def task(first: int, last: int) -> Callable[[], None]:
+            return lambda: answer_requests(
+                self.sizes, covers.columns, covers.start, covers.cells, tables,
+                asked.columns, asked.start, self.cover_of, asked.cells, first, last, out,
+            )  # fmt: skip
+
+        parts = threads if self.margin_ns() > COSTS.threads else 1
+        run_parallel([task(a, b) for a, b in split(len(asked), parts)])
+        return out
+
+
+# ---- kernels
 
 
 @jit()

@@ -12,21 +12,19 @@ import pytest
 import dpcausal as dc
 from dpcausal.citests.base import Question
 from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.look import chances_of_test
-from dpcausal.citests.look import look as look_at_test
+from dpcausal.citests.power import forecast_of_test, power_curve
 from dpcausal.citests.rank import KendallTest
-from dpcausal.citests.result import EvenStrong, Weaker
 from dpcausal.cli.app import run
-from dpcausal.core.look import LEAST_POWER, Look, UnderpoweredError
+from dpcausal.core.forecast import LEAST_POWER, Power, PowerForecast, Remedy, UnderpoweredError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import for_command_line
-from dpcausal.planning.look import Powers, chances_moments, look, powers_measured
+from dpcausal.planning.forecast import best_curve, forecast_graph
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
-from dpcausal.present.planning import look_words
+from dpcausal.planning.moments import moments_curve
+from dpcausal.present.planning import refusal_words
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
-from dpcausal.stats.gcm_pairs import pairs_power
-from dpcausal.stats.gcm_parts import expected_sum, part_power
+from dpcausal.stats.gcm_parts import expected_sum, pairs_power, part_power
 
 LEVELS = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(12)})
 NUMBERS = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(6)})
@@ -52,7 +50,8 @@ def test_it_is_refused_uncharged_with_what_would_help(
     with pytest.raises(UnderpoweredError, match="can show hardly anything, so nothing was charged") as caught:
         dc.discover(data, epsilon=epsilon, ledger=url, dataset="cohort")
     assert "\n" not in str(caught.value)
-    found = caught.value.look
+    found = caught.value.forecast
+    assert found.strong is not None
     assert found.strong < LEAST_POWER
     assert found.enough is not None
     assert found.left == 5.0
@@ -97,19 +96,26 @@ def public(
     return PublicNumbers.of_sizes((levels,) * columns, rows, epsilon, delta, REPLACE, target)
 
 
-def by_measured(columns: int, rows: float, epsilon: float, delta: float = 0.0, levels: int = 4) -> Powers:
-    return powers_measured(plan_measurement(public(columns, rows, epsilon, delta, levels=levels)), 0.05)
+def by_measured(columns: int, rows: float, epsilon: float, delta: float = 0.0, levels: int = 4) -> Power:
+    planned = plan_measurement(public(columns, rows, epsilon, delta, levels=levels))
+    return Power.of(best_curve(planned, 0.05))
 
 
-def by_moments(columns: int, rows: float, epsilon: float, delta: float, levels: int) -> list[float]:
+def by_moments(columns: int, rows: float, epsilon: float, delta: float, levels: int) -> Power:
     total, widths = Filter(epsilon, delta), (levels - 1,) * columns
-    return chances_moments(widths, rows, total, REPLACE, 0.05, (0.1, 0.3, 0.5))
+    return Power.of(moments_curve(widths, rows, total, REPLACE, 0.05))
+
+
+def look(numbers: PublicNumbers) -> PowerForecast:
+    found = forecast_graph(None, numbers, 0.05)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize("powers", [by_measured, by_moments])
 def test_more_of_everything_shows_more(powers: Any) -> None:
     def strong(columns: int = 12, rows: int = 1000, epsilon: float = 0.5, delta: float = 0.0) -> float:
-        weak, medium, found = powers(columns, rows, epsilon, delta, 2)
+        weak, medium, found, *_ = powers(columns, rows, epsilon, delta, 2)
         assert weak <= medium <= found
         return float(found)
 
@@ -121,30 +127,31 @@ def test_more_of_everything_shows_more(powers: Any) -> None:
 
 
 def test_what_would_help_does() -> None:
-    found = look(public(12, 300, 0.3), 0.05)
-    assert found is not None
+    found = look(public(12, 300, 0.3))
     assert found.hopeless
-    assert found.with_delta == by_measured(12, 300, 0.3, 1e-6)[2]
+    assert found.remedy("delta") is None
+    assert by_measured(12, 300, 0.3, 1e-6).strong < LEAST_POWER
     assert found.enough is not None
-    assert by_measured(12, 300, found.enough)[2] >= 0.8
-    assert by_measured(12, 300, 0.9 * found.enough)[2] < 0.8
-    larger = look(public(12, 1629, 0.3), 0.05)
-    assert larger is not None
-    assert larger.fewer is not None
-    columns, strong = larger.fewer
-    assert strong == by_measured(columns, 1629, 0.3)[2] >= 0.8
-    assert by_measured(columns + 1, 1629, 0.3)[2] < 0.8
+    assert by_measured(12, 300, found.enough).strong >= 0.8
+    assert by_measured(12, 300, 0.9 * found.enough).strong < 0.8
+    larger = look(public(12, 2000, 0.3))
+    delta, fewer = larger.remedy("delta"), larger.remedy("columns")
+    assert delta is not None
+    assert delta.chance == by_measured(12, 2000, 0.3, 1e-6).strong
+    assert fewer is not None
+    assert fewer.chance == by_measured(fewer.to, 2000, 0.3).strong >= 0.8
+    assert by_measured(fewer.to + 1, 2000, 0.3).strong < 0.8
 
 
 def test_one_target_may_show_what_a_graph_does_not() -> None:
-    graph, one = (look(public(20, 1000, 0.31, 1e-6, target=target), 0.05) for target in (None, 7))
-    assert graph is not None
-    assert one is not None
+    graph, one = (look(public(20, 1000, 0.31, 1e-6, target=target)) for target in (None, 7))
+    assert graph.strong is not None
+    assert one.strong is not None
     assert graph.strong < LEAST_POWER < one.strong
-    assert graph.with_target == one.strong
-    assert "one target (" in look_words(graph)
+    assert graph.remedy("target") == Remedy("target", 1, one.strong)
+    assert "one target (" in refusal_words(graph)
     with for_command_line():
-        assert "one --target (" in look_words(graph)
+        assert "one --target (" in refusal_words(graph)
     schema = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
     data = table(schema, 1000)
     with pytest.raises(UnderpoweredError):
@@ -153,36 +160,43 @@ def test_one_target_may_show_what_a_graph_does_not() -> None:
 
 
 def test_a_fair_design_is_not_looked_at_further() -> None:
-    found = look(public(8, 1000, 1.0, levels=2), 0.05)
-    assert found is not None
+    found = look(public(8, 1000, 1.0, levels=2))
     assert not found.hopeless
-    assert (found.with_delta, found.fewer, found.enough) == (None, None, None)
-    assert look(PublicNumbers.of_sizes((2, 1, 1), 1000, 1.0, 0.0, REPLACE), 0.05) is None
-    assert look(public(2, 0, 1.0), 0.05) is None
-    assert look(replace(public(2, 9, 1.0), rows=None), 0.05) is None
+    assert (found.remedies, found.enough) == ((), None)
+    for unknown in (
+        PublicNumbers.of_sizes((2, 1, 1), 1000, 1.0, 0.0, REPLACE),
+        public(2, 0, 1.0),
+        replace(public(2, 9, 1.0), rows=None),
+    ):
+        assert forecast_graph(None, unknown, 0.05) is None
+    assert forecast_graph(None, public(12, 300, 0.3), 0.05, "svt-pc") is None
 
 
 def test_words_name_what_helps_and_only_that() -> None:
-    bare = Look(20, 0.1, 0.0, 0.0, 0.0, 0.001, columns=2, with_delta=0.01)
-    assert look_words(bare).endswith(
-        "What would help, each by itself: more rows. anyway=True runs it all the same"
+    bare = PowerForecast(
+        about="graph",
+        method="measured",
+        rows=1629,
+        epsilon=0.3,
+        delta=0.0,
+        level=0.05,
+        power=Power(0.0, 0.0, 0.05, None),
+        columns=12,
     )
-    full = Look(1629, 0.3, 0.0, 0.0, 0.0, 0.05, columns=12, with_delta=0.98, fewer=(5, 0.33), enough=1.5)
+    assert refusal_words(bare).endswith("What would help: more rows. anyway=True runs it all the same")
+    remedies = (Remedy("delta", 1e-6, 0.98), Remedy("columns", 5, 0.33), Remedy("epsilon", 1.5, 0.8))
+    full = replace(bare, remedies=remedies)
     with for_command_line():
-        told = look_words(full)
+        told = refusal_words(full)
     assert (
-        "found in 5% of cases. What would help, each by itself: --delta 1e-6 (98%), 5 columns or fewer (33%), "
-        "--epsilon 1.5 (80%) or " in told
+        "found in 5% of cases. What would help, each by itself: --delta 1e-6 (98%); 5 columns or fewer (33%); "
+        "--epsilon 1.5 (80%); more rows. In brackets: " in told
     )
-    assert (
-        "or more rows. In brackets: how often it is then found, if levels are equally common; plan --share is for "
-        "rare ones." in told
-    )
-    short = look_words(replace(full, left=0.5))  # no more is proposed than the ledger has
+    short = refusal_words(replace(full, left=0.5))  # no more is proposed than the ledger has
     assert "epsilon=1.5" not in short
-    assert " Epsilon 1.5 would do, too, but the ledger has 0.5 left. " in short
+    assert "epsilon 1.5 would do, but the ledger has 0.5 left" in short
     assert "--anyway runs it all the same" in told
-    assert "--" not in look_words(full)
+    assert "--" not in refusal_words(full)
 
 
 def test_the_command_refuses_and_can_be_told_otherwise(
@@ -238,7 +252,7 @@ def test_a_single_test_is_refused_uncharged(schema: dc.Schema, method: Any, tmp_
         dc.ci_test(data, "a", "b", ["z"], epsilon=0.1, neighbours="add-remove", method=method).method
         == method
     )
-    enough = caught.value.look.enough
+    enough = caught.value.forecast.enough
     if enough is not None:
         assert dc.ci_test(data, "a", "b", ["z"], epsilon=enough, method=method).privacy.epsilon <= enough
 
@@ -250,8 +264,8 @@ def test_the_power_of_a_single_test_is_about_that_of_the_test() -> None:
     chance = np.array([[0.375, 0.125], [0.125, 0.375]]).ravel()
     pair = PAIR.select(["a", "b"])
     for n, epsilon in ((60, 0.3), (200, 0.1)):
-        expected = look_at_test(KendallTest(), Question.of(pair, "a", "b"), n, epsilon, 0.0, 0.05)
-        assert expected is not None
+        expected = forecast_of_test(KendallTest(), Question.of(pair, "a", "b"), n, epsilon, 0.0, 0.05)
+        assert expected.strong is not None
         hits = 0
         with dc.testing.seeded(5):
             for _ in range(400):
@@ -275,9 +289,10 @@ def test_the_power_of_gcm_is_about_that_of_the_test(n: int, epsilon: float, w: f
     """x and y with a correlation of w, given two numbers: 60 draws; the standard error is at most .065."""
     rng = np.random.default_rng(7)
     schema = dc.Schema({name: dc.Numeric(-5, 5) for name in ("x", "y", "a", "b")})
-    expected = look_at_test(Gcm(), Question.of(schema, "x", "y", ["a", "b"]), n, epsilon, 0.0, 0.05)
-    assert expected is not None
-    assert expected.weak < expected.medium < expected.strong
+    expected = forecast_of_test(Gcm(), Question.of(schema, "x", "y", ["a", "b"]), n, epsilon, 0.0, 0.05)
+    assert expected.power is not None
+    weak, medium, strong, *_ = expected.power
+    assert weak < medium < strong
     hits = 0
     with dc.testing.seeded(5):
         for _ in range(60):
@@ -286,7 +301,7 @@ def test_the_power_of_gcm_is_about_that_of_the_test(n: int, epsilon: float, w: f
             data = dc.read({"x": x + a, "y": y + a - b, "a": a, "b": b}, schema)
             found = dc.ci_test(data, "x", "y", ["a", "b"], epsilon=epsilon, method="gcm", anyway=True)
             hits += not found.independent
-    assert expected.medium - 0.3 < hits / 60 < expected.medium + 0.15
+    assert medium - 0.3 < hits / 60 < medium + 0.15
 
 
 ARMS = dc.Schema(arm=dc.Categorical(list("abcd")), y=dc.Numeric(-6, 6), z=dc.Numeric(-5, 5))
@@ -307,8 +322,9 @@ def test_the_power_of_gcm_with_several_columns_is_about_that_of_the_test(
 ) -> None:
     """Four arms without an order and a number: 60 draws; the standard error is at most .065."""
     question = Question.of(ARMS, "arm", "y", ["z"])
-    found = chances_of_test(Gcm(), question, n, epsilon, 0.0, REPLACE, 0.05, (0.1, w, 0.9))
-    assert found is not None
+    curve = power_curve(Gcm(), question, n, epsilon, 0.0, 0.05)
+    assert curve is not None
+    found = [curve(size) for size in (0.1, w, 0.9)]
     assert found[0] < found[1] < found[2]
     rng, hits = np.random.default_rng(7), 0
     with dc.testing.seeded(5):
@@ -347,28 +363,30 @@ def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> 
         other = dc.ci_test(dc.read(free, pair), "a", "b", epsilon=1.0, method="g")
         hidden = dc.ci_test(dc.read(free, pair), "a", "b", epsilon=1.0, neighbours="add-remove")
     assert found.missed is not None
-    assert isinstance(found.missed, Weaker)
-    assert 0.0886 < found.missed.w < 0.1
+    assert found.missed.power is not None
+    smallest = found.missed.power.smallest
+    assert smallest is not None
+    assert 0.0886 < smallest < 0.1
     line = next(line for line in str(found).splitlines() if line.startswith("Power: "))
-    assert f"w = {found.missed.w:g} is found in 80% of cases at best, a weaker one less often" in line
+    assert f"w = {smallest:g} is found in 80% of cases at best, a weaker one less often" in line
     assert line in found.summary(full=True)
     assert noisy.missed is not None
-    assert noisy.missed.w > found.missed.w
+    assert noisy.missed.power is not None
+    assert noisy.missed.power.smallest is not None
+    assert noisy.missed.power.smallest > smallest
     few = dc.read({"a": ["a", "b"] * 60, "b": ["a", "a", "b", "b"] * 30}, pair)
     with dc.testing.seeded(1):
         poor = dc.ci_test(few, "a", "b", epsilon=0.2, method="kendall")
-    assert (
-        poor.missed is not None
-    )  # not refused, yet far from sure: the very figure that decides on a refusal is said
-    assert isinstance(poor.missed, EvenStrong)
-    public = (120, 0.2, 0.0, REPLACE, 0.05)
-    chances = chances_of_test(KendallTest(), Question.of(pair, "a", "b"), *public, (0.5, 0.3))
-    assert chances is not None
-    assert LEAST_POWER < poor.missed.strong == round(chances[0], 3) < 0.8
-    assert poor.missed.medium == round(chances[1], 3)
-    assert f"(Cohen's w = 0.5) is found in {chances[0]:.0%} of cases at best" in str(poor)
+    # not refused, yet far from sure: the very figure that decides on a refusal is reported
+    assert poor.missed == forecast_of_test(KendallTest(), Question.of(pair, "a", "b"), 120, 0.2, 0.0, 0.05)
+    assert poor.missed is not None
+    assert poor.missed.power is not None
+    assert poor.missed.power.smallest is None
+    assert LEAST_POWER < poor.missed.power.strong < 0.8
+    assert f"(Cohen's w = 0.5) is found in {poor.missed.power.strong:.0%} of cases at best" in str(poor)
     assert other.missed is not None
-    assert other.missed.to_dict() == {"kind": "weaker-without-noise", "w": 0.089}
+    told = other.missed.to_dict()
+    assert (told["power"], told["without_noise"]["smallest"]) == (None, 0.089)
     same = dc.ci_test(dc.read({**free, "b": free["a"]}, pair), "a", "b", epsilon=1.0)
     assert same.missed is None
     assert "Power" not in str(same)

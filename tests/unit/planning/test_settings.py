@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcausal.planning.enough import enough_evidence
-from dpcausal.planning.settings import SETTINGS
+from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.stats.contrasts import log_bayes_factor
 
 
@@ -16,11 +15,11 @@ from dpcausal.stats.contrasts import log_bayes_factor
 def test_it_passes_both_the_level_and_the_prior_odds(level: float) -> None:
     """More columns need more, a stricter level needs more, and neither bound is undercut."""
     least = SETTINGS.evidence_at_five + SETTINGS.level_weight * math.log(0.05 / level)
-    found = [enough_evidence(columns, level) for columns in (2, 11, 30, 100)]
+    found = [acceptance_threshold(columns, level) for columns in (2, 11, 30, 100)]
     assert found == sorted(found)
     assert found[0] == max(least, 0.05)
     assert found[-1] == pytest.approx(max(least, math.log(99 / SETTINGS.neighbours)))
-    assert found[0] >= enough_evidence(2, 2 * level)
+    assert found[0] >= acceptance_threshold(2, 2 * level)
 
 
 @pytest.mark.parametrize("entries", [1, 4, 9])
@@ -28,7 +27,7 @@ def test_it_passes_both_the_level_and_the_prior_odds(level: float) -> None:
 def test_independent_columns_seldom_pass_the_least_bound(entries: int, noise: float) -> None:
     """5,000 draws of entries under independence: a true .05 passes .062 with a probability below 1e-3."""
     rng = np.random.default_rng(entries)
-    least = enough_evidence(2, 0.05)
+    least = acceptance_threshold(2, 0.05)
     variance = np.full((1, entries), noise)
     squares = noise * rng.standard_normal((5_000, 1, entries)) ** 2
     passed = np.mean([log_bayes_factor(one, variance) > least for one in squares])
@@ -37,6 +36,6 @@ def test_independent_columns_seldom_pass_the_least_bound(entries: int, noise: fl
 
 def test_pairs_of_a_tree_were_chosen_so_that_the_level_alone_counts() -> None:
     for level in (0.001, 0.05):
-        found = {enough_evidence(columns, level, tree=True) for columns in (10, 30, 300)}
-        assert found == {enough_evidence(2, level)}
-    assert enough_evidence(300, 0.05, tree=True) < enough_evidence(300, 0.05)
+        found = {acceptance_threshold(columns, level, tree=True) for columns in (10, 30, 300)}
+        assert found == {acceptance_threshold(2, level)}
+    assert acceptance_threshold(300, 0.05, tree=True) < acceptance_threshold(300, 0.05)

@@ -1,4 +1,4 @@
-"""Columns that others determine: a group that was cut from a number, a difference of two columns, one column twice.
+"""How columns hang together in the rows: one that others determine, some that are missing in the same rows.
 
 **Not private.** It looks at rows without noise, for drafts and checks on the data holder's own machine only.
 
@@ -20,19 +20,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpcausal.data.coding import CategoricalCoder, parse_numbers
-from dpcausal.data.columns import Categorical, Column
-from dpcausal.data.file_format import NumberMarks
-from dpcausal.data.profile import FirstRows
+from dpcausal.data.columns import Column, Numeric, canonical_value
+from dpcausal.data.file_format import NumberMarks, decode_bytes
+from dpcausal.data.findings import Determined, MissingTogether, MissingWith, Relation
+from dpcausal.data.profile import chunks_with_progress, shortened, text_cells
+from dpcausal.data.sources import Chunk, Source
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -57,24 +61,22 @@ class Tolerance:
 TOLERANCE = Tolerance()
 
 
-class Relation(StrEnum):
-    """How a column follows from others."""
-
-    LINEAR = "linear"  # sums and differences of multiples, and a constant
-    PRODUCT = "product"  # products of powers
-    CUTS = "cuts"  # cut points on one number
-    CUTS_OF_SUM = "cuts-of-sum"
-    CUTS_OF_DIFFERENCE = "cuts-of-difference"
-    LEVELS = "levels"  # the levels of others
-
-
 @dataclass(frozen=True)
-class Determined:
-    """A column that follows from one or two others."""
+class PairLimits:
+    """How many rows are remembered together, and from where on columns count as missing together."""
 
-    column: str
-    by: tuple[str, ...]
-    relation: Relation
+    max_rows: int = 20_000
+    max_cells: int = 4_000_000  # of all columns together
+    max_values: int = 12  # distinct values of a column that may say where another is missing
+    min_rows: int = 20  # rows with a value, and cells that are missing or not
+    min_shared_columns: int = 3  # columns with the same value in the same rows from which it may be a code
+    min_share_together: float = 0.8  # of rows that lack one of two columns, those that lack both
+    min_share_lacking: float = 0.01  # of all rows, those that lack both
+    min_share_there: float = 0.98  # of the rows with that value, those that lack the other column
+    min_share_explained: float = 0.8  # of all cells that are missing, those in these rows
+
+
+PAIRS = PairLimits()
 
 
 def determined_columns(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> list[Determined]:
@@ -263,7 +265,7 @@ def _same_levels(levels: Mapping[str, Codes]) -> Iterator[Determined]:
             if a == b or not _follow(levels[names[a]], levels[names[b]]):
                 continue
             if b < a and _follow(levels[names[b]], levels[names[a]]):
-                continue  # the same levels under other names: said of the later column
+                continue  # the same levels under other names: the later column is reported
             follows.add(names[b])
             yield Determined(names[b], (names[a],), Relation.LEVELS)
     if len(names) > TOLERANCE.max_level_columns:
@@ -305,31 +307,104 @@ def _follow(cells: Codes, levels: Codes) -> bool:
     return bool(wrong <= TOLERANCE.misplaced * by_chance)
 
 
-# ---- the columns of a source
+# ---- the first rows of a source, with the columns side by side
 
 
-def determined_in(
-    rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()
-) -> list[Determined]:
-    """Return the columns that others determine in the first rows of a source, as they are declared. Not private."""
-    numbers, levels = coded_rows(rows, columns, marks)
-    return determined_columns(numbers, levels)
+class FirstRows:
+    """The cells of the first rows as text, of all columns: at most ``PairLimits.max_rows`` of them."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, list[pa.Array]] = {}
+        self.rows = 0
+
+    def add(self, chunk: Chunk) -> None:
+        """Remember the next rows, as long as there is room."""
+        room = min(PAIRS.max_rows, PAIRS.max_cells // max(len(chunk), 1)) - self.rows
+        if not chunk or room <= 0:
+            return
+        for name, array in chunk.items():
+            self._cells.setdefault(name, []).append(text_cells(array.slice(0, room)).cast(pa.binary()))
+        self.rows += min(room, len(next(iter(chunk.values()))))
+
+    def cells(self, name: str) -> pa.Array:
+        """Return the cells of a column as trimmed text in bytes, null where missing."""
+        return pa.chunked_array(self._cells[name], pa.binary()).combine_chunks()
+
+    def values(self, name: str, least: int) -> tuple[Codes, list[bytes]]:
+        """Return the cells of a column as places in a list of its values; no value where these are fewer, or many."""
+        coded = self.cells(name).dictionary_encode()
+        size = len(coded.dictionary)
+        if not least <= size <= PAIRS.max_values:
+            return np.zeros(0, np.int64), []
+        return np.asarray(coded.indices.fill_null(size)), coded.dictionary.to_pylist()
+
+    def relations(self, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()) -> Relations:
+        """Return how columns hang together in these rows, as they are declared. Not private."""
+        numbers, levels = _coded(self, columns, marks)
+        found = {name: np.isnan(values) for name, values in numbers.items()}
+        for name, codes in levels.items():
+            column = columns[name]
+            found[name] = np.isin(codes, (*column.missing_codes, column.size + 1))
+            found[name] |= np.asarray(self.cells(name).is_null())
+        masks = {name: found[name] for name in columns if name in found}
+        return Relations(
+            determined_columns(numbers, levels),
+            _missing_together(masks, self.rows),
+            [
+                MissingWith(name, *where, number=isinstance(columns[name], Numeric))
+                for name, where in _missing_with(self, masks).items()
+            ],
+        )
+
+    def shared_values(self) -> list[tuple[object, tuple[str, ...], int]]:
+        """Return values that several columns have in exactly the same rows: (value, columns, rows).
+
+        Each of these columns has two other values at least, so that the value may be a code for missing ones: whoever
+        was not asked one question was not asked the others. Numbers are the same however they are written.
+        """
+        found: dict[tuple[object, bytes], list[str]] = {}
+        for name in self._cells:
+            codes, values = self.values(name, least=3)
+            counts = np.bincount(codes, minlength=len(values))
+            for k, text in enumerate(values):
+                if PAIRS.min_rows <= counts[k] <= len(codes) - PAIRS.min_rows:
+                    key = canonical_value(decode_bytes(text)), np.packbits(codes == k).tobytes()
+                    found.setdefault(key, []).append(name)
+        return [
+            (value, tuple(names), int(np.unpackbits(np.frombuffer(rows, np.uint8)).sum()))
+            for (value, rows), names in found.items()
+            if len(names) >= PAIRS.min_shared_columns
+        ]
 
 
-def missing_masks(
-    rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()
-) -> dict[str, NDArray[np.bool_]]:
-    """Return which cells of the first rows are missing as the columns are declared. Not private."""
-    numbers, levels = coded_rows(rows, columns, marks)
-    found = {name: np.isnan(values) for name, values in numbers.items()}
-    for name, codes in levels.items():
-        column = columns[name]
-        found[name] = np.isin(codes, (*column.missing_codes, column.size + 1))
-        found[name] |= np.asarray(rows.cells(name).is_null())
-    return {name: found[name] for name in columns if name in found}
+class Observer(Protocol):
+    """Looks at the cells of one column, chunk by chunk."""
+
+    def add(self, array: pa.Array, /) -> None:
+        """Look at some more cells."""
+        ...
 
 
-def coded_rows(
+def look_at(source: Source, observers: Mapping[str, Sequence[Observer]], progress: bool) -> FirstRows:
+    """Show every cell of the named columns to the observers of its column; return the first rows."""
+    first = FirstRows()
+    for chunk in chunks_with_progress(source, list(observers), progress):
+        first.add(chunk)
+        for name, array in chunk.items():
+            for observer in observers[name]:
+                observer.add(array)
+    return first
+
+
+class Relations(NamedTuple):
+    """How columns of the same rows hang together."""
+
+    determined: list[Determined]
+    missing_together: list[MissingTogether]
+    missing_with: list[MissingWith]
+
+
+def _coded(
     rows: FirstRows, columns: Mapping[str, Column], marks: NumberMarks
 ) -> tuple[dict[str, Floats], dict[str, Codes]]:
     """Return the numbers and the codes of the first rows of columns as they are declared."""
@@ -337,11 +412,60 @@ def coded_rows(
     levels: dict[str, Codes] = {}
     for name, column in columns.items():
         cells = rows.cells(name)
-        if isinstance(column, Categorical):
-            if column.size > TOLERANCE.max_levels:
-                continue
-            levels[name] = CategoricalCoder(column, separate_other=True).codes(cells).astype(np.int64)
-        else:
+        if isinstance(column, Numeric):
             values = parse_numbers(cells, marks)
             numbers[name] = np.where(np.isfinite(values) & ~np.isin(values, column.missing), values, np.nan)
+        elif column.size <= TOLERANCE.max_levels:
+            levels[name] = CategoricalCoder(column, separate_other=True).codes(cells).astype(np.int64)
     return numbers, levels
+
+
+def _missing_together(masks: Mapping[str, Mask], rows: int) -> list[MissingTogether]:
+    """Return columns that are missing in nearly the same rows, in groups."""
+    least = max(PAIRS.min_rows, PAIRS.min_share_lacking * rows)
+    names = [name for name, mask in masks.items() if mask.sum() >= least]
+    if len(names) < 2:
+        return []
+    lacking = np.stack([masks[name] for name in names]).astype(np.float32)
+    both = lacking @ lacking.T
+    either = both.diagonal()[:, None] + both.diagonal() - both
+    close = (both >= least) & (both >= PAIRS.min_share_together * either)
+    found, left = [], list(range(len(names)))
+    while left:
+        group = [k for k in left if close[left[0], k]]
+        left = [k for k in left if k not in group]
+        if len(group) > 1:
+            shared = int(np.all([masks[names[k]] for k in group], axis=0).sum())
+            found.append(MissingTogether(tuple(names[k] for k in group), shared))
+    return found
+
+
+def _missing_with(rows: FirstRows, masks: Mapping[str, Mask]) -> dict[str, tuple[str, str, int]]:
+    """Return columns that are missing nearly wherever another has a certain value: (other, value, cells there).
+
+    At least ``min_share_there`` of the rows with that value lack the column, and these are at least
+    ``min_share_explained`` of all that lack it.
+    """
+    names = [
+        name for name, mask in masks.items() if PAIRS.min_rows <= mask.sum() <= len(mask) - PAIRS.min_rows
+    ]
+    found: dict[str, tuple[str, str, int]] = {}
+    if not names:
+        return found
+    lacking = np.stack([masks[name] for name in names]).astype(np.float32)
+    total, best = lacking.sum(axis=1), np.zeros(len(names))
+    for other in masks:
+        codes, values = rows.values(other, least=2)
+        if not values:
+            continue
+        is_value = (codes[:, None] == np.arange(len(values))).astype(np.float32)
+        there = lacking @ is_value  # missing cells of every column, by the value of the other one
+        sure = there >= np.maximum(PAIRS.min_share_there * is_value.sum(axis=0), PAIRS.min_rows)
+        value = np.argmax(np.where(sure, there, -1), axis=1)
+        for k, name in enumerate(names):
+            share = float(there[k, value[k]] / total[k])
+            better = share >= PAIRS.min_share_explained and share > best[k]
+            if name != other and sure[k, value[k]] and better:
+                found[name] = other, shortened(values[int(value[k])]), int(there[k, value[k]])
+                best[k] = share
+    return found

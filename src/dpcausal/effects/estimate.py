@@ -1,4 +1,6 @@
-"""From a released table to an effect and its interval: post-processing alone.
+"""From a released table, or the released sums of a regression, to an effect and its interval: post-processing alone.
+
+``estimate`` and ``estimate_regression`` are pure functions of what was released, its noise, the question and the level.
 
 Strata smaller than their noise are made one, and strata in which an arm holds hardly more than noise are left out
 (``stats/standardise.py``); the share of the noisy rows that remains is part of the answer. Where no stratum remains,
@@ -15,7 +17,7 @@ in the confidence region, which is held between ``DIRECTIONS`` tangents.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +25,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpcausal.effects.question import EffectQuestion
-from dpcausal.effects.result import EffectNote, Everyone, Lopsided, NothingKnown, Pooled, StrataLeftOut
+from dpcausal.effects.regression import MeasuredRegression
+from dpcausal.effects.result import (
+    ColumnsEnter,
+    EffectNote,
+    Everyone,
+    Lopsided,
+    NothingKnown,
+    Pooled,
+    StrataLeftOut,
+)
+from dpcausal.stats.double_residual import difference
 from dpcausal.stats.standardise import (
     MIN_ARM,
     MIN_ROWS,
@@ -31,7 +43,7 @@ from dpcausal.stats.standardise import (
     Arms,
     Region,
     beyond,
-    kept,
+    only_strata,
     pooled,
     supported,
 )
@@ -43,62 +55,103 @@ LOPSIDED = 2.0  # times as far on one side of the estimate as on the other: said
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An effect with its interval, the means of both arms, and the share of the rows it speaks for."""
+class Estimate:
+    """An effect with its interval, the means of both arms, and the share of the noisy rows that it holds for."""
 
-    estimate: float
+    estimate: float  # NaN where nothing is known
     interval: tuple[float, float]
-    means: tuple[float, float]
-    share: float
-    notes: tuple[EffectNote, ...]
-    kept: tuple[bool, ...] = ()  # of every stratum, in the order of the table
-    everyone: tuple[float, float] | None = (
-        None  # for all rows, whatever holds in strata left out; None: the interval
-    )
+    means: tuple[float, float] = (math.nan, math.nan)  # NaN where only their difference is known
+    share: float = 1.0
+    notes: tuple[EffectNote, ...] = ()
+    covers: tuple[bool, ...] = ()  # of every stratum of the table: whether the estimate holds for it
+    everyone: tuple[float, float] | None = None  # for all rows, whatever the effect is in strata left out
+
+    def widened(self, off: float, most: float) -> Estimate:
+        """Return it with intervals that reach further by ``off`` on both sides, but no further than ``most``."""
+
+        def reach(ends: tuple[float, float]) -> tuple[float, float]:
+            return max(ends[0] - off, -most), min(ends[1] + off, most)
+
+        every = None if self.everyone is None else reach(self.everyone)
+        notes = [
+            replace(note, low=every[0], high=every[1]) if every and isinstance(note, Everyone) else note
+            for note in self.notes
+        ]
+        return replace(self, interval=reach(self.interval), everyone=every, notes=tuple(notes))
 
 
-def answer(arms: Arms, question: EffectQuestion, level: float) -> Answer:
-    """Return the effect of a question from noisy sums."""
+def estimate(arms: Arms, question: EffectQuestion, level: float) -> Estimate:
+    """Return the effect of a question from noisy sums over strata, standardised over the strata that are supported.
+
+    The population is that of all rows in these strata: ``supported`` chooses them, and ``standardised`` weighs each by
+    its share of the rows. Another population is another choice of these two.
+    """
     strata = len(arms.sizes)
     whole, place = pooled(arms)
-    notes: list[EffectNote] = []
     keep = supported(whole)
     noise = bool(arms.count_noise.any())
     if not keep.any():
-        notes.append(NothingKnown(noise))
-        nothing = (math.nan, math.nan)
-        return Answer(math.nan, _widest(question), nothing, 0.0, tuple(notes), (False,) * strata)
+        return Estimate(
+            math.nan, _widest(question), share=0.0, notes=(NothingKnown(noise),), covers=(False,) * strata
+        )
     out = ~keep[place]
     if not noise:
         out &= arms.sizes != 0  # a stratum without rows is not left out
+    notes: list[EffectNote] = []
     left = left_out(arms, whole, place, keep, level) if out.any() else LeftOut(0.0, 0.0)
-    share = 1.0 - left.share
     if out.any():
         notes.append(StrataLeftOut(left.share, noise))
     shared = strata - len(whole.sizes)
     if shared and keep[-1]:  # the one that small strata were made is the last
         part = float(np.clip(whole.sizes[-1] / whole.rows, 0.0, 1.0))
         notes.append(Pooled(strata=shared + 1, share=part))
-    region = Region(kept(whole, keep), level)
+    region = Region(only_strata(whole, keep), level)
     first, second = centre(region.arms)
     scale = question.high - question.low
     if question.estimand.endswith("difference"):
-        estimate = second - first
         ends = (-region.furthest(1.0, -1.0), region.furthest(-1.0, 1.0))
-        estimate, low, high = (scale * value for value in (estimate, *ends))
+        middle, low, high = (scale * value for value in (second - first, *ends))
     else:
         odds = question.estimand == "odds ratio"
         low, high = _ratio_ends(region, odds)
-        estimate = _ratio(max(first, TINY), max(second, TINY), odds)
-    estimate = min(max(estimate, low), high)
-    if question.estimand.endswith("difference") and lopsided(low, estimate, high):
+        middle = _ratio(max(first, TINY), max(second, TINY), odds)
+    middle = min(max(middle, low), high)
+    if question.estimand.endswith("difference") and lopsided(low, middle, high):
         notes.append(Lopsided(question.low, question.high))
-    means = (question.low + scale * first, question.low + scale * second)
     everyone = None
     if out.any():
         everyone = for_everyone(region, question, (low, high), left.most)
         notes.append(Everyone(*everyone, most=left.most if noise else None))
-    return Answer(estimate, (low, high), means, share, tuple(notes), tuple(map(bool, ~out)), everyone)
+    return Estimate(
+        float(middle),
+        (float(low), float(high)),
+        (question.low + scale * first, question.low + scale * second),
+        1.0 - left.share,
+        tuple(notes),
+        tuple(map(bool, ~out)),
+        everyone,
+    )
+
+
+def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, level: float) -> Estimate:
+    """Return the effect of a question from the released sums of a regression: a mean over rows by how much the
+    treatment varies there.
+    """
+    quantile = float(-ndtri((1 - level) / 2))
+    slope = difference(measured.sums, measured.fit, measured.variance, quantile)
+    widest, linear = question.high - question.low, ColumnsEnter("linear", question.adjust)
+    if not math.isfinite(slope.estimate):
+        return Estimate(math.nan, (-widest, widest), share=0.0, notes=(linear, NothingKnown(noise=True)))
+    low, middle, high = (
+        min(max(widest / 2 * value, -widest), widest) for value in (slope.low, slope.estimate, slope.high)
+    )
+    return Estimate(float(middle), (float(low), float(high)), notes=(linear,))
+
+
+def no_effect(question: EffectQuestion) -> Estimate:
+    """Return the effect of a treatment that can't change the outcome: none, whatever the rows are."""
+    nothing = 1.0 if question.estimand.endswith("ratio") else 0.0
+    return Estimate(nothing, (nothing, nothing))
 
 
 class LeftOut(NamedTuple):
@@ -169,12 +222,12 @@ def for_everyone(
     The mean of an arm over all rows is (1 - left) m + left u with u in [0, 1]; a difference takes its worst cases, and
     a ratio those of the box around the region.
     """
-    kept = 1.0 - left
+    covered = 1.0 - left
     if question.estimand.endswith("difference"):
         widest = question.high - question.low
-        return kept * interval[0] - left * widest, kept * interval[1] + left * widest
-    lows = [kept * max(-region.furthest(*towards), 0.0) for towards in ((-1.0, 0.0), (0.0, -1.0))]
-    highs = [kept * region.furthest(*towards) + left for towards in ((1.0, 0.0), (0.0, 1.0))]
+        return covered * interval[0] - left * widest, covered * interval[1] + left * widest
+    lows = [covered * max(-region.furthest(*towards), 0.0) for towards in ((-1.0, 0.0), (0.0, -1.0))]
+    highs = [covered * region.furthest(*towards) + left for towards in ((1.0, 0.0), (0.0, 1.0))]
     odds = question.estimand == "odds ratio"
     low = _ratio(min(highs[0], 1.0), lows[1], odds) if not (odds and highs[0] >= 1 - TINY) else 0.0
     top = lows[0] <= TINY or (odds and highs[1] >= 1 - TINY)

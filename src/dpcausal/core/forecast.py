@@ -1,0 +1,272 @@
+"""What a budget is expected to show, before anything is charged: one type for a graph, a test and an effect.
+
+``PowerForecast`` is made from public numbers alone: of a graph in ``planning/forecast.py``, of a test in
+``citests/power.py``, of an effect in ``effects/forecast.py``. ``privacy.budget.refuse_hopeless`` refuses what is
+hopeless: a design by which a strong dependence (Cohen's w of ``STRONG``), in the best case, would be found with a
+probability below ``LEAST_POWER``, or an interval too wide to say anything.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
+
+WEAK, MEDIUM, STRONG = 0.1, 0.3, 0.5  # Cohen's w
+LEAST_POWER = 0.2
+WANTED = 0.8  # power that a proposal is for
+MAX_EPSILON = 100.0  # that is proposed
+SMALL_DELTA = 1e-6  # that a budget without one is compared with
+GRID_PER_DECADE = 4  # epsilons tried between 1 and 10 where the largest is not enough
+
+PowerCurve = Callable[[float], float]  # Cohen's w -> the chance that such a dependence is found
+
+
+class Power(NamedTuple):
+    """How likely dependences are found.
+
+    Attributes
+    ----------
+    weak, medium, strong : float
+        The chance that one of Cohen's w = .1, .3 and .5 is found.
+    smallest : float or None
+        The w that is found 4 times in 5, to two digits; None where even a strong one is found less often.
+    asked : float or None
+        The chance that a dependence of the size asked about is found, where one was.
+    """
+
+    weak: float
+    medium: float
+    strong: float
+    smallest: float | None
+    asked: float | None = None
+
+    @classmethod
+    def of(cls, curve: PowerCurve, asked: float | None = None) -> Power:
+        """Read the chances off a power curve; ``asked``: a w of one's own.
+
+        >>> Power.of(lambda w: min(2 * w, 1.0), 0.2)
+        Power(weak=0.2, medium=0.6, strong=1.0, smallest=0.4, asked=0.4)
+        """
+        weak, medium, strong = map(curve, (WEAK, MEDIUM, STRONG))
+        smallest = None
+        if strong >= WANTED:
+            low, high = 0.0, STRONG
+            for _ in range(20):
+                middle = (low + high) / 2
+                low, high = (low, middle) if curve(middle) >= WANTED else (middle, high)
+            smallest = float(f"{high:.2g}")
+        return cls(weak, medium, strong, smallest, None if asked is None else curve(asked))
+
+
+class Remedy(NamedTuple):
+    """A change by which a hopeless design would show something, made by itself.
+
+    Attributes
+    ----------
+    change : str
+        What is changed: the epsilon, the delta, to one target, to fewer columns or cells, or to fewer columns that are
+        held fixed.
+    to : float, int, tuple of str or None
+        What it is changed to.
+    chance : float or None
+        The chance that a strong dependence is then found; None for an effect.
+    """
+
+    change: Literal["epsilon", "delta", "target", "columns", "cells", "adjust"]
+    to: Any = None
+    chance: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerForecast:
+    """What a budget is expected to show of a graph, a test or an effect, from public numbers.
+
+    Attributes
+    ----------
+    about : str
+        ``"graph"``, ``"target"`` (of a graph about one column), ``"test"`` or ``"effect"``.
+    method : str
+        The method that the forecast is of.
+    rows : int
+        How many there are; public.
+    epsilon, delta : float
+        The budget; an epsilon of None: without privacy.
+    level : float
+        The size of a test; of an effect, the confidence of the interval.
+    power : Power or None
+        How likely dependences are found, at best; None for an effect, and where it is not known for a test.
+    without_noise : Power or None
+        Of a test: the same from the number of rows alone, with one degree of freedom.
+    columns, cells : int or None
+        Of a graph: its columns. Of a single test on a table: its cells.
+    remedies : tuple of Remedy
+        Where this is hopeless (of ``forecast_ci_test``: poor), what would help, each by itself; more rows do, too.
+    left : float or None
+        What the ledger has left of epsilon, where one was named: more is not proposed.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> schema = dc.Schema(dose=dc.Categorical(["no", "yes"]), pain=dc.Numeric(0, 10))
+    >>> few = dc.forecast_ci_test(schema, "dose", "pain", rows=60, epsilon=0.05)
+    >>> few.hopeless, few.remedies[-1].change, few.enough > 0.05
+    (True, 'epsilon', True)
+    """
+
+    about: Literal["graph", "target", "test", "effect"]
+    method: str
+    rows: int
+    epsilon: float | None
+    delta: float
+    level: float
+    power: Power | None = None
+    without_noise: Power | None = None
+    columns: int | None = None
+    cells: int | None = None
+    remedies: tuple[Remedy, ...] = ()
+    left: float | None = None
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether even a strong dependence would not be seen."""
+        return self.power is not None and self.power.strong < LEAST_POWER
+
+    @property
+    def weak(self) -> float | None:
+        """Chance to find a dependence of Cohen's w = .1, at best; None where it is not known."""
+        return None if self.power is None else self.power.weak
+
+    @property
+    def medium(self) -> float | None:
+        """Chance to find a dependence of Cohen's w = .3, at best; None where it is not known."""
+        return None if self.power is None else self.power.medium
+
+    @property
+    def strong(self) -> float | None:
+        """Chance to find a dependence of Cohen's w = .5, at best; None where it is not known."""
+        return None if self.power is None else self.power.strong
+
+    @property
+    def way(self) -> str:
+        """What is asked, ``"moments"`` being a way of its own to ask about a graph."""
+        return "moments" if self.method == "moments" else self.about
+
+    def remedy(self, change: str) -> Remedy | None:
+        """Return what this change would do; None where it would not help."""
+        return next((one for one in self.remedies if one.change == change), None)
+
+    @property
+    def enough(self) -> float | None:
+        """An epsilon that would do, where this one does not; None: none up to 100."""
+        found = self.remedy("epsilon")
+        return None if found is None else float(found.to)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        plain = {"rows": self.rows, "epsilon": self.epsilon, "delta": self.delta, "level": self.level}
+        powers = {"power": self.power, "without_noise": self.without_noise}
+        return {
+            "method": self.method,
+            **plain,
+            **{name: None if one is None else one._asdict() for name, one in powers.items()},
+        }
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def summary(self) -> str:
+        """Return it in a few lines."""
+        return display().summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+class UnderpoweredError(InputError):
+    """A design that can show nothing, so that it was refused; nothing was charged. ``anyway=True`` goes on.
+
+    Parameters
+    ----------
+    message : str
+        What was expected and what would help, in words.
+    forecast : PowerForecast
+        The same as numbers.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(50, seed=1)
+    >>> try:
+    ...     dc.ci_test(data, "smoke", "bronc", epsilon=0.01)
+    ... except dc.UnderpoweredError as error:
+    ...     error.forecast.hopeless
+    True
+    """
+
+    def __init__(self, message: str, forecast: PowerForecast) -> None:
+        super().__init__(message)
+        self.forecast = forecast
+
+
+def enough_epsilon(
+    shows: Callable[[float], bool], above: float, most: float = MAX_EPSILON, near: float | None = None
+) -> float | None:
+    """Return the least epsilon of two digits at which ``shows`` is true; None where there is none.
+
+    Parameters
+    ----------
+    shows
+        Whether an epsilon is enough. Taken to stay true from the least on, unless ``most`` is not enough: at large
+        budgets fewer levels are merged, and more levels may show less, so that some epsilons between are tried.
+    above, most
+        It lies above the first and not above the second.
+    near
+        A guess, which is tried first.
+
+    >>> enough_epsilon(lambda epsilon: epsilon >= 0.123, 0.01), enough_epsilon(lambda epsilon: False, 0.01)
+    (0.13, None)
+    >>> enough_epsilon(lambda epsilon: 1.0 < epsilon < 50.0, 0.01)
+    1.1
+    """
+    low, high = _place(above), _place(most)
+
+    def shown(place: int) -> bool:
+        return shows(_two_digits(place))
+
+    if near is not None and low < (guess := _place(near)) and shown(guess) and not shown(guess - 1):
+        return near
+    if low >= high:
+        return None
+    if not shown(high):
+        step = 90 // GRID_PER_DECADE
+        first = next((place for place in range(low + 1, high, step) if shown(place)), None)
+        if first is None:
+            return None
+        low, high = max(first - step, low), first
+    while high > low + 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return _two_digits(high)
+
+
+def _two_digits(place: int) -> float:
+    """Return the number at a place among those of two digits, 1.0 being at 0, 10 at 90, and 0.1 at -90."""
+    decade, digits = divmod(place, 90)
+    return float(f"{10 + digits}e{decade - 1}")
+
+
+def _place(value: float) -> int:
+    """Return the place of the largest number of two digits that is not above this one.
+
+    >>> [_place(value) for value in (1.0, 9.94, 0.1, 0.3, 100.0)]
+    [0, 89, -90, -70, 180]
+    """
+    decade = math.floor(math.log10(value) + 1e-12)
+    return 90 * decade + min(math.floor(value / 10.0 ** (decade - 1) + 1e-9) - 10, 89)

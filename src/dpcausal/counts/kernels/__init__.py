@@ -1,1 +1,0 @@
-"""Compiled inner loops. They take addresses and sizes, never names, and decide nothing."""

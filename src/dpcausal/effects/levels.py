@@ -1,0 +1,96 @@
+"""What levels, bins and groups of merged levels are called, for questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from dpcausal.core.spelling import spelled
+from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.missing_words import reads_as_missing
+from dpcausal.data.schema import Schema
+
+Groups = Mapping[str, Sequence[int]]  # of a column, the group of every level
+
+
+def level_names(column: Column) -> tuple[str, ...]:
+    """Return what the levels or bins of a column are called.
+
+    >>> level_names(Numeric(0, 110, [18, 65]))
+    ('below 18', '18 to 65', '65 or more')
+    """
+    if not isinstance(column, Numeric):
+        return column.printed
+    cuts = tuple(column.bins or ())
+    named = tuple(_bin_name(cuts, code, code) for code in range(len(cuts) + 1))
+    return (*named, "missing") if column.missing_level else named
+
+
+def _bin_name(cuts: Sequence[float], first: int, last: int) -> str:
+    """What the bins from ``first`` to ``last`` hold together."""
+    if first and last < len(cuts):
+        return f"{cuts[first - 1]:g} to {cuts[last]:g}"
+    if first:
+        return f"{cuts[first - 1]:g} or more"
+    return f"below {cuts[last]:g}" if last < len(cuts) else "all"
+
+
+def group_names(column: Column, groups: Collection[int]) -> list[str]:
+    """Return what each group of levels holds.
+
+    >>> group_names(Numeric(0, 90, [30, 40, 50], missing_level=True), (0, 0, 1, 1, 1))
+    ['below 40', '40 or more, missing']
+    >>> group_names(Categorical(["a", "b", "c"]), (0, 1, 0))
+    ['a, c', 'b']
+    """
+    names, found = level_names(column), []
+    cuts = tuple(column.bins or ()) if isinstance(column, Numeric) else ()
+    for group in range(max(groups) + 1):
+        codes = [code for code, one in enumerate(groups) if one == group]
+        bins = [code for code in codes if cuts and code <= len(cuts)]
+        parts = [_bin_name(cuts, bins[0], bins[-1])] if bins else []
+        found.append(", ".join(parts + [names[code] for code in codes if code not in bins]))
+    return found
+
+
+def coarse(schema: Schema, groups: Groups) -> Schema:
+    """Return the schema in which these columns have a level for each group."""
+    if not groups:
+        return schema
+    merged = {
+        name: Categorical(group_names(schema[name], which), drafted=schema[name].drafted)
+        for name, which in groups.items()
+    }
+    return Schema({name: merged.get(name, column) for name, column in schema.items()})
+
+
+def examples(names: Sequence[str]) -> list[str]:
+    """Return levels that make a sensible example: none for missing values and no negative codes, if two are left.
+
+    >>> examples(["-1", "0", "1", "missing"]), examples(["yes", "unknown"])
+    (['0', '1'], ['yes', 'unknown'])
+    """
+    known = [name for name in names if not reads_as_missing(name)]
+    plain = [name for name in known if not name.startswith("-")]
+    return next(few for few in (plain, known, list(names)) if len(few) > 1 or few == list(names))
+
+
+def event_option(text: str) -> str:
+    """Return how an event is named, as the reader spells it."""
+    return spelled(f'--event "{text}"', f"event={text!r}")
+
+
+def compare_option(first: str, second: str) -> str:
+    """Return how two levels of the treatment are named, as the reader spells it."""
+    return spelled(f'--compare "{first},{second}"', f"compare=({first!r}, {second!r})")
+
+
+def what_groups_answer(schema: Schema, groups: Groups, treatment: str, outcome: str) -> str:
+    """Return how to ask for what the groups of both columns can tell, as the reader spells it; empty where nothing."""
+    ways = []
+    if treatment in groups and max(groups[treatment]):
+        names = examples(group_names(schema[treatment], groups[treatment]))
+        if "," not in names[0] + names[-1]:
+            ways.append(compare_option(names[0], names[-1]))
+    if outcome in groups and max(groups[outcome]):
+        ways.append(event_option(examples(group_names(schema[outcome], groups[outcome]))[-1]))
+    return spelled(" ", ", ").join(ways)

@@ -1,0 +1,163 @@
+"""The result of an effect from what was released: an estimate for every set of columns held fixed, and the notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.data.columns import Numeric
+from dpcausal.data.schema import Schema
+from dpcausal.effects.estimate import Estimate, estimate, estimate_regression, no_effect
+from dpcausal.effects.forecast import ANY_CUT, EffectForecast, most_width
+from dpcausal.effects.levels import level_names
+from dpcausal.effects.plan import AskedEffect, missing_notes
+from dpcausal.effects.question import EffectQuestion
+from dpcausal.effects.regression import MeasuredRegression
+from dpcausal.effects.result import (
+    ColumnsEnter,
+    EffectNote,
+    EffectResult,
+    Everyone,
+    NothingKnown,
+    PossibleEffect,
+    Several,
+    WideInterval,
+)
+from dpcausal.stats.standardise import Arms
+
+
+class SumsByStrata(Protocol):
+    """A released table that gives the sums of both arms for sets among its columns."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What can be held fixed."""
+
+    def arms(self, adjust: Sequence[str]) -> Arms:
+        """Return the sums over strata of ``adjust``."""
+
+
+def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredRegression) -> list[Estimate]:
+    """Return the estimate for every set of columns held fixed, in their order."""
+    question, level, found = asked.question, asked.request.level, []
+    with np.errstate(all="ignore"):
+        for one in asked.sets:
+            if one is None:
+                found.append(no_effect(question))
+            elif isinstance(released, MeasuredRegression):
+                found.append(estimate_regression(released, question, level))
+            else:
+                table = next(table for table in released if set(one) <= set(table.columns))
+                found.append(estimate(table.arms(one), question, level))
+    return found
+
+
+def report(
+    asked: AskedEffect,
+    released: Sequence[SumsByStrata] | MeasuredRegression,
+    statement: PrivacyStatement,
+    *more: EffectNote,
+) -> EffectResult:
+    """Return the result of released tables or sums; ``more`` must be known about it, too."""
+    table = not isinstance(released, MeasuredRegression)
+    missing = missing_notes(asked.schema, asked.question, table=table)
+    asked = replace(asked, notes=(*asked.notes, *missing, *more))
+    found = effect_result(asked, estimates(asked, released), statement, "table" if table else "regression")
+    return replace(found, notes=(*found.notes, *wide_notes(asked, found)))
+
+
+def effect_result(
+    asked: AskedEffect, found: Sequence[Estimate], statement: PrivacyStatement, method: str
+) -> EffectResult:
+    """Return the result of an estimate for every set; of several, none is the effect, and the interval holds all."""
+    question = asked.question
+    if asked.bias_bound:
+        most = question.high - question.low
+        found = [
+            one if columns is None else one.widened(asked.bias_bound, most)
+            for columns, one in zip(asked.sets, found, strict=True)
+        ]
+    notes = list(asked.notes)
+    binned = tuple(name for name in question.adjust if isinstance(asked.schema[name], Numeric))
+    if binned and method == "table":
+        notes.append(ColumnsEnter("binned", binned))
+    first = next(one for columns, one in zip(asked.sets, found, strict=True) if columns is not None)
+    notes += first.notes
+    possible: list[PossibleEffect] = []
+    shown = first
+    if len(found) > 1:
+        possible = [
+            PossibleEffect(columns, one.estimate, one.interval, one.share)
+            for columns, one in zip(asked.sets, found, strict=True)
+        ]
+        shown = Estimate(math.nan, _hull([one.interval for one in found]))
+        notes = [note for note in notes if not isinstance(note, Everyone)]
+        if any(one.everyone is not None for one in found):
+            notes.append(Everyone(*_hull([one.everyone or one.interval for one in found])))
+        notes.insert(0, Several(len(found), no_effect=None in asked.sets))
+    return EffectResult(
+        treatment=question.treatment,
+        outcome=question.outcome,
+        adjust=question.adjust,
+        compare=question.arm_names,
+        event=question.event,
+        estimand=question.estimand,
+        estimate=shown.estimate,
+        interval=shown.interval,
+        level=asked.request.level,
+        means=shown.means,
+        share=min(one.share for one in found),
+        method=method,
+        notes=tuple(notes),
+        privacy=statement,
+        possible=possible,
+        left_out=strata_left_out(asked.schema, question.adjust, first.covers),
+    )
+
+
+def _hull(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
+
+
+def strata_left_out(
+    schema: Schema, adjust: Sequence[str], covers: Sequence[bool]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the strata that an estimate does not cover, each by its levels in the order of ``adjust``."""
+    if not covers:
+        return ()
+    strata = product(*(level_names(schema[name]) for name in adjust))
+    return tuple(levels for levels, covered in zip(strata, covers, strict=True) if not covered)
+
+
+def noise_note(ahead: EffectForecast) -> EffectNote:
+    """Return that most of the width is noise, with the bounds that rule it where the outcome is a number."""
+    bounds = _outcome_bounds(ahead.question, number=ahead.number)
+    return WideInterval("noise-rules", **bounds, event=ahead.event)
+
+
+def wide_notes(asked: AskedEffect, found: EffectResult) -> list[EffectNote]:
+    """Return that a released interval is too wide to say much, where no note says it; of ratios nothing is said."""
+    question = asked.question
+    if (
+        found.possible
+        or found.privacy.epsilon is None
+        or found.interval[1] - found.interval[0] < most_width(question)
+        or not question.estimand.endswith("difference")
+        or any(isinstance(note, WideInterval | NothingKnown) for note in found.notes)
+    ):
+        return []
+    number = isinstance(asked.schema[question.outcome], Numeric) and not question.two_levels
+    event = ANY_CUT if number else None
+    return [WideInterval("wide", **_outcome_bounds(question, number=number), event=event)]
+
+
+def _outcome_bounds(question: EffectQuestion, *, number: bool) -> dict[str, Any]:
+    """Whether columns are held fixed, and the bounds of an outcome that is a number: what notes advise by."""
+    bounds = {"outcome": question.outcome, "low": question.low, "high": question.high} if number else {}
+    return {"held": bool(question.adjust), **bounds}

@@ -1,0 +1,73 @@
+"""What is asked of an effect, as one value: every door makes it, checks it once, and passes it on.
+
+``request -> question and columns held fixed (``adjustment.py``, ``question.py``) -> plan (``plan.py``) -> measurement
+(``table.py``, ``regression.py``) -> estimate (``estimate.py``) -> result (``report.py``)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from dpcausal.core.arguments import checked_ledger, checked_level
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import Level
+from dpcausal.graphs.doubts import NONE, Doubts
+from dpcausal.graphs.graph import Graph
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
+
+EffectMethod = Literal["auto", "table", "regression"]
+LEAST_CONFIDENCE = 0.5
+
+
+@dataclass(frozen=True)
+class EffectRequest:
+    """An effect that is asked for, with what it may cost; the fields are the arguments of ``effect``. All is public.
+
+    ``doubts`` is what the graph says against itself. ``epsilon`` is None where nothing is charged for this answer:
+    without privacy, from what was released before, or from a share that was kept.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used, whatever the schema is.
+    """
+
+    treatment: str
+    outcome: str
+    _: KW_ONLY
+    adjust: Iterable[str] | None = None
+    graph: Graph | None = None
+    doubts: Doubts = NONE
+    estimand: str = "auto"
+    compare: Sequence[Level] | None = None
+    event: Level | None = None
+    method: EffectMethod = "auto"
+    level: float = 0.95
+    anyway: bool = False
+    epsilon: float | None = None
+    delta: float = 0.0
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one"
+    ledger: str | Ledger | None = None
+    dataset: str | None = None
+
+    def __post_init__(self) -> None:
+        if checked_level(self.level) < LEAST_CONFIDENCE:  # the size of a test, and a slip of the pen
+            raise InputError(
+                "level is the confidence of the interval, such as 0.95, and not below "
+                f"{LEAST_CONFIDENCE:g}: {self.level!r}"
+            )
+        if self.relation is Neighbours.FIXED_LABELS:
+            raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+        checked_ledger(self.ledger)
+        if self.method not in get_args(EffectMethod):
+            raise InputError(f"method must be auto, table or regression, not {self.method!r}")
+
+    @property
+    def relation(self) -> Neighbours:
+        """Which two data sets must be hard to tell apart."""
+        return Neighbours.parse(self.neighbours, labels=False)

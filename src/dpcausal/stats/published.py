@@ -1,0 +1,278 @@
+"""Statistics and error bounds as papers have them, to compare with: no test of this library releases or needs them.
+
+**Weighted Kendall** [1, Definition 6; 2], with S_i concordant minus discordant pairs of block i, tau_i signed (with
+|tau_i| the null mean grows like .8 sqrt(k)),
+
+    z = sum_i w_i tau_i / sqrt(max(W, W0)),  W = sum_i w_i,  w_i = 9 n_i (n_i - 1)/(2 (2 n_i + 5))
+
+The numerator is sum 9 S_i/(2 n_i + 5). W0 is a public floor: every data set of n rows in k blocks has W >= k w(n/k), so
+``weighted_floor`` changes nothing where n > k is large, and keeps the bound where blocks are small. Sensitivity
+(``weighted_kendall.proof.md``): numerator 27/4 - 9/(4(L-1)) add, L the smaller number of levels, twice that replace
+(one block: 9, and 9/2 for 2x2); z at most (numerator bound + 9/8)/sqrt(W0). The constant 9/2 of [1, Theorem 7] does not
+hold. **Null law**: N(0, 1) without ties only; on binary columns the null standard deviation is at most 3/4, so a
+nominal .05 rejects less than .01.
+
+**tau-a and rho of one block** (``kendall.proof.md``, ``spearman.proof.md``): tau-a 4/(n+1) add, 4/n replace; rho
+6/(n+2) add, 6/(n+1) replace; half of that for 2x2 tables. Under add-remove n must be a public lower bound on the rows
+of the smaller data set. **Weighted Spearman** [1, Definition 8]: F/sqrt(max(sum max(n_i - 1, 0), W0)), F of
+``stats/spearman.py``; at most (bound of F + 1/2)/sqrt(W0).
+
+**Error bounds**, all about power, none about privacy:
+
+- ``noisy_gcm_power`` [3, Theorem 2.3]: with noise on every residual product the statistic is near
+  N(sqrt(n) rho/sigma', 1), sigma'^2 = sigma^2 + 2 b^2, rho = E cov(x, y | z), sigma^2 = Var of the products of the true
+  residuals, b the scale of the noise (in the same units: a b Delta/epsilon where x and y are within a and b). A limit,
+  not a bound: it holds as far as the regressions leave nothing of z.
+- ``missed_by_chi2`` [4, Theorem 3]: chi-squared with Laplace noise of scale Delta/epsilon accepts a table whose
+  chi-squared is above tau + gamma with probability at most exp(-gamma epsilon/Delta)/2.
+- ``missed_by_circle`` [4, Theorem 7]: so does the unit circle with at most exp(-(w - 1) epsilon/Delta)/2,
+  w = sqrt(1 + 4 gamma M1 M0/(tau N^2)), because ||V||^2 = 1 + (4 M1 M0/N^2)(chi2/tau - 1). It needs M1 M0, which the
+  paper takes to be public; for a rare allele it says little.
+- ``type_two_error`` [4, Theorem 2]: the test errs at most that often, plus the probability that chi-squared is below
+  tau + gamma at all.
+
+References: [1] Wang, Pang & Song 2020; [2] Taylor 1987; [3] Kalemaj, Kasiviswanathan & Ramdas 2024; [4] Kakizaki,
+Fukuchi & Sakuma 2017, appendices B, C and H.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from dpcausal.core.arguments import checked_level
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.proofs import proved
+from dpcausal.stats.blocks import block_sizes, checked_blocks, checked_shape, is_binary
+from dpcausal.stats.kendall import concordance
+from dpcausal.stats.spearman import spearman, spearman_sensitivity
+
+MAX_WEIGHT_RISE = 9 / 4  # w grows by less than this for each row
+
+
+class WeightedKendall(NamedTuple):
+    """The weighted sum of tau over blocks, and the sum of the weights."""
+
+    numerator: float
+    weight: float
+
+
+def _weight(n: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    """Return the weight of a block of n rows: one over the null variance of tau without ties."""
+    return 9 * n * (n - 1) / (2 * (2 * n + 5))
+
+
+def weighted_kendall(blocks: ArrayLike) -> WeightedKendall:
+    """Return the weighted sum of tau over blocks and the sum of the weights.
+
+    >>> weighted_kendall([[[5, 0], [0, 5]]])
+    WeightedKendall(numerator=9.0, weight=16.2)
+    """
+    table = checked_blocks(blocks)
+    score = concordance(table)
+    n = block_sizes(table).astype(np.float64)
+    return WeightedKendall(float(np.sum(9.0 * score / (2 * n + 5))), float(np.sum(_weight(n))))
+
+
+def weighted_kendall_z(blocks: ArrayLike, floor: float) -> float:
+    """Return the papers' weighted Kendall z with a public floor under the root.
+
+    >>> weighted_kendall_z([[[5, 0], [0, 5]]], floor=weighted_floor(10, 1)).__round__(4)
+    2.2361
+    """
+    checked_floor(floor)
+    numerator, weight = weighted_kendall(blocks)
+    return numerator / math.sqrt(max(weight, floor))
+
+
+@proved("weighted_kendall.proof.md")
+def weighted_floor(n: int, k: int) -> float:
+    """Return a lower bound on the sum of weights of n rows in k blocks, at least 1: max(k w(n/k), 1).
+
+    >>> weighted_floor(1000, 64) < 9 * 1000 / 4, weighted_floor(3, 64)
+    (True, 1.0)
+    """
+    _, _, k = checked_shape(1, 1, k)
+    return max(float(k * _weight(n / k)), 1.0)
+
+
+@proved("weighted_kendall.proof.md")
+def weighted_numerator_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
+    """Return the sensitivity of the weighted sum of tau over blocks.
+
+    >>> weighted_numerator_sensitivity("add-remove", 3, 3, k=8)
+    5.625
+    """
+    r, c, k = checked_shape(r, c, k)
+    added = 6.75 - 2.25 / max(min(r, c) - 1, 1)
+    if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE:
+        return added
+    if k == 1:
+        return 4.5 if is_binary(r, c) else 9.0
+    return 2 * added
+
+
+@proved("weighted_kendall.proof.md")
+def weighted_kendall_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int, floor: float) -> float:
+    """Return the sensitivity of ``weighted_kendall_z`` with this floor.
+
+    >>> weighted_kendall_sensitivity("replace-one", 3, 3, k=8, floor=100.0)
+    1.2375
+    """
+    checked_floor(floor)
+    return (weighted_numerator_sensitivity(neighbours, r, c, k) + MAX_WEIGHT_RISE / 2) / math.sqrt(floor)
+
+
+def checked_floor(floor: float) -> float:
+    """Return a public floor under a variance, if it is a finite number above 0."""
+    if not (math.isfinite(floor) and floor > 0):
+        raise InputError(f"the floor must be a finite number above 0, not {floor!r}")
+    return floor
+
+
+def tau_a(blocks: ArrayLike) -> float:
+    """Return Kendall's tau-a = 2 S/(n(n-1)) of a single block, ties 0; 0 if n < 2.
+
+    tau-b has no bound of order 1/n: one row can move it by 1 at every n.
+
+    >>> tau_a([[[2, 0], [0, 2]]])
+    0.6666666666666666
+    """
+    table = checked_blocks(blocks)
+    if len(table) != 1:
+        raise InputError(f"tau-a takes one block, not {len(table)}")
+    n = int(block_sizes(table)[0])
+    return 2.0 * int(concordance(table)[0]) / (max(n, 2) * (max(n, 2) - 1))
+
+
+@proved("kendall.proof.md")
+def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
+    """Return the sensitivity of tau-a on n rows (theorem 6).
+
+    >>> tau_a_sensitivity("replace-one", 2, 2, n=100), tau_a_sensitivity("replace-one", 5, 5, n=100)
+    (0.02, 0.04)
+    """
+    r, c, _ = checked_shape(r, c)
+    if n < 1:
+        raise InputError(f"n must be at least 1, not {n}")
+    rows = n + 1 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else n
+    return (2.0 if is_binary(r, c) else 4.0) / rows
+
+
+def spearman_z(blocks: ArrayLike, floor: float) -> float:
+    """Return the papers' weighted Spearman z with a public floor under the root: n - k is never above the sum there.
+
+    >>> spearman_z([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]], floor=2.0)
+    1.414213562373095
+    """
+    checked_floor(floor)
+    table = checked_blocks(blocks)
+    weight = float(np.maximum(block_sizes(table) - 1, 0).sum())
+    return spearman(table).statistic / math.sqrt(max(weight, floor))
+
+
+@proved("spearman.proof.md")
+def rho_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> float:
+    """Return the sensitivity of rho of one block of n rows: 6/(n+2) add, 6/(n+1) replace; for 2x2 tables half of it.
+
+    Under add-remove ``n`` must be a public lower bound on the rows of the smaller data set.
+
+    >>> rho_sensitivity("replace-one", 4, 4, n=59)
+    0.1
+    """
+    r, c, _ = checked_shape(r, c)
+    if n < 1:
+        raise InputError(f"n must be at least 1, not {n}")
+    rows = n + (2 if Neighbours.parse(neighbours) is Neighbours.ADD_REMOVE else 1)
+    return (3.0 if is_binary(r, c) else 6.0) / rows
+
+
+@proved("spearman.proof.md")
+def spearman_z_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int, floor: float) -> float:
+    """Return the sensitivity of ``spearman_z`` with this floor, e.g. floor = n - k where n > k is public.
+
+    >>> spearman_z_sensitivity("replace-one", 4, 4, k=8, floor=100.0)
+    1.025
+    """
+    checked_floor(floor)
+    return (spearman_sensitivity(neighbours, r, c, k) + 0.5) / math.sqrt(floor)
+
+
+def noisy_gcm_power(n: int, signal: float, spread: float, noise_scale: float, level: float = 0.05) -> float:
+    """Return the probability that the two-sided test of noisy residual products rejects.
+
+    Parameters
+    ----------
+    n
+        The number of rows.
+    signal, spread
+        rho and sigma.
+    noise_scale
+        The scale of the Laplace noise on every product.
+    level
+        The size of the test.
+
+    >>> round(noisy_gcm_power(1000, 0.0, 1.0, 5.0), 3), round(noisy_gcm_power(10_000, 0.3, 1.0, 5.0), 3)
+    (0.05, 0.987)
+    """
+    if n < 1 or spread < 0 or noise_scale < 0 or not spread + noise_scale > 0:
+        raise InputError("power needs at least one row, and a spread or a noise above 0")
+    shift = math.sqrt(n) * signal / math.sqrt(spread**2 + 2 * noise_scale**2)
+    cut = float(-ndtri(checked_level(level) / 2))
+    return float(ndtr(shift - cut) + ndtr(-shift - cut))
+
+
+def missed_by_chi2(gap: float, epsilon: float, sensitivity: float) -> float:
+    """Return the most often that noisy chi-squared accepts a table with chi-squared above tau + ``gap``.
+
+    >>> missed_by_chi2(0.0, 1.0, 4.0), round(missed_by_chi2(8.0, 1.0, 4.0), 4)
+    (0.5, 0.0677)
+    """
+    _check(gap, epsilon, sensitivity)
+    return 0.5 * math.exp(-gap * epsilon / sensitivity)
+
+
+def missed_by_circle(
+    gap: float, epsilon: float, sensitivity: float, tau: float, positives: int, n: int
+) -> float:
+    """Return the most often that the noisy unit circle accepts a table with chi-squared above tau + ``gap``.
+
+    Parameters
+    ----------
+    gap
+        gamma.
+    epsilon, sensitivity
+        Of the noise on ||V||.
+    tau
+        The chi-squared threshold.
+    positives, n
+        M1 and N: how many of the rows have the second outcome.
+
+    >>> round(missed_by_circle(8.0, 1.0, 0.0323, 3.84, 500, 1000), 6)
+    0.0
+    """
+    _check(gap, epsilon, sensitivity)
+    if not (tau > 0 and 0 <= positives <= n and n > 0):
+        raise InputError("tau must be above 0 and the positives within 0 and the number of rows")
+    beyond = math.sqrt(1 + 4 * gap * positives * (n - positives) / (tau * n * n))
+    return 0.5 * math.exp(-(beyond - 1) * epsilon / sensitivity)
+
+
+def type_two_error(missed: float, below: float) -> float:
+    """Return the bound on a type II error: ``missed`` beyond tau + gamma, ``below`` the chance not to be there at all.
+
+    >>> type_two_error(0.1, 0.25)
+    0.35
+    """
+    return min(1.0, missed + below)
+
+
+def _check(gap: float, epsilon: float, sensitivity: float) -> None:
+    """Refuse numbers for which a bound means nothing."""
+    if not (gap >= 0 and epsilon > 0 and sensitivity > 0):
+        raise InputError("the gap must be at least 0, epsilon and the sensitivity above 0")
