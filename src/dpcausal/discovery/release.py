@@ -64,7 +64,13 @@ from dpcausal.discovery.measured.method import search_measured
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
 from dpcausal.discovery.repeats import checked_repeats
-from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
+from dpcausal.discovery.result import (
+    DIRECTION_LEVEL,
+    DiscoveryResult,
+    Reusable,
+    Terms,
+    checked_direction_level,
+)
 from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
 from dpcausal.effects.result import EffectResult
@@ -150,6 +156,7 @@ class Release:
         max_order: int | None = None,
         latent: bool | None = None,
         level: float | None = None,
+        direction_level: float = DIRECTION_LEVEL,
         confidence: int | None = None,
         progress: bool = False,
     ) -> DiscoveryResult:
@@ -164,6 +171,8 @@ class Release:
             Background knowledge, as for ``dc.discover``. None is what was declared before, an empty list drops it.
         max_order, latent, level, confidence
             As for ``dc.discover``; None is as before.
+        direction_level : float, default 0.8
+            As for ``dc.discover``.
         progress : bool, default False
             Show progress bars on standard error.
 
@@ -202,6 +211,7 @@ class Release:
             method=self.method,
             reason=self.reason,
             level=searched.level,
+            direction_level=checked_direction_level(direction_level),
             known=searched.known,
             rows=self.rows,
         )

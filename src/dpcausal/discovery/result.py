@@ -90,17 +90,6 @@ class OpenWhy:
     given: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class LeastLink:
-    """The smallest w that the plan finds between two columns; None: not even the strongest.
-
-    ``bare``: with nothing held fixed; ``given``: with what separated the two.
-    """
-
-    bare: float | None
-    given: float | None
-
-
 class SearchableRelease(Protocol):
     """What ``result.release`` offers: ``dc.Release`` says what each of these does."""
 
@@ -312,6 +301,29 @@ class DiscoveryResult(OtherNames):
         Of many tests: small p-values are found by chance, too. Methods that release decisions only have none.
         """
         return self.pairs.evidence
+
+    @property
+    def detectable(self) -> Mapping[Pair, float]:
+        """Of pairs without an edge, the link (Cohen's w) that would be found in 80% of runs.
+
+        By the released margins of the two columns, the noise of their pair, merged levels and what was held fixed. Of
+        ``measured``; other methods have none.
+        """
+        return self.pairs.detectable
+
+    @property
+    def direction(self) -> Mapping[tuple[str, str], float]:
+        """The chance that an edge is there and points from the first column to the second, by all that was released.
+
+        An arrow is drawn from ``direction_level`` on. Of ``measured`` and ``moments`` without hidden causes; others,
+        which decide by separating sets, have none. A declared direction has 1.
+        """
+        return self.pairs.direction
+
+    @property
+    def direction_level(self) -> float:
+        """The chance of a direction from which on an arrow is drawn."""
+        return self.terms.direction_level
 
     @property
     def confidence(self) -> Mapping[Pair, float] | None:
@@ -544,20 +556,6 @@ class DiscoveryResult(OtherNames):
                     break
         return found
 
-    @cached_property
-    def least_links(self) -> dict[Pair, LeastLink]:
-        """The smallest dependences that the plan finds, for each pair of ``not_shown``; empty where there is none."""
-        reach = self.reach
-        if reach is None or reach.plan is None or len(reach.plan.sizes) != len(self.graph.nodes):
-            return {}
-        place = {name: j for j, name in enumerate(self.graph.nodes)}
-        found = {}
-        for a, b in in_order(self.not_shown, self.graph.nodes):
-            held = [place[name] for name in self.separating.get(frozenset((a, b)), ()) if name in place]
-            ends = place[a], place[b]
-            found[frozenset((a, b))] = LeastLink(reach.between(*ends), reach.between(*ends, held))
-        return found
-
     def why_open(self, pair: Pair) -> OpenWhy:
         """Return why a pair stayed open.
 
@@ -667,6 +665,11 @@ class DiscoveryResult(OtherNames):
             "conflicts": sorted_pairs(self.contradicted),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "on_hints": sorted_pairs(self.on_hints),
+            "direction": direction_list(self.direction),
+            "detectable": [
+                {"pair": sorted(pair), "w": w if math.isfinite(w) else None}
+                for pair, w in sorted(self.detectable.items(), key=lambda item: sorted(item[0]))
+            ],
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
@@ -910,6 +913,22 @@ def confidence_list(confidence: Mapping[Pair, float]) -> list[dict[str, Any]]:
         {"pair": sorted(pair), "found_again": part}
         for pair, part in sorted(confidence.items(), key=lambda item: sorted(item[0]))
     ]
+
+
+def checked_direction_level(level: object) -> float:
+    """Return the chance from which on an arrow is drawn: above one half, at most 1.
+
+    >>> checked_direction_level(0.9)
+    0.9
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level <= 1.0:
+        raise InputError(f"direction_level must be above 0.5 and at most 1, not {level!r}")
+    return float(level)
+
+
+def direction_list(direction: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """Return the chances of directions as plain data, for JSON."""
+    return [{"from": a, "to": b, "chance": round(chance, 4)} for (a, b), chance in sorted(direction.items())]
 
 
 def in_order(pairs: Collection[Pair], columns: Sequence[str]) -> list[tuple[str, ...]]:

@@ -141,6 +141,11 @@ class Features:
         return cls(p, scores, np.maximum(gains, 0.0), trend)
 
 
+def without_levels(number: int) -> Features:
+    """Return features that are no functions of levels: numbers, of which only correlations are known."""
+    return Features(np.ones(1), np.zeros((1, number)), np.ones(number))
+
+
 @jit(error_model="numpy")
 def solved(matrix: Any, right: Any) -> Any:
     """Return matrix^-1 right for a positive definite matrix, by Cholesky's factors; overwrites both."""

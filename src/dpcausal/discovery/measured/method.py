@@ -7,7 +7,7 @@
    found on larger tables (``larger.py``). On one joint table whole graphs are scored (``whole_graphs.py``). Edges that
    the bins of a number explain are open (``bins.py``).
 5. **Report.** Found, absent and open pairs; the chance of each direction
-   (``directions.py``; where causes may be hidden, colliders by the evidence of all separating sets); and how
+   (``discovery/directions.py``; where causes may be hidden, colliders by the evidence of all separating sets); and how
    often an edge is found again on another sample with other noise, drawn by what is known after the run.
 
 **Guarantee** (epsilon, delta)-DP in total (``measure.proof.md``): mechanisms are charged before noise is drawn, and
@@ -27,18 +27,18 @@ from typing import Annotated
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.counts.rows import count_jobs
+from dpcausal.discovery.directions import allowed_arrows, directions_by_graphs, directions_by_pairs
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
-from dpcausal.discovery.measured.directions import directions_by_graphs, directions_by_pairs
 from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.notes import measured_notes
 from dpcausal.discovery.measured.target import search_around_target
-from dpcausal.discovery.measured.whole_graphs import Wanted, WholeGraphs, WholeGraphsFound
+from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
@@ -280,7 +280,7 @@ def directions_of(
             forward.contrasts,
             edges,
             places_of(skeleton, opened),
-            Wanted.of(task).allowed,
+            allowed_arrows(task),
             forward.rules.acceptance_threshold,
             misfit,
         )

@@ -17,14 +17,13 @@ from __future__ import annotations
 import numpy as np
 
 from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
 from dpcausal.discovery.evidence import held_pairs
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.directions import directions_by_pairs
 from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.notes import measured_notes
-from dpcausal.discovery.measured.whole_graphs import Wanted
 from dpcausal.discovery.repeats import found_again
 from dpcausal.discovery.search import AboutTarget, SearchOutcome, Skeleton, Task
 
@@ -77,7 +76,7 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
     skeleton.asked[0] = len(columns) - 1
     skeleton.held = held_pairs(forward.answers, [columns[j] for j in near])
 
-    allowed = Wanted.of(task).allowed[np.ix_(near, near)]
+    allowed = allowed_arrows(task)[np.ix_(near, near)]
     edges = [(x, y) for x, others in enumerate(linked) for y in others if x < y]
     settings = measured.plan.settings
     chances = directions_by_pairs(

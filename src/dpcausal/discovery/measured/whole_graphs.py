@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.directions import allowed_arrows
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
@@ -69,16 +70,11 @@ class Wanted:
         """From what is known beforehand, and the level."""
         known, columns = task.known, task.columns
         place = {name: j for j, name in enumerate(columns)}
-        allowed, required = np.ones((len(columns),) * 2, np.bool_), np.zeros((len(columns),) * 2, np.bool_)
-        for pair in known.forbidden:
-            a, b = (place[name] for name in pair)
-            allowed[a, b] = allowed[b, a] = False
-        for tail, head in known.arrows:
-            allowed[place[head], place[tail]] = False
+        required = np.zeros((len(columns),) * 2, np.bool_)
         for pair in known.required:
             a, b = (place[name] for name in pair)
             required[a, b] = required[b, a] = True
-        return cls(allowed, required, by_stricter_level(min(task.level, 0.05)))
+        return cls(allowed_arrows(task), required, by_stricter_level(min(task.level, 0.05)))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 From columns and pairs (``stats/order_posterior.py``): found edges and open pairs may be edges of a graph, absent ones
 may not. Correlations are taken as known to within a ``misfit``, whatever the number of rows: effects of a set that are
 no sums over its columns, bins and merged levels leave so much of a dependence, and no direction must rest on it. From
-one joint table (``whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction
-even within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction
-there counts half for each.
+one joint table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a
+direction even within a class of graphs that imply the same independences, so the class is counted: an edge that has no
+direction there counts half for each.
 
 **Guarantee.** Post-processing of released values; draws follow from them.
 """
@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.search import Task
 from dpcausal.graphs.equivalence import cpdag
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.contrasts import Contrasts
@@ -37,7 +38,7 @@ def directions_by_pairs(
     contrasts: Contrasts,
     edges: Collection[PlacePair],
     possible: Iterable[PlacePair],
-    allowed: Any,
+    allowed: NDArray[np.bool_],
     cost: float,
     misfit: float,
 ) -> Directions:
@@ -69,6 +70,18 @@ def directions_by_pairs(
         local_scores(evidence, candidates, cost), released_generator(contrasts.covariance)
     )
     return {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
+
+
+def allowed_arrows(task: Task) -> NDArray[np.bool_]:
+    """Return a (d, d) array: whether an arrow from the first column to the second may be, by what was declared."""
+    place = {name: j for j, name in enumerate(task.columns)}
+    allowed = np.ones((len(place), len(place)), np.bool_)
+    for pair in task.known.forbidden:
+        a, b = (place[name] for name in pair)
+        allowed[a, b] = allowed[b, a] = False
+    for tail, head in task.known.arrows:
+        allowed[place[head], place[tail]] = False
+    return allowed
 
 
 def with_misfit(contrasts: Contrasts, misfit: float) -> Contrasts:
