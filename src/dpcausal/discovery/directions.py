@@ -1,11 +1,11 @@
 """Which way edges point: the chance of each direction, from a posterior over whole graphs.
 
-From columns and pairs (``stats/order_posterior.py``): found edges and open pairs may be edges of a graph, absent ones
-may not. Correlations are taken as known to within a ``misfit``, whatever the number of rows: effects of a set that are
-no sums over its columns, bins and merged levels leave so much of a dependence, and no direction must rest on it. From
-one joint table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a
-direction even within a class of graphs that imply the same independences, so the class is counted: an edge that has no
-direction there counts half for each.
+From columns and pairs (``stats/order_posterior.py``): parents of a column are among those that it depends on most,
+whether or not the search found an edge there, so that no direction rests on an edge that was missed. Correlations are
+taken as known to within a ``misfit``, whatever the number of rows: effects of a set that are no sums over its columns,
+bins and merged levels leave so much of a dependence. From one joint table (``measured/whole_graphs.py``): the graphs
+that the search visits at the end. Their score prefers a direction even within a class of graphs that imply the same
+independences, so the class is counted: an edge that has no direction there counts half for each.
 
 **Guarantee.** Post-processing of released values; draws follow from them.
 """
@@ -37,15 +37,14 @@ Directions = Mapping[
 def directions_by_pairs(
     contrasts: Contrasts,
     edges: Collection[PlacePair],
-    possible: Iterable[PlacePair],
     allowed: NDArray[np.bool_],
     cost: float,
     misfit: float,
 ) -> Directions:
     """Return the chance of each direction of every edge.
 
-    ``possible`` are further pairs that may be edges; ``allowed[p, v]`` is whether an arrow from p to v may be; ``cost``
-    is the evidence that an edge needs; correlations are known to within ``misfit``.
+    ``allowed[p, v]`` is whether an arrow from p to v may be; ``cost`` is the evidence that an edge needs; correlations
+    are known to within ``misfit``.
     """
     blurred = with_misfit(contrasts, misfit)
     known: dict[tuple[int, int, tuple[int, ...]], float | None] = {}
@@ -55,17 +54,14 @@ def directions_by_pairs(
             known[x, y, given] = blurred.evidence(x, y, given)
         return known[x, y, given]
 
-    found, near = set(edges), [set[int]() for _ in contrasts.columns]
-    for x, y in (*edges, *possible):
-        near[x].add(y)
-        near[y].add(x)
+    found, columns = set(edges), range(len(contrasts.columns))
     candidates = []
-    for v, others in enumerate(near):
+    for v in columns:
         ranked = sorted(
-            others,
+            (z for z in columns if z != v and allowed[z, v]),
             key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -blurred.strength[v, z], z),  # type: ignore[misc]
         )
-        candidates.append([z for z in ranked if allowed[z, v]][:MAX_CANDIDATES])
+        candidates.append(ranked[:MAX_CANDIDATES])
     chances = direction_chances(
         local_scores(evidence, candidates, cost), released_generator(contrasts.covariance)
     )

@@ -248,11 +248,9 @@ def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tu
         both = (sorted(place[name] for name in pair) for pair in pairs)
         return sorted((x, y) for x, y in both)
 
-    opened = skeleton.open(task.known)
     chances = directions_by_pairs(
         contrasts_of(moments),
-        places_of(skeleton.edges - opened),
-        places_of(opened),
+        places_of(skeleton.edges - skeleton.open(task.known)),
         allowed_arrows(task),
         acceptance_threshold(len(columns), task.level),
         SETTINGS.misfit,

@@ -134,7 +134,7 @@ def search_measured(
     if latent:
         arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=True)
     else:
-        direction = directions_of(task, forward, skeleton, opened, whole, measured.plan.settings.misfit)
+        direction = directions_of(task, forward, skeleton, whole, measured.plan.settings.misfit)
     repeats, again = 0, None
     if asked != 0:
         repeats, again = confidence_of(task, measured, forward, skeleton.edges, graphs, whole, chosen, asked)
@@ -267,7 +267,6 @@ def directions_of(
     task: Task,
     forward: Forward,
     skeleton: Skeleton,
-    opened: frozenset[Pair],
     whole: WholeGraphsFound | None,
     misfit: float,
 ) -> dict[tuple[str, str], float]:
@@ -279,7 +278,6 @@ def directions_of(
         found = directions_by_pairs(
             forward.contrasts,
             edges,
-            places_of(skeleton, opened),
             allowed_arrows(task),
             forward.rules.acceptance_threshold,
             misfit,

@@ -80,7 +80,7 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
     edges = [(x, y) for x, others in enumerate(linked) for y in others if x < y]
     settings = measured.plan.settings
     chances = directions_by_pairs(
-        forward.contrasts, edges, forward.open_pairs(), allowed, rules.acceptance_threshold, settings.misfit
+        forward.contrasts, edges, allowed, rules.acceptance_threshold, settings.misfit
     )
     given_up_to = {
         frozenset((columns[near[x]], columns[near[y]])): k
