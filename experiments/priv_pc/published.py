@@ -38,7 +38,7 @@ from scipy.special import gammaln, logsumexp, ndtr, ndtri
 
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, drive, pc_search, start
+from dpcausal.discovery.search import Answer, Answers, Query, Skeleton, complete_skeleton, drive, pc_search
 from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.kendall import concordance, kendall, kendall_margin
@@ -173,7 +173,7 @@ def sg_pc(counts: MemoryCounts, noise: float, rng: np.random.Generator) -> tuple
 def em_pc(counts: MemoryCounts, epsilon: float, rng: np.random.Generator) -> tuple[Skeleton, float]:
     """EM-PC with ``epsilon`` a choice: the skeleton and the claimed total."""
     columns, choices = tuple(counts.schema), 0
-    found = start(columns, Knowledge())
+    found = complete_skeleton(columns, Knowledge())
 
     def pick(utility: np.ndarray) -> int:
         nonlocal choices

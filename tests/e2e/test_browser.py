@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import subprocess
-from copy import copy
 from html import unescape
 from itertools import combinations
 from pathlib import Path
@@ -171,8 +170,7 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult, tmp_path:
 
 
 def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path: Path) -> None:
-    confident = copy(result)
-    object.__setattr__(confident, "confidence", dict.fromkeys(result.graph.skeleton, 0.97))
+    confident = replace(result, confidence=dict.fromkeys(result.graph.skeleton, 0.97))
     assert re.search(
         r"edge found again in 95% or more of (\d+ )?repeats", probed(confident, tmp_path)["said"]
     )

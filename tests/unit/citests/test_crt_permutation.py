@@ -100,7 +100,7 @@ def test_refusals() -> None:
         (["c"], {"model": LAW}, "needs no model"),
         (["z"], {}, "needs the law"),
         (["z"], {"model": lambda z, g: g.normal(size=50)}, "needs a density"),
-        (["z"], {"model": LAW, "score": "kernel"}, "not with 'kernel'"),
+        (["z"], {"model": LAW, "score": "kernel"}, "not 'kernel'"),
         (["c"], {"draw": "shuffle"}, "draw must be"),
         (["z"], {"model": LAW, "neighbours": "add-remove"}, "replace-one"),
     ):
