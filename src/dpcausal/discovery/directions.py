@@ -84,7 +84,7 @@ def with_misfit(contrasts: Contrasts, misfit: float) -> Contrasts:
     """Return the contrasts with correlations that are known to within ``misfit`` at best."""
     noise = contrasts.noise + misfit**2
     for place in contrasts.places:
-        noise[np.ix_(place, place)] = 0.0
+        noise[np.ix_(place, place)] = contrasts.noise[np.ix_(place, place)]
     return replace(contrasts, noise=noise)
 
 

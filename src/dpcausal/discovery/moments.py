@@ -82,7 +82,7 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.planning.moments import spread_is_seen, spread_share
-from dpcausal.planning.settings import SETTINGS, acceptance_threshold
+from dpcausal.planning.settings import acceptance_threshold
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
@@ -167,6 +167,7 @@ MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regres
 REACH_GRID = 32
 CELLS = 512  # of a numeric column, about: t is known to 1/256
 ROOT_HALF = math.sqrt(0.5)
+MISFIT = 0.05  # in a correlation: rows are shrunk, and scores are of measured ranks; set on linear models
 QUESTIONS = 600  # questions a column, after which a search ends
 WORK = 4_000  # questions that repeats may ask in all, about
 
@@ -216,7 +217,7 @@ class Moments:
 def contrasts_of(moments: Moments) -> Contrasts:
     """Return the correlations of the columns with their noise: a number by its score alone, a level by its indicator.
 
-    What noise in a variance does to a correlation is left out.
+    Entries on the diagonal of M have twice the variance of noise, which is how often evidence counts them.
     """
     places = moments.main
     order = [place for listed in places for place in listed]
@@ -235,7 +236,7 @@ def contrasts_of(moments: Moments) -> Contrasts:
     covariance, variance = turn @ inner @ turn.T, turn**2 @ noise @ (turn**2).T
     found = Contrasts([without_levels(len(listed)) for listed in places], n, covariance, variance)
     for place in found.places:
-        found.covariance[np.ix_(place, place)], found.noise[np.ix_(place, place)] = np.eye(len(place)), 0.0
+        found.covariance[np.ix_(place, place)] = np.eye(len(place))  # their noise stays: it is that of variances
     return found
 
 
@@ -253,7 +254,7 @@ def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tu
         places_of(skeleton.edges - skeleton.open(task.known)),
         allowed_arrows(task),
         acceptance_threshold(len(columns), task.level),
-        SETTINGS.misfit,
+        MISFIT,
     )
     return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
