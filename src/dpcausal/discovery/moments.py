@@ -236,7 +236,9 @@ def contrasts_of(moments: Moments) -> Contrasts:
     covariance, variance = turn @ inner @ turn.T, turn**2 @ noise @ (turn**2).T
     found = Contrasts([without_levels(len(listed)) for listed in places], n, covariance, variance)
     for place in found.places:
-        found.covariance[np.ix_(place, place)] = np.eye(len(place))  # their noise stays: it is that of variances
+        found.covariance[np.ix_(place, place)] = np.eye(
+            len(place)
+        )  # their noise stays: it is that of variances
     return found
 
 

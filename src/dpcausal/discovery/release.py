@@ -156,7 +156,7 @@ class Release:
         max_order: int | None = None,
         latent: bool | None = None,
         level: float | None = None,
-        direction_level: float = DIRECTION_LEVEL,
+        direction_level: float | None = None,
         confidence: int | None = None,
         progress: bool = False,
     ) -> DiscoveryResult:
@@ -171,8 +171,8 @@ class Release:
             Background knowledge, as for ``dc.discover``. None is what was declared before, an empty list drops it.
         max_order, latent, level, confidence
             As for ``dc.discover``; None is as before.
-        direction_level : float, default 0.8
-            As for ``dc.discover``.
+        direction_level : float or None, default None
+            As for ``dc.discover``; None is 0.8.
         progress : bool, default False
             Show progress bars on standard error.
 
@@ -211,7 +211,9 @@ class Release:
             method=self.method,
             reason=self.reason,
             level=searched.level,
-            direction_level=checked_direction_level(direction_level),
+            direction_level=checked_direction_level(
+                DIRECTION_LEVEL if direction_level is None else direction_level
+            ),
             known=searched.known,
             rows=self.rows,
         )

@@ -309,7 +309,9 @@ class DiscoveryResult(OtherNames):
         By the released margins of the two columns, the noise of their pair, merged levels and what was held fixed. Of
         ``measured``; other methods have none.
         """
-        return self.pairs.detectable
+        names = {*self.graph.nodes}
+        edges = self.graph.skeleton
+        return {pair: w for pair, w in self.pairs.detectable.items() if pair <= names and pair not in edges}
 
     @property
     def direction(self) -> Mapping[tuple[str, str], float]:
@@ -318,7 +320,8 @@ class DiscoveryResult(OtherNames):
         An arrow is drawn from ``direction_level`` on. Of ``measured`` and ``moments`` without hidden causes; others,
         which decide by separating sets, have none. A declared direction has 1.
         """
-        return self.pairs.direction
+        edges = self.graph.skeleton
+        return {arrow: chance for arrow, chance in self.pairs.direction.items() if frozenset(arrow) in edges}
 
     @property
     def direction_level(self) -> float:
