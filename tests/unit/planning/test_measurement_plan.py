@@ -274,7 +274,7 @@ def test_the_power_of_a_pair_is_the_searches(rows: int) -> None:
         (3, 11, 1_000, 1.0, Neighbours.ADD_REMOVE, False),
         (3, 9, 1_000, 1.0, Neighbours.ADD_REMOVE, False),
         (6, 15, 4_000, 1.0, Neighbours.REPLACE_ONE, True),
-        (8, 12, 1_500, 3.0, Neighbours.REPLACE_ONE, True),
+        (8, 12, 3_000, 3.0, Neighbours.REPLACE_ONE, True),
     ],
 )
 def test_a_detectable_trend_between_merged_levels_is_found_in_most_runs(
@@ -282,8 +282,8 @@ def test_a_detectable_trend_between_merged_levels_is_found_in_most_runs(
 ) -> None:
     """Two ordered columns with the trend that is detectable between levels as declared, measured once as planned.
 
-    The plan counts all features, of which a trend is one, so it is found rather more often than in 80%: 400 draws of a
-    true .8 lie below .72 with probability below 1e-4 (binomial); the seed is fixed.
+    The plan leaves out the noise in single columns, so that it is found rather less often than in 80%: 400 draws of a
+    true .7 lie below .6 with probability below 1e-4 (binomial); the seed is fixed.
     """
     design = planned((size,) * columns, rows, epsilon, 1e-6, neighbours, ordered=True)
     aim = Aim(rows, 0.05, 0.8, 0.1, None)
@@ -303,7 +303,7 @@ def test_a_detectable_trend_between_merged_levels_is_found_in_most_runs(
         single = design.variance((most,))
         tables = measured_with_noise(counts, [single, single, design.first_look], rng)
         hits += bool(tables.contrasts(float(rows), [True, True]).pair_evidence[0, 1] > enough)
-    assert hits / draws >= 0.72
+    assert hits / draws >= 0.6
 
 
 @pytest.mark.parametrize("ordered", [True, False])
