@@ -33,6 +33,7 @@ from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 from dpcausal.stats.split_cells import SPREAD, UNITS, split_sensitivity, split_units, spread_units
 from dpcausal.stats.standardise import Arms, arms_of_cells, spread_factor
+from dpcausal.stats.strata import StrataTable
 
 Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 20  # of a table that is measured
@@ -65,6 +66,19 @@ class Measured:
         if self.spread is None:
             return found
         return replace(found, factor=spread_factor(found, self.spread / (4 * SPREAD)))
+
+    def strata(self, adjust: Sequence[str], *, public_rows: bool) -> StrataTable:
+        """Return the counts of two arms and an event over strata of ``adjust``; ``public_rows``: as ``rows`` are."""
+        over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
+        summed = math.prod(self.cells.shape[i] for i in over)
+        cells = self.cells.sum(axis=over)
+        return StrataTable(
+            cells.reshape(-1, 2, 2),
+            cells.shape[:-2],
+            summed * self.variance,
+            self.kurtosis / max(summed, 1),
+            self.rows if public_rows else None,
+        )
 
 
 @proved("table.proof.md")

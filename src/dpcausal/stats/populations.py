@@ -55,8 +55,8 @@ from dpcausal.stats.strata import (
 
 Population = Literal["all", "exposed", "overlap"]
 POPULATIONS: tuple[str, ...] = get_args(Population)
-WELL_FILLED = (
-    1.0  # rows of the smaller arm in the mean stratum, in standard deviations of their noise, for "all"
+WIDER = (
+    2.0  # times the narrowest interval: a population with a wider one is not taken where none is asked for
 )
 MIN_SHARE = 0.2  # of the exposed in a stratum over that among all rows; less is not told from this
 WIDEST = 1.0  # a difference of risks with a wider interval says nothing
@@ -73,22 +73,27 @@ class StrataEffect(NamedTuple):
     odds: tuple[float, float] | None
 
 
-def estimable_population(table: StrataTable) -> Population:
-    """Return the population whose effect the table can tell: all where strata are well filled, else one with few gaps.
+def estimable_population(table: StrataTable, level: float) -> Population:
+    """Return the population whose effect the table can tell: all if possible, else the exposed, else the overlap.
 
-    All, where the smaller arm has as many rows in the mean stratum as the standard deviation of their noise, or there
-    is one stratum. Else the exposed where they are the fewer, and the overlap where the unexposed are. The rule reads
-    released counts and public numbers.
+    All, or the exposed, are told if their interval is at most ``WIDER`` times as wide as the narrowest of the three.
+    With one stratum the three are one: all. The rule reads released counts and public numbers alone.
 
-    >>> few = np.tile([[90.0, 10.0], [3.0, 1.0]], (8, 1, 1))
-    >>> estimable_population(StrataTable(few, (2, 2, 2), 32.0)), estimable_population(StrataTable(few, (2, 2, 2), 2.0))
-    ('exposed', 'all')
+    >>> filled = np.tile([[60.0, 40.0], [30.0, 20.0]], (8, 1, 1))
+    >>> few = np.tile([[900.0, 100.0], [9.0, 3.0]], (8, 1, 1)) * np.arange(0.2, 1.8, 0.2)[:, None, None]
+    >>> [estimable_population(StrataTable(cells, (2, 2, 2), 8.0), 0.95) for cells in (filled, few)]
+    ['all', 'exposed']
     """
-    arms = consistent(table)[0].sum(axis=(0, 2))
-    strata = len(table.cells)
-    if strata == 1 or arms.min() / strata >= WELL_FILLED * math.sqrt(2 * table.noise):
+    if len(table.cells) == 1:
         return "all"
-    return "exposed" if arms[1] <= arms[0] else "overlap"
+    found = {one: population_effect(table, one, level) for one in get_args(Population)}
+    widths = {
+        one: effect.interval[1] - effect.interval[0] for one, effect in found.items() if effect is not None
+    }
+    told = (
+        one for one in get_args(Population) if one in widths and widths[one] <= WIDER * min(widths.values())
+    )
+    return next(told, "all")
 
 
 @dataclass(frozen=True)

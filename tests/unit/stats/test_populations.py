@@ -137,13 +137,15 @@ def test_a_margin_says_more_of_the_exposed_and_enters_by_its_noise() -> None:
     assert np.allclose(consistent(replace(alone, **far))[0], consistent(alone)[0])  # type: ignore[arg-type]
 
 
-def test_the_population_follows_the_smaller_arm() -> None:
-    filled = np.tile([[60.0, 40.0], [30.0, 20.0]], (16, 1, 1))
-    rare = np.tile([[90.0, 6.0], [2.0, 1.0]], (16, 1, 1))
-    of = {"levels": (2,) * 4, "noise": 32.0}
-    assert estimable_population(StrataTable(filled, **of)) == "all"  # type: ignore[arg-type]
-    assert estimable_population(StrataTable(rare, **of)) == "exposed"  # type: ignore[arg-type]
-    assert estimable_population(StrataTable(rare[:, ::-1], **of)) == "overlap"  # type: ignore[arg-type]
+def test_the_population_is_one_that_the_table_tells_well() -> None:
+    def chosen(exposure: float, rows: float) -> str:
+        cells = rows * law((2,) * 6, exposure, 0.1, 0.0)
+        return estimable_population(StrataTable(cells, (2,) * 6, 14.0, rows=rows), 0.95)
+
+    assert chosen(0.4, 20_000) == "all"
+    assert chosen(0.03, 20_000) == "exposed"
+    assert chosen(0.97, 20_000) == "overlap"  # few unexposed
+    assert chosen(0.03, 200) == "all"  # of none of them anything is told
 
 
 def test_a_large_basis_is_cut_by_declared_sizes() -> None:
