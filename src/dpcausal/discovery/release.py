@@ -67,6 +67,7 @@ from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
 from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
+from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.result import EffectResult
 from dpcausal.planning.measurement_plan import PublicNumbers
 from dpcausal.stats.components import Columns
@@ -226,6 +227,7 @@ class Release:
         estimand: str = "auto",
         compare: Sequence[Level] | None = None,
         event: Level | None = None,
+        population: EffectPopulation = "auto",
         level: float = 0.95,
         anyway: bool = False,
     ) -> EffectResult:
@@ -236,7 +238,7 @@ class Release:
 
         Parameters
         ----------
-        treatment, outcome, adjust, estimand, compare, event, level
+        treatment, outcome, adjust, estimand, compare, event, population, level
             As for ``result.effect``.
         anyway : bool, default False
             Go on where nothing could be said, or the graph warns.
@@ -270,6 +272,7 @@ class Release:
             estimand=estimand,
             compare=compare,
             event=event,
+            population=population,
             level=level,
             anyway=anyway,
         )

@@ -186,7 +186,8 @@ def plan_effect(
         refuse_asked_regression(asked)
     method = choose_method(asked, allowed, rows)
     if method == "table" or allowed is None:
-        tables = planned_tables(schema, question, asked.used, allowed or ANY_SIZE, relation)
+        private = allowed is not None
+        tables = planned_tables(schema, question, asked.used, allowed or ANY_SIZE, relation, margin=private)
         return EffectPlan(asked, method, tuple(tables), rows)
     refuse_regression(data, question)
     if may_drop_delta:

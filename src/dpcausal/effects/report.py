@@ -89,13 +89,14 @@ def _strata(asked: AskedEffect, released: Sequence[SumsByStrata]) -> dict[tuple[
     Tables that a search released have noise of other kinds. Without noise, all rows have the textbook's answer.
     """
     public = asked.request.relation is Neighbours.REPLACE_ONE
+    margin = next((table for table in released if isinstance(table, Measured) and not table.columns), None)
     found = {}
     for one in asked.used if asked.question.has_populations else ():
         table = _table_of(released, one)
         if isinstance(table, Measured) and (
             table.variance > 0 or asked.request.population in ("exposed", "overlap")
         ):
-            found[one] = table.strata(one, public_rows=public)
+            found[one] = table.strata(one, margin if one else None, public_rows=public)
     return found
 
 

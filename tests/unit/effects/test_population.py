@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.statement import EffectTable
+from dpcausal.effects.effect import asked_of_data
+from dpcausal.effects.measure import measure_effect
+from dpcausal.effects.plan import EffectPlan, plan_effect
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import NothingKnown
+from dpcausal.effects.table import exact_table
+from dpcausal.privacy.budget import Allowance, Budget
 
 BIT = dc.Categorical(["no", "yes"])
 COLUMNS = tuple(f"z{i}" for i in range(5))
@@ -101,3 +108,39 @@ def test_a_population_that_can_t_be_told_is_refused() -> None:
         EffectRequest("x", "y", method="regression", population="all")
     with pytest.raises(dc.InputError, match="must be auto, all, exposed or overlap"):
         EffectRequest("x", "y", population="treated")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (1.0, 1e-6), (0.05, 0.01)])
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_many_strata_have_a_margin_that_is_part_of_the_total(
+    neighbours: str, epsilon: float, delta: float
+) -> None:
+    """Two events, a quarter and the rest, both charged; both tables have noise."""
+    asked = {**ASKED, "epsilon": epsilon, "delta": delta, "neighbours": neighbours, "anyway": True}
+    with dc.testing.seeded(1):
+        found = dc.effect(RARE, "x", "y", **asked)
+        few = dc.effect(RARE, "x", "y", **{**asked, "adjust": COLUMNS[:3]})
+    tables = [one for one in found.privacy.released if isinstance(one, EffectTable)]
+    assert [one.adjust for one in tables] == [(), COLUMNS]
+    assert all(one.sd > 0 for one in tables)
+    assert len(found.privacy.events) == 2
+    assert len(few.privacy.events) == 1  # of few strata the sums have less noise
+    assert found.privacy.epsilon <= epsilon
+    assert found.privacy.delta <= delta
+
+
+def test_the_margin_is_not_what_was_counted() -> None:
+    exact = exact_table(RARE, plan(1.0).asked.question, ())
+    budget = Budget(1.0)
+    with dc.testing.seeded(1):
+        margin, table = measure_effect(RARE, plan(1.0), budget).released
+    assert np.abs(margin.cells - exact.cells).max() > 0
+    assert np.std(margin.cells - exact.cells) < 10 * math.sqrt(margin.variance)
+    assert float(budget.spent.epsilon) == pytest.approx(1.0)
+    assert table.variance < margin.variance
+
+
+def plan(epsilon: float) -> EffectPlan:
+    """What is measured of rare exposures."""
+    asked = asked_of_data(RARE, EffectRequest("x", "y", adjust=COLUMNS, method="table"))
+    return plan_effect(RARE, asked, Allowance(epsilon, 0.0), RARE.n)
