@@ -502,7 +502,8 @@ def _effects() -> Iterator[Tight]:
             few = effect_of(relation, delta, epsilon)
             yield Tight(f"effect {end}", few, stars("bits", most=4), least=0.99, build=levels, most=4, **more)
             many = {"build": of(EFFECT_STRATA), **more}
-            yield Tight(f"effect with a margin {end}", few, partial(halves, 2, (0, 1)), least=0.99, **many)
+            table = effect_of(relation, delta, epsilon, method="table")
+            yield Tight(f"effect with a margin {end}", table, partial(halves, 2, (0, 1)), least=0.99, **many)
             yield Tight(f"effect number {end}", few, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
             run = effect_of(relation, delta, epsilon, compare=(0, 2))
             cut = effect_of(relation, delta, epsilon, event=">= 0.7")
