@@ -80,8 +80,9 @@ def estimable_population(table: StrataTable, level: float) -> Population:
     With one stratum the three are one: all. The rule reads released counts and public numbers alone.
 
     >>> filled = np.tile([[60.0, 40.0], [30.0, 20.0]], (8, 1, 1))
-    >>> few = np.tile([[900.0, 100.0], [9.0, 3.0]], (8, 1, 1)) * np.arange(0.2, 1.8, 0.2)[:, None, None]
-    >>> [estimable_population(StrataTable(cells, (2, 2, 2), 8.0), 0.95) for cells in (filled, few)]
+    >>> few = np.tile([[900.0, 100.0], [9.0, 1.0]], (8, 1, 1))
+    >>> few[:, 1] *= 4.0 ** np.indices((2, 2, 2)).sum(axis=0).reshape(8, 1)  # exposed where all columns are high
+    >>> [estimable_population(StrataTable(cells, (2, 2, 2), 32.0), 0.95) for cells in (filled, few)]
     ['all', 'exposed']
     """
     if len(table.cells) == 1:
