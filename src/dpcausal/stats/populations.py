@@ -21,7 +21,9 @@ logarithm by the delta method.
 
 **Where it fails.** Nothing is returned where an arm does not stand out of the noise or the interval is as wide as all
 differences. Effects that differ much between strata with few exposed rows bias "all" (by up to .3 of the half width
-in simulations with 64 and more strata), not the others.
+in simulations with 64 and more strata), not the others. A population that is chosen by widths which are near the limit
+of the rule is chosen more often where its interval is too narrow: .92 of 300 intervals held where .94 of either
+population did (2,000 rows, 10% unexposed, four strata, epsilon .5).
 
 **Cost** That of the models of ``strata.py``: of the share of the exposed, of the risk of the unexposed, and for "all"
 of the effect.
@@ -55,9 +57,7 @@ from dpcausal.stats.strata import (
 
 Population = Literal["all", "exposed", "overlap"]
 POPULATIONS: tuple[str, ...] = get_args(Population)
-WIDER = (
-    2.0  # times the narrowest interval: a population with a wider one is not taken where none is asked for
-)
+WIDER = 2.0  # times the narrowest interval: with a wider one a population is not chosen
 MIN_SHARE = 0.2  # of the exposed in a stratum over that among all rows; less is not told from this
 WIDEST = 1.0  # a difference of risks with a wider interval says nothing
 APART = 0.1  # differences at which the variance is taken, to find the quadratic that it is
