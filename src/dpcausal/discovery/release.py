@@ -73,6 +73,7 @@ from dpcausal.discovery.result import (
 )
 from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
+from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.result import EffectResult
 from dpcausal.planning.measurement_plan import PublicNumbers
 from dpcausal.stats.components import Columns
@@ -238,6 +239,7 @@ class Release:
         estimand: str = "auto",
         compare: Sequence[Level] | None = None,
         event: Level | None = None,
+        population: EffectPopulation = "auto",
         level: float = 0.95,
         anyway: bool = False,
     ) -> EffectResult:
@@ -248,7 +250,7 @@ class Release:
 
         Parameters
         ----------
-        treatment, outcome, adjust, estimand, compare, event, level
+        treatment, outcome, adjust, estimand, compare, event, population, level
             As for ``result.effect``.
         anyway : bool, default False
             Go on where nothing could be said, or the graph warns.
@@ -282,6 +284,7 @@ class Release:
             estimand=estimand,
             compare=compare,
             event=event,
+            population=population,
             level=level,
             anyway=anyway,
         )

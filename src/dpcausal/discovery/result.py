@@ -43,7 +43,7 @@ from dpcausal.discovery.search import (
     OpenReason,
     Unanswered,
 )
-from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.request import EffectPopulation, EffectRequest
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
@@ -767,6 +767,7 @@ class DiscoveryResult(OtherNames):
         estimand: str = "auto",
         compare: Sequence[Level] | None = None,
         event: Level | None = None,
+        population: EffectPopulation = "auto",
         level: float = 0.95,
         **options: Any,
     ) -> EffectResult:
@@ -795,8 +796,8 @@ class DiscoveryResult(OtherNames):
             The part of that share, above 0 and at most 1, that this answer may cost. None is an equal part for effects
             that ``discover`` named, and what these leave for others. Columns that were measured before cost nothing
             more.
-        estimand, compare, event, level
-            As for ``dc.effect``.
+        estimand, compare, event, population, level
+            As for ``dc.effect``; what the search released tells the effect in one population only.
         **options
             ``delta``, ``neighbours``, ``ledger`` and ``dataset`` of ``dc.effect``, with ``data``; ``method``, with
             ``data`` or a share that was kept; ``anyway``.
@@ -834,6 +835,7 @@ class DiscoveryResult(OtherNames):
             estimand=estimand,
             compare=compare,
             event=event,
+            population=population,
             level=level,
             epsilon=epsilon,
             **options,
