@@ -328,7 +328,7 @@ def least_detectable(variance: float, entries: int, threshold: float) -> float:
     ``variance`` is that of each of the entries under independence.
 
     >>> round(least_detectable(1e-4, 1, 1.0), 3), round(least_detectable(1e-4, 9, 1.0), 3)
-    (0.035, 0.047)
+    (0.034, 0.048)
     """
     cut = evidence_cut(threshold, float(entries), 1.0 / variance)
     return math.sqrt(variance * float(chndtrinc(cut, entries, 1.0 - POWER)))
