@@ -53,7 +53,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*BASE, "--adjust", "z,age", "--epsilon", "1"]) == 0
     answer, rests, cost = capsys.readouterr().out.splitlines()
-    assert answer.startswith("Risk difference of y = yes, x yes against no, z, age held fixed: 0.")
+    assert answer.startswith("Risk difference of y = yes among all, x yes against no, z, age held fixed: 0.")
     assert "95% interval" in answer
     assert rests.startswith(
         "Causal if z, age include every common cause of x and y; age by the declared bins"
@@ -198,16 +198,18 @@ def test_bad_input_is_one_line_and_nothing_is_charged(
     assert "effect" not in capsys.readouterr().out
 
 
-def test_empty_strata_are_left_out_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_a_stratum_has_no_exposed_the_effect_is_that_among_the_exposed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = Path("t.csv").read_text().splitlines()
     kept = [line for line in text if not (line.startswith("yes") and ",c," in line)]  # nobody treated in c
     Path("t.csv").write_text("\n".join(kept) + "\n")
     with dc.testing.seeded(1):
         assert run([*BASE, "--adjust", "z", "--epsilon", "3", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["left_out"] == [["c"]]
-    assert 0.6 < said["share"] < 0.9
-    assert "left out" in said["assumes"]
+    assert said["population"] == "exposed"
+    assert said["left_out"] == []
+    assert said["interval"][0] < 0.3 < said["interval"][1]
 
 
 def test_a_ledger_is_charged_once_and_refuses_what_it_does_not_hold(
@@ -278,7 +280,7 @@ def test_nothing_is_held_fixed_by_saying_none(capsys: pytest.CaptureFixture[str]
     assert run(free) == 2
     assert "--adjust none for nothing" in capsys.readouterr().err
     assert run([*free, "--adjust", "none"]) == 0
-    assert "Risk difference of y = yes, x yes against no: 0." in capsys.readouterr().out
+    assert "Risk difference of y = yes among all, x yes against no: 0." in capsys.readouterr().out
     free[-1] = "age"
     assert run([*free, "--adjust", "none", "--event", "60 or more"]) == 0
     assert "Risk difference of age >= 60, x yes against no: " in capsys.readouterr().out
@@ -292,7 +294,7 @@ def test_a_number_by_a_cut(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*BASE[:-1], "age", "--event", ">=50", "--adjust", "z", "--epsilon", "3"]
     assert run(words) == 0
     assert capsys.readouterr().out.startswith(
-        "Risk difference of age >= 50, x yes against no, z held fixed: "
+        "Risk difference of age >= 50 among all, x yes against no, z held fixed: "
     )
     assert run([*words, "--forecast"]) == 0
     assert "Forecast for the effect of x on age" in capsys.readouterr().out

@@ -101,7 +101,7 @@ def test_an_error_of_our_own_shows_no_value_of_a_row(
     def fault(*_: object, **__: object) -> None:
         raise ValueError("could not read 'HIV positive'")
 
-    monkeypatch.setattr("dpcausal.discovery.result_of_search.orient", fault)
+    monkeypatch.setattr("dpcausal.discovery.result_of_search._orient", fault)
     words = [*DISCOVER.split(), "--out", "o", "--epsilon", "1"]
     assert run(words) == 1
     said = capsys.readouterr().err

@@ -45,7 +45,7 @@ def interrupted(*_: object, **__: object) -> None:
         ("dpcausal.data.read.coded_chunks", 0),  # while rows are read
         ("dpcausal.privacy.ledger.store.Ledger.charge", 0),  # before the charge
         ("dpcausal.privacy.noise._draw", 1),  # after the charge, before or in the noise
-        ("dpcausal.discovery.result_of_search.orient", 1),  # after the noise
+        ("dpcausal.discovery.result_of_search._orient", 1),  # after the noise
         ("dpcausal.present.page.render", 1),  # while files are written
     ],
 )
@@ -155,7 +155,7 @@ def test_an_interrupt_that_compiled_code_wraps(
             raise SystemError("returned a result with an exception set") from error
 
     capsys.readouterr()
-    monkeypatch.setattr("dpcausal.discovery.result_of_search.orient", kernel)
+    monkeypatch.setattr("dpcausal.discovery.result_of_search._orient", kernel)
     assert run(COMMAND.split()) == 130
     assert capsys.readouterr().err == f"dpcausal: interrupted{CHARGED}\n"
 

@@ -128,12 +128,20 @@ TOYS: dict[str, list[Toy]] = {
         Toy("table", says="coverage"),
     ],
     "exact_privacy": [Toy(says="sampling misses it")],
+    "calibration": [
+        Toy("--parts absent --runs 1", "m.ABSENT = ((300, 1.0, 3, 0.5),)", says="prevalence"),
+        Toy(
+            "--parts arrows --runs 1",
+            "m.KINDS = ('gates',); m.NETWORKS = (); m.ARROWS = ((300, 3.0),)",
+            says="PC, no privacy",
+        ),
+    ],
     "fresh_graphs": [
-        Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="absent sooner"),
+        Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="| weak | 300 | 1 | no rounds"),
         Toy("--graphs 1 --kinds many mixed --rows 300 --epsilons 1", says="| mixed | 300 | 1 | no tree"),
         Toy(
             "--graphs 1 --kinds thirds bends --rows 300 --epsilons 3",
-            says="| bends | 300 | 3 | bins as they are",
+            says="| bends | 300 | 3 | no rounds",
         ),
     ],
     "gcm_concrete": [Toy(smaller="m.FEATURES = m.FEATURES[:2]; m.PENALTIES = m.PENALTIES[:2]", says="left")],

@@ -849,7 +849,10 @@ def _effects() -> Iterator[Case]:
         ("numbers", "a", "w", ["c"], {}),  # rows whose w is missing are in neither arm
         ("numbers", "a", "w", ["c"], {"event": ">= 0.3"}),
         ("numbers", "a", "y", ["x", "z", "w", "c"], {"method": "regression", "anyway": True}),
-        ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),
+        ("levels", "a", "d", ["b", "c", "e"], {"method": "table"}),  # with a margin
+        ("levels", "a", "d", ["b", "c", "e"], {"population": "exposed"}),
+        ("levels", "a", "d", ["b", "c"], {"population": "overlap", "estimand": "risk ratio"}),
+        ("level counts", "a", "d", ["c"], {"population": "all"}),
         ("levels", "a", "d", ["b", "c", "e"], {"method": "regression", "anyway": True}),
         ("level counts", "a", "d", ["b"], {"method": "regression"}),
         ("levels", "a", "a", [], {}),

@@ -441,6 +441,9 @@ def _graphs() -> Iterator[Tight]:
 
 
 EFFECT_NUMBER = dc.Schema(x=BITS["x"], y=dc.Numeric(0.0, 1.0), z=BITS["z"])
+EFFECT_STRATA = dc.Schema(
+    x=BITS["x"], y=BITS["y"], z=dc.Categorical(list(range(12)))
+)  # many: there is a margin
 EFFECT_LEVELS = dc.Schema(
     x=dc.Categorical([0, 1, 2]), y=dc.Categorical([0, 1, 2], ordered=True), z=dc.Categorical([0, 1])
 )
@@ -498,6 +501,9 @@ def _effects() -> Iterator[Tight]:
             epsilon = 0.05 if delta else 1.0  # where a delta is given, Gaussian noise is the smaller one
             few = effect_of(relation, delta, epsilon)
             yield Tight(f"effect {end}", few, stars("bits", most=4), least=0.99, build=levels, most=4, **more)
+            many = {"build": of(EFFECT_STRATA), **more}
+            table = effect_of(relation, delta, epsilon, method="table")
+            yield Tight(f"effect with a margin {end}", table, partial(halves, 2, (0, 1)), least=0.99, **many)
             yield Tight(f"effect number {end}", few, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
             run = effect_of(relation, delta, epsilon, compare=(0, 2))
             cut = effect_of(relation, delta, epsilon, event=">= 0.7")

@@ -58,11 +58,9 @@ def test_a_table_holds_its_level_where_noise_is_half_of_the_error() -> None:
 def test_the_bounds_would_see_an_interval_that_forgets_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpcausal.effects import table
 
-    arms = table.arms_of_cells
+    strata = table.StrataTable
     monkeypatch.setattr(
-        table,
-        "arms_of_cells",
-        lambda cells, others, scores, _, *more: arms(cells, others, scores, 0.0, *more),
+        table, "StrataTable", lambda cells, levels, _, *more: strata(cells, levels, 0.0, *more)
     )
     assert not within(held(2_000, 0.1, 150), 150)
 

@@ -12,6 +12,7 @@ from dpcausal.cli.discover import shown_result, tell_release, write
 from dpcausal.cli.options import (
     AsJson,
     Confidence,
+    DirectionLevel,
     Forbidden,
     Full,
     MaxOrder,
@@ -106,6 +107,7 @@ def run_again(
         bool | None,
         typer.Option("--latent/--no-latent", help="Whether common causes may be hidden (a PAG)."),
     ] = None,
+    direction_level: DirectionLevel = None,
     confidence: Confidence = None,
     show_open: ShowOpen = False,
     full: Full = False,
@@ -124,6 +126,7 @@ def run_again(
         "max_order": max_order,
         "level": level,
         "latent": latent,
+        "direction_level": direction_level,
         "confidence": confidence,
     }
     kept = load_release(release)

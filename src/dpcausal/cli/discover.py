@@ -26,6 +26,7 @@ from dpcausal.cli.options import (
     Confidence,
     DatasetName,
     Delta,
+    DirectionLevel,
     Encoding,
     Epsilon,
     Explain,
@@ -320,6 +321,7 @@ def run_discover(
     tiers: Tiers = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    direction_level: DirectionLevel = None,
     confidence: Confidence = None,
     target: Annotated[
         str | None,
@@ -385,6 +387,7 @@ def run_discover(
         "tiers": parse_tiers(tiers),
         "ledger": ledger,
         "dataset": dataset,
+        "direction_level": direction_level,
         "confidence": confidence,
         "target": target,
         "latent": latent or None,

@@ -141,6 +141,14 @@ def run_effect(
             autocompletion=lambda: ["auto", "table", "regression"],
         ),
     ] = "auto",
+    population: Annotated[
+        str,
+        typer.Option(
+            "--population",
+            help="Whose effect: auto, all, exposed (those treated) or overlap (where both are common).",
+            autocompletion=lambda: ["auto", "all", "exposed", "overlap"],
+        ),
+    ] = "auto",
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
     ] = None,
@@ -178,6 +186,7 @@ def run_effect(
         "estimand": estimand,
         "compare": None if compare is None else [name.strip() for name in compare.split(",")],
         "event": event,
+        "population": population,
         "level": level,
         "anyway": anyway,
     }

@@ -92,6 +92,12 @@ Tiers = Annotated[
         "point either way.",
     ),
 ]
+DirectionLevel = Annotated[
+    float | None,
+    typer.Option(
+        "--direction-level", help="Chance of a direction from which on an arrow is drawn [default: 0.8]."
+    ),
+]
 Confidence = Annotated[
     int | None,
     typer.Option("--confidence", help="How many repeats show how often an edge is found again; no cost."),

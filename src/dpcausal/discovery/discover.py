@@ -41,7 +41,13 @@ from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
-from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
+from dpcausal.discovery.result import (
+    DIRECTION_LEVEL,
+    DiscoveryResult,
+    Reusable,
+    Terms,
+    checked_direction_level,
+)
 from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task
 from dpcausal.graphs.graph import Graph
@@ -116,6 +122,7 @@ def discover(
     delta: float = 0.0,
     method: MethodName = "auto",
     level: float = 0.05,
+    direction_level: float = DIRECTION_LEVEL,
     neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     max_order: int | None = None,
     required: Iterable[Edge] = (),
@@ -130,10 +137,10 @@ def discover(
     plan: Plan | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> DiscoveryResult:
-    """Learn a causal graph (a CPDAG) over the columns of ``data``.
+    """Learn a causal graph over the columns of ``data``.
 
-    Edges are directed where the data determine it, and plain where they do not. A pair that could not be decided
-    within the budget is no edge of the graph: it is listed as open.
+    Edges have an arrow where a direction is likely enough, and are plain where none is. A pair that could not be
+    decided within the budget is no edge of the graph: it is listed as open.
 
     **Guarantee**: (epsilon, delta)-DP in total for ``neighbours``, whatever the search asks: every charge comes before
     its noise, and the method stops when the filter on the total refuses the next one. Orientation is post-processing.
@@ -154,6 +161,8 @@ def discover(
         How the graph is learned; see Notes for all of them and for their options.
     level : float, default 0.05
         The size of every single test: the probability of calling two independent columns dependent.
+    direction_level : float, default 0.8
+        The chance of a direction from which on an arrow is drawn, where the method has one (``result.direction``).
     neighbours : str or Neighbours, default "replace-one"
         Which two data sets must be hard to tell apart: ``"replace-one"`` (one row differs; the number of rows is
         public) or ``"add-remove"`` (one row more or less; the number of rows is protected).
@@ -261,7 +270,7 @@ def discover(
     refuse_missing_epsilon(epsilon, "discover", options, classical)
     if epsilon is not None:
         check_total(epsilon, delta)
-    level = checked_level(level)
+    level, direction_level = checked_level(level), checked_direction_level(direction_level)
     relation = Neighbours.parse(neighbours, labels=False)
     checked_name(method, "method")
     checked_ledger(ledger)
@@ -333,7 +342,14 @@ def discover(
         limits=source_limits(counts),
         rows=public_rows,
     )
-    asked = Terms(method=chosen.name, reason=reason, level=level, known=known, rows=public_rows)
+    asked = Terms(
+        method=chosen.name,
+        reason=reason,
+        level=level,
+        direction_level=direction_level,
+        known=known,
+        rows=public_rows,
+    )
     reuse = Reusable()
     if budget is not None:
         reuse = Reusable(

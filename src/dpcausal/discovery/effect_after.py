@@ -205,6 +205,12 @@ def effect_after(
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if released is None:
         raise InputError(f"this method released no tables: {give_rows()} for a table of its own")
+    whose = "overlap" if isinstance(released, ReleasedMoments) else "all"
+    if request.population not in ("auto", whose):
+        raise InputError(
+            f"what the search released tells the effect in population {whose}, not {request.population}: {give_rows()} "
+            "for a table of its own"
+        )
     if isinstance(released, ReleasedMoments):
         return effect_from_moments(request, released, statement)
     return effect_from_tables(request, released, statement)

@@ -29,7 +29,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated
@@ -60,6 +60,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
+from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
 from dpcausal.discovery.evidence import largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
@@ -81,11 +82,14 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.planning.moments import spread_is_seen, spread_share
+from dpcausal.planning.settings import acceptance_threshold
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
+from dpcausal.stats.contrasts import Contrasts, without_levels
 from dpcausal.stats.limits import checked_rows, row_limit
 from dpcausal.stats.moments import (
+    RELATIVE_RIDGE,
     MomentTest,
     moment_sensitivity,
     moments_again,
@@ -163,6 +167,7 @@ MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regres
 REACH_GRID = 32
 CELLS = 512  # of a numeric column, about: t is known to 1/256
 ROOT_HALF = math.sqrt(0.5)
+MISFIT = 0.05  # in a correlation: rows are shrunk, and scores are of measured ranks; set on linear models
 QUESTIONS = 600  # questions a column, after which a search ends
 WORK = 4_000  # questions that repeats may ask in all, about
 
@@ -183,6 +188,14 @@ class Moments:
                 self._main[name][1:] = False
             start = stop
 
+    @property
+    def main(self) -> list[list[int]]:
+        """Where the features of each column are whose regression on others is trusted."""
+        return [
+            [place for place, main in zip(places, self._main[name], strict=True) if main]
+            for name, places in self._places.items()
+        ]
+
     def again(self, draw: Callable[[tuple[int, int]], Floats]) -> Moments:
         """Return what another sample and other noise might have given; ``draw`` makes standard normal numbers."""
         found = copy.copy(self)
@@ -199,6 +212,53 @@ class Moments:
         if question.given and self.noise < MIN_NOISE_FOR_ALL * TYPICAL_VARIANCE * self.n:
             kept = self._main[question.x][:, None] | self._main[question.y][None, :]
         return partial_test(self.matrix, x, y, z, self.n, self.noise, kept)
+
+
+def contrasts_of(moments: Moments) -> Contrasts:
+    """Return the correlations of the columns with their noise: a number by its score alone, a level by its indicator.
+
+    Entries on the diagonal of M have twice the variance of noise, which is how often evidence counts them.
+    """
+    places = moments.main
+    order = [place for listed in places for place in listed]
+    n, (constant, *means) = moments.n, moments.matrix[0, [0, *order]]
+    shift = np.asarray(means) / constant
+    inner = moments.matrix[np.ix_(order, order)] - constant * np.outer(shift, shift)
+    noise = moments.noise**2 * (1.0 + shift[:, None] ** 2 + shift[None, :] ** 2)
+    turn = np.zeros((len(order), len(order)))
+    start = 0
+    for listed in places:  # the features of a column become uncorrelated, of variance 1
+        here = slice(start, start + len(listed))
+        values, vectors = np.linalg.eigh(inner[here, here])
+        least = max(2.0 * moments.noise, RELATIVE_RIDGE * n)
+        turn[here, here] = (vectors / np.sqrt(np.maximum(values, least))).T
+        start += len(listed)
+    covariance, variance = turn @ inner @ turn.T, turn**2 @ noise @ (turn**2).T
+    found = Contrasts([without_levels(len(listed)) for listed in places], n, covariance, variance)
+    for place in found.places:
+        found.covariance[np.ix_(place, place)] = np.eye(
+            len(place)
+        )  # their noise stays: it is that of variances
+    return found
+
+
+def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:
+    """Return the chance of each direction of every edge, by a posterior over whole graphs."""
+    columns, skeleton = task.columns, found.skeleton
+    place = {name: j for j, name in enumerate(columns)}
+
+    def places_of(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
+        both = (sorted(place[name] for name in pair) for pair in pairs)
+        return sorted((x, y) for x, y in both)
+
+    chances = directions_by_pairs(
+        contrasts_of(moments),
+        places_of(skeleton.edges - skeleton.open(task.known)),
+        allowed_arrows(task),
+        acceptance_threshold(len(columns), task.level),
+        MISFIT,
+    )
+    return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
 
 @proved("moments.proof.md")
@@ -480,6 +540,7 @@ def search_moments(
         values=NoisyMoments(used, moments.matrix, moments.n, moments.noise, spread),
         confidence=again,
         repeats=repeats or None,
+        direction=None if latent else directions_of(task, moments, found),
     )
 
 

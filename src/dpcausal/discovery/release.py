@@ -64,9 +64,16 @@ from dpcausal.discovery.measured.method import search_measured
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
 from dpcausal.discovery.repeats import checked_repeats
-from dpcausal.discovery.result import DiscoveryResult, Reusable, Terms
+from dpcausal.discovery.result import (
+    DIRECTION_LEVEL,
+    DiscoveryResult,
+    Reusable,
+    Terms,
+    checked_direction_level,
+)
 from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
+from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.result import EffectResult
 from dpcausal.planning.measurement_plan import PublicNumbers
 from dpcausal.stats.components import Columns
@@ -150,6 +157,7 @@ class Release:
         max_order: int | None = None,
         latent: bool | None = None,
         level: float | None = None,
+        direction_level: float | None = None,
         confidence: int | None = None,
         progress: bool = False,
     ) -> DiscoveryResult:
@@ -164,6 +172,8 @@ class Release:
             Background knowledge, as for ``dc.discover``. None is what was declared before, an empty list drops it.
         max_order, latent, level, confidence
             As for ``dc.discover``; None is as before.
+        direction_level : float or None, default None
+            As for ``dc.discover``; None is 0.8.
         progress : bool, default False
             Show progress bars on standard error.
 
@@ -202,6 +212,9 @@ class Release:
             method=self.method,
             reason=self.reason,
             level=searched.level,
+            direction_level=checked_direction_level(
+                DIRECTION_LEVEL if direction_level is None else direction_level
+            ),
             known=searched.known,
             rows=self.rows,
         )
@@ -226,6 +239,7 @@ class Release:
         estimand: str = "auto",
         compare: Sequence[Level] | None = None,
         event: Level | None = None,
+        population: EffectPopulation = "auto",
         level: float = 0.95,
         anyway: bool = False,
     ) -> EffectResult:
@@ -236,7 +250,7 @@ class Release:
 
         Parameters
         ----------
-        treatment, outcome, adjust, estimand, compare, event, level
+        treatment, outcome, adjust, estimand, compare, event, population, level
             As for ``result.effect``.
         anyway : bool, default False
             Go on where nothing could be said, or the graph warns.
@@ -270,6 +284,7 @@ class Release:
             estimand=estimand,
             compare=compare,
             event=event,
+            population=population,
             level=level,
             anyway=anyway,
         )

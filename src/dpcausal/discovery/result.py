@@ -43,7 +43,7 @@ from dpcausal.discovery.search import (
     OpenReason,
     Unanswered,
 )
-from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.request import EffectPopulation, EffectRequest
 from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
@@ -53,6 +53,7 @@ from dpcausal.planning.forecast import Reach
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
 N = TypeVar("N", bound=Note)
+DIRECTION_LEVEL = 0.8  # the chance of a direction from which on an arrow is drawn
 HINT = WEAK  # of the repeats: an edge that is found again in fewer is a weak hint
 
 
@@ -89,17 +90,6 @@ class OpenWhy:
     given: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class LeastLink:
-    """The smallest w that the plan finds between two columns; None: not even the strongest.
-
-    ``bare``: with nothing held fixed; ``given``: with what separated the two.
-    """
-
-    bare: float | None
-    given: float | None
-
-
 class SearchableRelease(Protocol):
     """What ``result.release`` offers: ``dc.Release`` says what each of these does."""
 
@@ -129,6 +119,7 @@ class Terms:
     method: str
     reason: MethodReason
     level: float
+    direction_level: float = DIRECTION_LEVEL
     known: Knowledge = field(default_factory=Knowledge)
     rows: int | None = None
     about: frozenset[Pair] | None = None
@@ -145,6 +136,8 @@ class PairFindings:
     separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
     held: frozenset[Pair] | None = None
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
+    detectable: Mapping[Pair, float] = field(default_factory=dict)
+    direction: Mapping[tuple[str, str], float] = field(default_factory=dict)
     confidence: Mapping[Pair, float] | None = None
     repeats: int | None = None
     conflicts: frozenset[Pair] = frozenset()
@@ -308,6 +301,32 @@ class DiscoveryResult(OtherNames):
         Of many tests: small p-values are found by chance, too. Methods that release decisions only have none.
         """
         return self.pairs.evidence
+
+    @property
+    def detectable(self) -> Mapping[Pair, float]:
+        """Of pairs without an edge, the link (Cohen's w) that would be found in 80% of runs.
+
+        By the released margins of the two columns, the noise of their pair, merged levels and what was held fixed. Of
+        ``measured``; other methods have none.
+        """
+        names = {*self.graph.nodes}
+        edges = self.graph.skeleton
+        return {pair: w for pair, w in self.pairs.detectable.items() if pair <= names and pair not in edges}
+
+    @property
+    def direction(self) -> Mapping[tuple[str, str], float]:
+        """The chance that an edge is there and points from the first column to the second, by all that was released.
+
+        An arrow is drawn from ``direction_level`` on. Of ``measured`` and ``moments`` without hidden causes; others,
+        which decide by separating sets, have none. A declared direction has 1.
+        """
+        edges = self.graph.skeleton
+        return {arrow: chance for arrow, chance in self.pairs.direction.items() if frozenset(arrow) in edges}
+
+    @property
+    def direction_level(self) -> float:
+        """The chance of a direction from which on an arrow is drawn."""
+        return self.terms.direction_level
 
     @property
     def confidence(self) -> Mapping[Pair, float] | None:
@@ -540,20 +559,6 @@ class DiscoveryResult(OtherNames):
                     break
         return found
 
-    @cached_property
-    def least_links(self) -> dict[Pair, LeastLink]:
-        """The smallest dependences that the plan finds, for each pair of ``not_shown``; empty where there is none."""
-        reach = self.reach
-        if reach is None or reach.plan is None or len(reach.plan.sizes) != len(self.graph.nodes):
-            return {}
-        place = {name: j for j, name in enumerate(self.graph.nodes)}
-        found = {}
-        for a, b in in_order(self.not_shown, self.graph.nodes):
-            held = [place[name] for name in self.separating.get(frozenset((a, b)), ()) if name in place]
-            ends = place[a], place[b]
-            found[frozenset((a, b))] = LeastLink(reach.between(*ends), reach.between(*ends, held))
-        return found
-
     def why_open(self, pair: Pair) -> OpenWhy:
         """Return why a pair stayed open.
 
@@ -663,6 +668,11 @@ class DiscoveryResult(OtherNames):
             "conflicts": sorted_pairs(self.contradicted),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "on_hints": sorted_pairs(self.on_hints),
+            "direction": direction_list(self.direction),
+            "detectable": [
+                {"pair": sorted(pair), "w": w if math.isfinite(w) else None}
+                for pair, w in sorted(self.detectable.items(), key=lambda item: sorted(item[0]))
+            ],
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}
                 for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
@@ -757,6 +767,7 @@ class DiscoveryResult(OtherNames):
         estimand: str = "auto",
         compare: Sequence[Level] | None = None,
         event: Level | None = None,
+        population: EffectPopulation = "auto",
         level: float = 0.95,
         **options: Any,
     ) -> EffectResult:
@@ -785,8 +796,8 @@ class DiscoveryResult(OtherNames):
             The part of that share, above 0 and at most 1, that this answer may cost. None is an equal part for effects
             that ``discover`` named, and what these leave for others. Columns that were measured before cost nothing
             more.
-        estimand, compare, event, level
-            As for ``dc.effect``.
+        estimand, compare, event, population, level
+            As for ``dc.effect``; what the search released tells the effect in one population only.
         **options
             ``delta``, ``neighbours``, ``ledger`` and ``dataset`` of ``dc.effect``, with ``data``; ``method``, with
             ``data`` or a share that was kept; ``anyway``.
@@ -824,6 +835,7 @@ class DiscoveryResult(OtherNames):
             estimand=estimand,
             compare=compare,
             event=event,
+            population=population,
             level=level,
             epsilon=epsilon,
             **options,
@@ -906,6 +918,22 @@ def confidence_list(confidence: Mapping[Pair, float]) -> list[dict[str, Any]]:
         {"pair": sorted(pair), "found_again": part}
         for pair, part in sorted(confidence.items(), key=lambda item: sorted(item[0]))
     ]
+
+
+def checked_direction_level(level: object) -> float:
+    """Return the chance from which on an arrow is drawn: above one half, at most 1.
+
+    >>> checked_direction_level(0.9)
+    0.9
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level <= 1.0:
+        raise InputError(f"direction_level must be above 0.5 and at most 1, not {level!r}")
+    return float(level)
+
+
+def direction_list(direction: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """Return the chances of directions as plain data, for JSON."""
+    return [{"from": a, "to": b, "chance": round(chance, 4)} for (a, b), chance in sorted(direction.items())]
 
 
 def in_order(pairs: Collection[Pair], columns: Sequence[str]) -> list[tuple[str, ...]]:

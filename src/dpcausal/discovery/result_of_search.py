@@ -40,7 +40,7 @@ from dpcausal.discovery.search import (
     SharedMissing,
     WithoutDelta,
 )
-from dpcausal.graphs.equivalence import consistent, orient
+from dpcausal.graphs.equivalence import consistent, on_cycle, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG
@@ -72,7 +72,7 @@ def result_of_search(
         asking = replace(asking, forbidden=asking.forbidden | (every - found.about - known.required))
     undecided = skeleton.open(asking) if found.open is None else found.open
     undecided = undecided - asking.required - asking.forbidden
-    graph, conflicts = _orient(found, asking, undecided, settle=settle)
+    graph, conflicts = _orient(found, asking, undecided, terms.direction_level, settle=settle)
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     contradictions = _conflict_note(conflicts, known, columns, settle, found.latent)
     more = filter(None, (no_delta, _shared_missing(schema, graph), contradictions))
@@ -87,6 +87,8 @@ def result_of_search(
             separating={pair: by for pair, by in skeleton.separating.items() if pair not in undecided},
             held=frozenset(skeleton.held),
             evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
+            detectable={pair: w for pair, w in found.detectable.items() if pair not in asking.forbidden},
+            direction=_direction_of_edges(found, asking, graph),
             confidence=_confidence_of_edges(found.confidence, graph),
             repeats=found.repeats,
             conflicts=conflicts,
@@ -112,14 +114,51 @@ def without_delta(public: PublicNumbers) -> WithoutDelta | None:
 
 
 def _orient(
-    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
+    found: SearchOutcome,
+    known: Knowledge,
+    undecided: frozenset[Pair],
+    direction_level: float,
+    *,
+    settle: bool,
 ) -> tuple[Graph, frozenset[Pair]]:
     """Return the edges with their directions, or marks where causes may be hidden, and where answers contradict."""
-    return (
-        _orient_pag(found, known, undecided)
-        if found.latent
-        else _orient_cpdag(found, known, undecided, settle=settle)
-    )
+    if found.latent:
+        return _orient_pag(found, known, undecided)
+    if found.direction is not None:
+        return _orient_by_chance(found, known, undecided, direction_level), frozenset()
+    return _orient_cpdag(found, known, undecided, settle=settle)
+
+
+def _orient_by_chance(
+    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], direction_level: float
+) -> Graph:
+    """Return the edges found, with an arrow where a direction is declared or likely enough.
+
+    Of a circle of likely arrows, which single chances do not rule out, the least likely has no direction.
+    """
+    edges = found.skeleton.edges - undecided
+    chances = found.direction or {}
+    arrows = dict.fromkeys(known.required_arrows(edges), 1.0)
+    declared = {frozenset(arrow) for arrow in arrows}
+    for arrow, chance in chances.items():
+        if chance >= direction_level and frozenset(arrow) in edges - declared:
+            arrows[arrow] = chance
+    while circle := on_cycle(found.skeleton.columns, arrows):
+        del arrows[min(circle, key=lambda arrow: (arrows[arrow], arrow))]
+    return Graph(found.skeleton.columns, arrows, edges - frozenset(map(frozenset, arrows)))
+
+
+def _direction_of_edges(found: SearchOutcome, known: Knowledge, graph: Graph) -> dict[tuple[str, str], float]:
+    """Return the chance of each direction of the edges shown; 1 and 0 where it is declared."""
+    if found.direction is None:
+        return {}
+    declared = known.required_arrows(graph.skeleton)
+    chances = {
+        arrow: chance for arrow, chance in found.direction.items() if frozenset(arrow) in graph.skeleton
+    }
+    for a, b in declared:
+        chances[a, b], chances[b, a] = 1.0, 0.0
+    return chances
 
 
 def _orient_cpdag(
@@ -168,9 +207,9 @@ def _resting_on_hints(
     themselves, and arrows that were declared, are not among them.
     """
     hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.required
-    if not hints & graph.skeleton:
+    if found.direction is not None or not hints & graph.skeleton:  # a chance counts them already
         return frozenset()
-    firm, _ = _orient(found, known, undecided | hints, settle=settle)
+    firm, _ = _orient(found, known, undecided | hints, 1.0, settle=settle)
     decided = {frozenset((a, b)): (a, marks, b) for a, marks, b in firm.marked_edges()}
     fixed = frozenset() if found.latent else frozenset(map(frozenset, known.required_arrows(graph.skeleton)))
     return frozenset(

@@ -46,7 +46,7 @@ from dpcausal.effects.plan import (
 )
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
-from dpcausal.effects.request import EffectMethod, EffectRequest
+from dpcausal.effects.request import EffectMethod, EffectPopulation, EffectRequest
 from dpcausal.effects.result import EffectResult, RestsOn
 from dpcausal.graphs.doubts import NONE, Doubts, read_graph
 from dpcausal.graphs.graph import Graph
@@ -71,6 +71,7 @@ def effect(
     compare: Sequence[Level] | None = None,
     event: Level | None = None,
     method: EffectMethod = "auto",
+    population: EffectPopulation = "auto",
     level: float = 0.95,
     neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     ledger: str | Ledger | None = None,
@@ -119,6 +120,12 @@ def effect(
         "table": standardisation over strata. "regression": columns are taken out by linear regression, for more columns
         than a table can hold. "auto" is a table unless, with levels equally common, its cells would hold less than
         their noise; declared sizes, the budget and the public number of rows decide.
+    population : str, default "auto"
+        Whose effect: "all" rows, the "exposed" (those with the second level of ``compare``: what the treatment did to
+        them), or the "overlap", where rows count by how much the treatment varies among people alike in ``adjust``.
+        The last two are known well where few are exposed; they need a risk and a treatment with two levels, and a
+        regression is always of the overlap. "auto" is decided after the release, from what was released alone: all,
+        unless its interval is more than twice as wide as the narrowest of the three; then the exposed by the same rule.
     level : float, default 0.95
         The confidence of the interval.
     neighbours : str or Neighbours, default "replace-one"
@@ -137,8 +144,8 @@ def effect(
     -------
     EffectResult
         ``.estimate`` (NaN where nothing can be said, or the graph allows several), ``.interval``, ``.estimand``,
-        ``.share`` (of the rows, by noisy counts, that it holds for), ``.possible`` and ``.privacy``; ``print`` shows a
-        few lines.
+        ``.population``, ``.share`` (of it, by noisy counts, that it holds for), ``.possible`` and ``.privacy``;
+        ``print`` shows a few lines.
 
     Raises
     ------
@@ -180,6 +187,7 @@ def effect(
         compare=compare,
         event=event,
         method=method,
+        population=population,
         level=level,
         anyway=anyway,
         epsilon=epsilon,
@@ -321,6 +329,7 @@ def forecast_effect(
     compare: Sequence[Level] | None = None,
     event: Level | None = None,
     method: EffectMethod = "auto",
+    population: EffectPopulation = "auto",
     level: float = 0.95,
     neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     anyway: bool = False,
@@ -333,7 +342,8 @@ def forecast_effect(
     ----------
     source : Schema, Dataset or Counts
         What is declared; of data, the schema and the public number of rows.
-    treatment, outcome, adjust, graph, delta, estimand, compare, event, method, level, neighbours
+    treatment, outcome, adjust, graph, delta, estimand, compare, event, method, level, neighbours,
+    population
         As in ``effect``.
     rows : int or None, default None
         How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
@@ -377,6 +387,7 @@ def forecast_effect(
         compare=compare,
         event=event,
         method=method,
+        population=population,
         level=level,
         anyway=anyway,
         epsilon=epsilon,

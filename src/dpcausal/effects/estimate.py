@@ -1,12 +1,13 @@
 """From a released table, or the released sums of a regression, to an effect and its interval: post-processing alone.
 
-``estimate`` and ``estimate_regression`` are pure functions of what was released, its noise, the question and the level.
+Pure functions of what was released, its noise, the question and the level. Of a risk in two arms whose table was
+measured with noise, ``estimate_strata`` gives the effect in a population (``stats/populations.py``), without leaving
+strata out; ``estimate`` gives that of all other tables, and ``estimate_regression`` that of a regression.
 
-Strata smaller than their noise are made one, and strata in which an arm holds hardly more than noise are left out
-(``stats/standardise.py``); the share of the noisy rows that remains is part of the answer. Where no stratum remains,
-nothing is known: the interval is all that is possible, and there is no estimate.
-
-The estimate is the centre of the interval's profile: with mu = S/N in every stratum and arm, within [0, 1], every
+In ``estimate``, strata smaller than their noise are made one, and strata in which an arm holds hardly more than noise
+are left out (``stats/standardise.py``); the share of the noisy rows that remains is part of the answer. Where no
+stratum remains, nothing is known: the interval is all that is possible, and there is no estimate. The estimate is the
+centre of the interval's profile: with mu = S/N in every stratum and arm, within [0, 1], every
 residual S - mu N is zero. Means drawn to that of their arm, from which the region starts, would lie nearer to the
 effect without adjustment.
 
@@ -36,6 +37,7 @@ from dpcausal.effects.result import (
     StrataLeftOut,
 )
 from dpcausal.stats.double_residual import difference
+from dpcausal.stats.populations import population_effect
 from dpcausal.stats.standardise import (
     MIN_ARM,
     MIN_ROWS,
@@ -47,6 +49,7 @@ from dpcausal.stats.standardise import (
     pooled,
     supported,
 )
+from dpcausal.stats.strata import StrataTable
 
 Floats = NDArray[np.float64]
 DIRECTIONS = 32  # tangents of the region of both means, for ratios
@@ -65,6 +68,7 @@ class Estimate:
     notes: tuple[EffectNote, ...] = ()
     covers: tuple[bool, ...] = ()  # of every stratum of the table: whether the estimate holds for it
     everyone: tuple[float, float] | None = None  # for all rows, whatever the effect is in strata left out
+    population: str = "all"
 
     def widened(self, off: float, most: float) -> Estimate:
         """Return it with intervals that reach further by ``off`` on both sides, but no further than ``most``."""
@@ -84,7 +88,7 @@ def estimate(arms: Arms, question: EffectQuestion, level: float) -> Estimate:
     """Return the effect of a question from noisy sums over strata, standardised over the strata that are supported.
 
     The population is that of all rows in these strata: ``supported`` chooses them, and ``standardised`` weighs each by
-    its share of the rows. Another population is another choice of these two.
+    its share of the rows.
     """
     strata = len(arms.sizes)
     whole, place = pooled(arms)
@@ -131,6 +135,22 @@ def estimate(arms: Arms, question: EffectQuestion, level: float) -> Estimate:
         tuple(map(bool, ~out)),
         everyone,
     )
+
+
+def estimate_strata(table: StrataTable, population: str, question: EffectQuestion, level: float) -> Estimate:
+    """Return the effect of a question about risks in a population, from noisy strata of two arms."""
+    found = population_effect(table, population, level)
+    strata = (True,) * len(table.cells)
+    if found is not None and question.estimand.endswith("difference"):
+        return Estimate(found.difference, found.interval, found.risks, covers=strata, population=population)
+    odds = question.estimand == "odds ratio"
+    interval = None if found is None else (found.odds if odds else found.ratio)
+    if found is None or interval is None:
+        nothing = (NothingKnown(table.noise > 0),)
+        return Estimate(math.nan, _widest(question), share=0.0, notes=nothing, population=population)
+    middle = _ratio(*found.risks, odds)
+    ends = max(interval[0], 0.0), interval[1]
+    return Estimate(middle, ends, found.risks, covers=strata, population=population)
 
 
 def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, level: float) -> Estimate:

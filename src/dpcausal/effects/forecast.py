@@ -379,7 +379,7 @@ def expected_widths(
         summed = strata_cells(schema, table.columns) // strata_cells(schema, one)
         noise = table.mechanism
         widths.append(table_width(question, strata(one), summed, rows, noise, table.kurtosis, level))
-        if one:
+        if one and not question.has_populations:  # whose strata are never left out
             chances.append(chance_left_out(question, strata(one), summed, rows, noise))
     return max(widths, default=0.0), plain, max(chances, default=0.0)
 

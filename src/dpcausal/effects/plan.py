@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import spelled
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
@@ -74,12 +75,23 @@ def ask(schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool)
     """
     held = columns_held_fixed(schema, request)
     question = effect_question(schema, request, held.used[0], values=values)
+    if request.population in ("exposed", "overlap") and request.method != "regression":
+        refuse_population(question, request.population)
     column, bias = schema[request.outcome], 0.0
     if by_middles(schema, question) and isinstance(column, Numeric):
         low, high = widest_bin(column)
         bias = high - low  # half of it in either arm
     notes = (*held.notes, *bin_notes(schema, question, bias))
     return AskedEffect(request, schema, question, held.sets, notes, has_rows, bias)
+
+
+def refuse_population(question: EffectQuestion, population: str) -> None:
+    """Raise ``InputError`` where a table can't tell the effect in this population."""
+    if not question.has_populations:
+        raise InputError(
+            f"population {population} needs the risk of an event ({spelled('--event', 'event=')}), a treatment with "
+            "two levels, and an outcome without a level for missing values; without it the effect is that among all"
+        )
 
 
 def by_middles(schema: Schema, question: EffectQuestion) -> bool:
@@ -174,7 +186,8 @@ def plan_effect(
         refuse_asked_regression(asked)
     method = choose_method(asked, allowed, rows)
     if method == "table" or allowed is None:
-        tables = planned_tables(schema, question, asked.used, allowed or ANY_SIZE, relation)
+        private = allowed is not None
+        tables = planned_tables(schema, question, asked.used, allowed or ANY_SIZE, relation, margin=private)
         return EffectPlan(asked, method, tuple(tables), rows)
     refuse_regression(data, question)
     if may_drop_delta:
@@ -192,8 +205,8 @@ def refuse_asked_regression(asked: AskedEffect) -> None:
 def choose_method(asked: AskedEffect, allowed: Allowance | None, rows: int | None) -> str:
     """Return "table" or "regression": from the schema, the budget and the public number of rows."""
     question, method = asked.question, asked.request.method
-    if method != "auto":
-        return method
+    if method != "auto" or asked.request.population != "auto":
+        return "regression" if method == "regression" else "table"
     able = asked.has_rows and not question.other_arms and question.estimand.endswith("difference")
     if allowed is None or len(asked.used) > 1 or not able:
         return "table"

@@ -111,6 +111,11 @@ class EffectQuestion:
         """Whether rows can be in neither arm of a table: by their treatment, or since their outcome is missing."""
         return self.other_arms or bool(self.missing)
 
+    @property
+    def has_populations(self) -> bool:
+        """Whether a table tells the effect in populations of its own: a risk, all of whose rows are in two arms."""
+        return self.two_levels and not self.others
+
     def score_array(self) -> NDArray[np.float64]:
         """The scores as an array."""
         return np.asarray(self.scores, dtype=np.float64)

@@ -10,10 +10,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.estimate import Estimate, estimate, estimate_regression, no_effect
+from dpcausal.effects.estimate import (
+    Estimate,
+    estimate,
+    estimate_regression,
+    estimate_strata,
+    no_effect,
+)
 from dpcausal.effects.forecast import ANY_CUT, EffectForecast, most_width
 from dpcausal.effects.levels import level_names
 from dpcausal.effects.plan import AskedEffect, missing_notes
@@ -29,7 +36,10 @@ from dpcausal.effects.result import (
     Several,
     WideInterval,
 )
+from dpcausal.effects.table import Measured
+from dpcausal.stats.populations import POPULATIONS, estimable_population
 from dpcausal.stats.standardise import Arms
+from dpcausal.stats.strata import StrataTable
 
 
 class SumsByStrata(Protocol):
@@ -44,17 +54,49 @@ class SumsByStrata(Protocol):
 
 
 def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredRegression) -> list[Estimate]:
-    """Return the estimate for every set of columns held fixed, in their order."""
+    """Return the estimate for every set of columns held fixed, in their order; all are about one population.
+
+    Where none was asked for, released counts choose it (``estimable_population``): "all" unless one of the sets tells
+    that poorly.
+    """
     question, level, found = asked.question, asked.request.level, []
     with np.errstate(all="ignore"):
+        strata = {} if isinstance(released, MeasuredRegression) else _strata(asked, released)
+        population: str = asked.request.population
+        if population == "auto":
+            each = [estimable_population(one, level) for one in strata.values()]
+            population = max(each, key=POPULATIONS.index, default="all")
         for one in asked.sets:
             if one is None:
-                found.append(no_effect(question))
+                found.append(replace(no_effect(question), population=population))
             elif isinstance(released, MeasuredRegression):
                 found.append(estimate_regression(released, question, level))
+            elif one in strata:
+                found.append(estimate_strata(strata[one], population, question, level))
             else:
-                table = next(table for table in released if set(one) <= set(table.columns))
-                found.append(estimate(table.arms(one), question, level))
+                found.append(estimate(_table_of(released, one).arms(one), question, level))
+    return found
+
+
+def _table_of(released: Sequence[SumsByStrata], columns: Sequence[str]) -> SumsByStrata:
+    """The first released table that has these columns."""
+    return next(table for table in released if set(columns) <= set(table.columns))
+
+
+def _strata(asked: AskedEffect, released: Sequence[SumsByStrata]) -> dict[tuple[str, ...], StrataTable]:
+    """The strata of every set, where they tell the effect in a population; else nothing.
+
+    Tables that a search released have noise of other kinds. Without noise, all rows have the textbook's answer.
+    """
+    public = asked.request.relation is Neighbours.REPLACE_ONE
+    margin = next((table for table in released if isinstance(table, Measured) and not table.columns), None)
+    found = {}
+    for one in asked.used if asked.question.has_populations else ():
+        table = _table_of(released, one)
+        if isinstance(table, Measured) and (
+            table.variance > 0 or asked.request.population in ("exposed", "overlap")
+        ):
+            found[one] = table.strata(one, margin if one else None, public_rows=public)
     return found
 
 
@@ -118,6 +160,7 @@ def effect_result(
         privacy=statement,
         possible=possible,
         left_out=strata_left_out(asked.schema, question.adjust, first.covers),
+        population="overlap" if method == "regression" else first.population,
     )
 
 

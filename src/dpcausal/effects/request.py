@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 EffectMethod = Literal["auto", "table", "regression"]
+EffectPopulation = Literal["auto", "all", "exposed", "overlap"]
 LEAST_CONFIDENCE = 0.5
 
 
@@ -47,6 +48,7 @@ class EffectRequest:
     compare: Sequence[Level] | None = None
     event: Level | None = None
     method: EffectMethod = "auto"
+    population: EffectPopulation = "auto"
     level: float = 0.95
     anyway: bool = False
     epsilon: float | None = None
@@ -66,6 +68,12 @@ class EffectRequest:
         checked_ledger(self.ledger)
         if self.method not in get_args(EffectMethod):
             raise InputError(f"method must be auto, table or regression, not {self.method!r}")
+        if self.population not in get_args(EffectPopulation):
+            raise InputError(f"population must be auto, all, exposed or overlap, not {self.population!r}")
+        if self.method == "regression" and self.population in ("all", "exposed"):
+            raise InputError(
+                f"a regression is a mean over the overlap: population {self.population} goes with a table"
+            )
 
     @property
     def relation(self) -> Neighbours:

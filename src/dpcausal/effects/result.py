@@ -259,6 +259,9 @@ class EffectResult(OtherNames):
         Strata of ``adjust``, by their levels, that it does not speak for: noise hides one of the arms there.
     method : str
         "table" or "regression".
+    population : str
+        Whose effect it is: "all", "exposed" (those with the second level of ``compare``) or "overlap" (by how much the
+        treatment varies among people alike in ``adjust``).
     possible : list of PossibleEffect
         From a graph that leaves directions open: every effect that it allows. ``estimate`` is then NaN, and
         ``interval`` holds all of their intervals.
@@ -305,6 +308,7 @@ class EffectResult(OtherNames):
     privacy: PrivacyStatement
     possible: list[PossibleEffect] = field(default_factory=list)
     left_out: tuple[tuple[str, ...], ...] = ()
+    population: str = "all"
 
     @property
     def everyone(self) -> tuple[float, float]:

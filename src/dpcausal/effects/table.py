@@ -33,10 +33,13 @@ from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 from dpcausal.stats.split_cells import SPREAD, UNITS, split_sensitivity, split_units, spread_units
 from dpcausal.stats.standardise import Arms, arms_of_cells, spread_factor
+from dpcausal.stats.strata import StrataTable
 
 Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 20  # of a table that is measured
 SPENT = 1.0 - 1e-12  # of a part of the budget: parts that add up to one never pass the total by rounding
+MARGIN_SHARE = 0.25  # of the budget, for the table without strata
+MARGIN_STRATA = 9  # with no more strata than this, their sums have less noise than such a table
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,26 @@ class Measured:
         if self.spread is None:
             return found
         return replace(found, factor=spread_factor(found, self.spread / (4 * SPREAD)))
+
+    def strata(
+        self, adjust: Sequence[str], margin: Measured | None = None, *, public_rows: bool
+    ) -> StrataTable:
+        """Return the counts of two arms and an event over strata of ``adjust``, with a table without strata if given.
+
+        ``public_rows``: whether ``rows`` are public.
+        """
+        over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
+        summed = math.prod(self.cells.shape[i] for i in over)
+        cells = self.cells.sum(axis=over)
+        return StrataTable(
+            cells.reshape(-1, 2, 2),
+            cells.shape[:-2],
+            summed * self.variance,
+            self.kurtosis / max(summed, 1),
+            self.rows if public_rows else None,
+            None if margin is None else margin.cells.reshape(2, 2),
+            0.0 if margin is None else margin.variance,
+        )
 
 
 @proved("table.proof.md")
@@ -234,8 +257,14 @@ def planned_tables(
     sets: Sequence[Sequence[str]],
     allowed: Allowance,
     neighbours: Neighbours,
+    *,
+    margin: bool = True,
 ) -> list[PlannedTable]:
     """Return the tables to measure for these sets: all in one, or one each for its part; public numbers decide.
+
+    ``margin``: where populations are told and strata are many, that of treatment and outcome alone comes first, for
+    ``MARGIN_SHARE`` of what is allowed, and the others share the rest. It is paid as they are: by epsilon, or, where
+    their noise is Gaussian, by rho.
 
     Raises
     ------
@@ -251,6 +280,16 @@ def planned_tables(
                 f"the table of the effect, adjusted for {', '.join(one)}, has {cells:,} cells: at most "
                 f"{MAX_CELLS:,} can be measured; adjust for fewer columns, or coarser bins"
             )
+    many = any(strata_cells(schema, one) > MARGIN_STRATA for one in distinct) and () not in distinct
+    if margin and many and question.has_populations:
+        rest = allowed.part((1 - MARGIN_SHARE) * SPENT)
+        tables = planned_tables(schema, question, distinct, rest, neighbours, margin=False)
+        own = allowed.part(MARGIN_SHARE * SPENT)
+        if any(table.needs_delta for table in tables):  # epsilon-DP is epsilon^2/2-zCDP
+            own = Allowance(min(own.epsilon, SPENT * math.sqrt(2 * own.rho)), own.rho)
+        else:
+            own = Allowance(own.epsilon, 0.0)
+        return [planned_table(schema, question, (), own, neighbours), *tables]
     part = allowed.part(SPENT / len(distinct)) if len(distinct) > 1 else allowed
     each = [planned_table(schema, question, one, part, neighbours) for one in distinct]
     if len(distinct) == 1 or table_size(schema, question, union) > MAX_CELLS:

@@ -200,13 +200,13 @@ def _settle(
     """Split claims into arrows to accept and edges that stay plain: claimed both ways, or on a cycle."""
     both = {frozenset(arrow) for arrow in claims if (arrow[1], arrow[0]) in claims}
     new = {arrow for arrow in claims if frozenset(arrow) not in both}
-    while on_cycle := _on_cycle(nodes, arrows | new) & new:
-        both |= {frozenset(arrow) for arrow in on_cycle}
-        new -= on_cycle
+    while circle := on_cycle(nodes, arrows | new) & new:
+        both |= {frozenset(arrow) for arrow in circle}
+        new -= circle
     return frozenset(new), frozenset(both)
 
 
-def _on_cycle(nodes: tuple[str, ...], arrows: Collection[Arrow]) -> set[Arrow]:
+def on_cycle(nodes: tuple[str, ...], arrows: Collection[Arrow]) -> set[Arrow]:
     """Return arrows inside a strongly connected component, found by peeling off sources and sinks, then by reach."""
     left = set(arrows)
     while True:

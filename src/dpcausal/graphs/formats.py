@@ -642,21 +642,29 @@ def _unquoted(kind: str, word: str) -> str:
     return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
 
 
-def to_arcs(graph: MixedGraph) -> str:
-    r"""Return the arcs as comma-separated values, for bnlearn.
+def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None = None) -> str:
+    r"""Return the arcs as comma-separated values, for bnlearn; ``direction`` has the chance of each, a third column.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> to_arcs(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
     'from,to\na,b\nb,c\nc,b\n'
+    >>> to_arcs(Graph(["a", "b"], directed=[("a", "b")]), {("a", "b"): 0.93, ("b", "a"): 0.07})
+    'from,to,chance\na,b,0.93\n'
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     pag = graph.kind == PAG
-    rows.writerow(["from", "to", "marks"] if pag else ["from", "to"])
+    more = ["marks"] if pag else ["chance"] if direction else []
+    rows.writerow(["from", "to", *more])
+
+    def write(a: str, marks: str, b: str) -> None:
+        chance = [f"{direction[a, b]:.2f}" if (a, b) in direction else ""] if direction else []
+        rows.writerow([a, b, *([marks] if pag else chance)])
+
     for a, marks, b in graph.marked_edges():
-        rows.writerow([a, b, marks] if pag else [a, b])
+        write(a, marks, b)
         if marks != "->":
-            rows.writerow([b, a, turned(marks)] if pag else [b, a])
+            write(b, turned(marks), a)
     return text.getvalue()
 
 

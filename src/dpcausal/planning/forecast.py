@@ -58,7 +58,6 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement_plan import (
     NOT_MEASURED,
-    ColumnKind,
     MeasurementPlan,
     PublicNumbers,
     expected_noise,
@@ -72,7 +71,6 @@ from dpcausal.planning.power import (
     margin,
     power_of,
     power_of_evidence,
-    would_show,
 )
 from dpcausal.planning.settings import MAX_SET, least_free
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
@@ -259,14 +257,14 @@ def curve_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> PowerC
 def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
     """Return whether the driver would call independent columns independent, by its own rules.
 
-    The forward search does where what merged levels keep of a medium dependence would have shown in a pair that is
+    The forward search does where what merged levels keep of w = ``settings.absent`` would be found in a pair that is
     measured once; the tests on larger tables where enough rows are free to differ.
     """
     order = len(places) - 2
     if order <= MAX_SET:
         once_only = pair_at(plan, places, aim, 1.0 if plan.joint else plan.first_look / plan.variance((2, 2)))
-        left = MEDIUM * plan.kept(*places[:2])
-        if would_show(once_only, left) >= plan.enough(aim.level) + plan.settings.shown:
+        left = plan.settings.absent * plan.kept(*places[:2])
+        if least_by_evidence(once_only, plan.enough(aim.level)) <= left:
             return True
     if not (plan.larger and is_asked(plan, order)):
         return False
@@ -397,50 +395,7 @@ class Reach:
     triple: float | None
     triple_largest: float | None
     columns: int | None = None
-    plan: MeasurementPlan | None = field(default=None, repr=False, compare=False)
     aim: Aim | None = field(default=None, repr=False, compare=False)
-
-    def between(self, x: int, y: int, given: Sequence[int] = ()) -> float | None:
-        """Return the smallest dependence found between two columns, at their places in the schema; None: none is.
-
-        Of levels as declared, whatever groups they are merged to. Of ``given``, which are held fixed, two count.
-
-        >>> from dpcausal.planning.measurement_plan import PublicNumbers
-        >>> public = PublicNumbers.of_sizes((2, 2, 6, 6), 2_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
-        >>> found = reach(plan_measurement(public), 0.05)
-        >>> found.between(0, 1) < found.between(2, 3)
-        True
-        """
-        if self.plan is None or self.aim is None:
-            return self.pair
-        sizes = self.plan.public.sizes
-        if min(sizes[x], sizes[y]) < 2:
-            return None
-        held = (
-            sorted((j for j in given if sizes[j] > 1), key=self._kind)[:MAX_SET] if self.plan.larger else []
-        )
-        ends = sorted((x, y), key=self._kind, reverse=True)
-        return _least_of_kinds(self.plan, tuple(map(self._kind, (*ends, *held))), self.aim)
-
-    def _kind(self, column: int) -> tuple[int, ColumnKind]:
-        assert self.plan is not None
-        return self.plan.sizes[column], self.plan.public.columns[column]
-
-
-@lru_cache(maxsize=1024)
-def _least_of_kinds(
-    plan: MeasurementPlan, kinds: tuple[tuple[int, ColumnKind], ...], aim: Aim
-) -> float | None:
-    """Return the smallest dependence found between columns of these kinds, the first two being compared."""
-    every = list(zip(plan.sizes, plan.public.columns, strict=True))
-    places: list[int] = []
-    for kind in kinds:
-        places.append(next(j for j, one in enumerate(every) if j not in places and one == kind))
-    try:
-        found = least_found(plan, tuple(places), aim)
-    except (ArithmeticError, ValueError):  # at the ends of what floats hold
-        return None
-    return found if _can_be(plan, places, found) else None
 
 
 def _can_be(plan: MeasurementPlan, places: Sequence[int], w: float) -> bool:
@@ -465,7 +420,7 @@ def reach(plan: MeasurementPlan, level: float) -> Reach | None:
         found = [_least(plan, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
     except (ArithmeticError, ValueError):  # at the ends of what floats hold
         return None
-    return Reach(WANTED, found[0], found[1], found[2], found[3], plan=plan, aim=aim)
+    return Reach(WANTED, found[0], found[1], found[2], found[3], aim=aim)
 
 
 def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:

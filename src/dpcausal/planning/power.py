@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, chndtr, ndtri
 
-from dpcausal.stats.contrasts import EFFECTS
+from dpcausal.stats.contrasts import evidence_cut
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test, subsets
 
 Floats = NDArray[np.float64]
@@ -226,34 +226,6 @@ _worths: dict[tuple[object, ...], float] = {}  # by sizes and variances: orders 
 MAX_NONCENTRALITY = 1e5
 
 
-def evidence_of(form: float, dof: float, worth: float) -> float:
-    """Return the evidence of ``dof`` entries of variance 1/``worth`` whose squares over it add up to ``form``."""
-    variance = 1.0 / max(worth, 1e-300)
-    # a few numbers, asked for thousands of times: without arrays
-    logs = [
-        0.5 * (form * t / (variance + t) - dof * math.log1p(t / variance))
-        for t in (size * size for size in EFFECTS)
-    ]
-    top = max(logs)
-    return top + math.log(math.fsum(math.exp(one - top) for one in logs) / len(logs))
-
-
-@lru_cache(maxsize=4096)
-def evidence_cut(enough: float, dof: float, worth: float) -> float:
-    """Return the form above which the evidence passes ``enough``.
-
-    >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
-    (5.9, True)
-    """
-    low, high = 0.0, 1.0
-    while evidence_of(high, dof, worth) < enough and high < 1e12:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if evidence_of(middle, dof, worth) >= enough else (middle, high)
-    return high
-
-
 def power_of_evidence(table: Expected, w: float, enough: float) -> float:
     """Return the chance that the evidence of a pair with dependence w passes ``enough``.
 
@@ -266,11 +238,6 @@ def power_of_evidence(table: Expected, w: float, enough: float) -> float:
 def least_by_evidence(table: Expected, enough: float, wanted: float = 0.8) -> float:
     """Return the w whose evidence passes ``enough`` with probability ``wanted``; infinite where none does."""
     return _least_above(evidence_cut(enough, float(table.dof), table.worth), table, wanted)
-
-
-def would_show(table: Expected, w: float) -> float:
-    """Return the evidence that a dependence w is expected to give: entries at the mean of their squares."""
-    return evidence_of(table.dof + table.worth * w * w, float(table.dof), table.worth)
 
 
 def power_of(table: Expected, w: float, level: float) -> float:

@@ -55,9 +55,10 @@ class MeasuredSettings:
         logarithm of a stricter level.
     neighbours : float
         Neighbours that a column is expected to have, for the prior odds of an edge.
-    shown : float
-        Evidence that a medium dependence must promise beyond what makes an edge, for "absent" to say something: it is
-        then found about nine times in ten.
+    absent : float
+        Cohen's w that must be detectable, given a pair's own margins and noise, for the pair to be absent.
+    misfit : float
+        In a correlation, whatever the number of rows: a direction must not rest on less.
     """
 
     share_rows: float = 0.02
@@ -82,7 +83,8 @@ class MeasuredSettings:
     evidence_at_five: float = 0.5
     level_weight: float = 0.65
     neighbours: float = 3.7
-    shown: float = 4.0
+    absent: float = 0.2
+    misfit: float = 0.025
 
 
 SETTINGS = MeasuredSettings()

@@ -299,7 +299,8 @@ def answer_words(result: EffectResult) -> str:
         else f"{number(low)} to {number(high)}"
     )
     held = f", {', '.join(result.adjust)} held fixed" if result.adjust and not result.possible else ""
-    about = f"{result.estimand} of {what}{_scored(result)}, {result.treatment} {second} against {first}{held}"
+    compared = f"{result.treatment} {second} against {first}"
+    about = f"{result.estimand} of {what}{_scored(result)}{_among(result)}, {compared}{held}"
     level = f"{result.level * 100:g}% interval"
     if math.isnan(result.estimate) and not result.possible:
         return f"Nothing can be said about the {about} ({level} {ends}, which is all that is possible)."
@@ -309,6 +310,13 @@ def answer_words(result: EffectResult) -> str:
         least = f", from {number(min(known))} to {number(max(known))}" if known else ""
         return f"{about}: the graph allows {len(result.possible)} effects{least} ({level} of all {ends})."
     return f"{about}: {number(result.estimate)} ({level} {ends})."
+
+
+def _among(result: EffectResult) -> str:
+    """Whose effect it is."""
+    treated = f"those with {result.treatment} {result.compare[1]}"
+    among = {"all": "all", "exposed": treated, "overlap": "those who may be in either group"}
+    return f" among {among[result.population]}"
 
 
 def _scored(result: EffectResult) -> str:
@@ -330,7 +338,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
         return [f"Why: {note_words(nothing[0])}.", *missing_lines(notes)]
     unsure = _unsure(result)
     rests = [_rests(result, unsure)]
-    rests += ["a mean over people in whom the treatment varies"] if result.method == "regression" else []
+    rests += ["a mean over people in whom the treatment varies"] if result.population == "overlap" else []
     rests += [
         note_words(note) for note in _in_section(notes, "rests") if not (unsure and _leaves_unsure(note))
     ]

@@ -50,7 +50,14 @@ from typing import Any
 
 from dpcausal.core.redact import ledger_name
 from dpcausal.discovery.knowledge import Pair, declared
-from dpcausal.discovery.result import DiscoveryResult, confidence_list, given_list, in_order, sorted_pairs
+from dpcausal.discovery.result import (
+    DiscoveryResult,
+    confidence_list,
+    direction_list,
+    given_list,
+    in_order,
+    sorted_pairs,
+)
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
 from dpcausal.present.figures import figure_svg, rebuilt
@@ -82,6 +89,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "found": _lists(without_hints(result)),
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
+        "direction": direction_list(result.direction),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
         "method": result.method,
@@ -114,7 +122,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         "graph.dagitty": to_dagitty(
             firm, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": to_arcs(firm),
+        "arcs.csv": to_arcs(firm, result.direction),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(firm, dot_attributes(result), remark=remark(result), possible=left),
@@ -158,7 +166,7 @@ def hints_remark(result: DiscoveryResult) -> str:
 
 
 PAIR_COLUMNS = (
-    *("a", "b", "state", "marks", "direction"),
+    *("a", "b", "state", "marks", "direction", "a_to_b", "b_to_a"),
     *("found_again", "held_fixed", "given_up_to", "least_w"),
 )
 NOTE_COLUMN = "note"
@@ -169,7 +177,8 @@ def pairs_csv(result: DiscoveryResult) -> str:
     """Return every pair of columns that was asked about, as comma-separated values.
 
     ``marks`` are read from a to b. ``direction``: declared, data, contradicted, hints (it rests on weak hints, and is
-    not shown) or undecided. ``held_fixed``: the columns held fixed in the question that decided, with semicolons: of an
+    not shown) or undecided. ``a_to_b``, ``b_to_a``: the chance of each direction, where the method has one.
+    ``held_fixed``: the columns held fixed in the question that decided, with semicolons: of an
     absent pair, what separates it; of an edge, what came nearest to that; ``nothing`` where nothing was held fixed, and
     empty where no question decided or the method released none. ``given_up_to``: of an edge, up to how many columns
     every set could be tested, where not all could.
@@ -190,6 +199,7 @@ def pairs_csv(result: DiscoveryResult) -> str:
                 row.state,
                 row.marks,
                 row.direction,
+                *("" if row.chances is None else f"{row.chances[k]:.2f}" for k in (0, 1)),
                 "" if row.found_again is None else f"{row.found_again:.2f}",
                 _names(row.held_fixed),
                 "" if row.given_up_to is None else row.given_up_to,

@@ -45,6 +45,7 @@ from dpcausal.present.tables import (
     open_reason,
     repeats_words,
 )
+from dpcausal.stats.contrasts import POWER
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -90,6 +91,11 @@ def arrows_mean(result: DiscoveryResult) -> str:
     by_you = arrows & result.known.required_arrows(result.graph.skeleton)
     if by_you == arrows:
         return "Arrows: as declared, not found in the data."
+    if result.direction:
+        declared = "Declared arrows are not found in the data; others" if by_you else "Arrows"
+        return (
+            f"{declared} have a chance of {result.direction_level:.0%} or more, if no common cause is hidden."
+        )
     first = "Declared arrows are not found in the data; others have " if by_you else "Arrows have "
     if result.conflicts and not result.settled:
         return f"{first}the direction that the test results say; these contradict each other: no graph fits them all."
@@ -302,40 +308,46 @@ def w_words(w: float) -> str:
 
 def missed_words(result: DiscoveryResult) -> str:
     """Return how strong a link between absent pairs is found, and how often, as a clause; by plan, if there is one."""
-    if result.reach is None or result.privacy.epsilon is None:
+    if result.privacy.epsilon is None:
         return "weak links are missed"
-    return reach_clause(result.reach, [least.bare for least in result.least_links.values()])
+    known = [result.detectable[pair] for pair in result.not_shown if pair in result.detectable]
+    if known:
+        return detectable_clause(known)
+    return "weak links are missed" if result.reach is None else reach_clause(result.reach)
 
 
-def reach_clause(reach: Reach, pairs: Collection[float | None]) -> str:
-    """Return the clause; ``pairs``: the smallest w of each pair that it is about, where the plan knows them.
+def detectable_clause(pairs: Collection[float]) -> str:
+    """Return which link between these pairs would be found in most runs, as a clause.
 
-    >>> reach_clause(Reach(0.8, 0.061, 0.12, 0.061, 0.2), [])
+    >>> detectable_clause([0.12, 0.164]), detectable_clause([0.05])
+    ('a link of w = 0.12 to 0.16, depending on the pair (weak), is found in 80% of runs, a weaker one less often', 'a \
+link of w = 0.05 (very weak) is found in 80% of runs, a weaker one less often')
+    """
+    low, high = f"{min(pairs):.2g}", f"{max(pairs):.2g}"
+    which = f"{low} ({w_words(max(pairs))})"
+    if low != high:
+        which = f"{low} to {high}, depending on the pair ({w_words(max(pairs))}),"
+    return f"a link of w = {which} is found in {POWER:.0%} of runs, a weaker one less often"
+
+
+def reach_clause(reach: Reach) -> str:
+    """Return what the plan finds, as a clause.
+
+    >>> reach_clause(Reach(0.8, 0.061, 0.12, 0.061, 0.2))
     'a link of w = 0.061 (very weak; 0.12 for columns with many levels) is found in 80% of cases at best, a weaker one \
 less often'
-    >>> reach_clause(Reach(0.8, 0.1, 0.3, None, None), [0.12, 0.16, None])
-    'a link of w = 0.12 to 0.16, depending on the pair (weak), is found in 80% of cases at best, a weaker one less \
-often; between 1 pair not even a strong one is'
-    >>> reach_clause(Reach(0.8, None, None, None, None), [])
+    >>> reach_clause(Reach(0.8, None, None, None, None))
     'even a strong link is found in less than 80% of cases'
     """
     cases = f"{reach.power:.0%} of cases"
-    known = [w for w in pairs if w is not None] or ([] if reach.pair is None else [reach.pair])
-    if not known:
+    if reach.pair is None:
         return f"even a strong link is found in less than {cases}"
-    low, high = f"{min(known):.2g}", f"{max(known):.2g}"
-    strong, comma = w_words(max(known)), ""
-    if pairs and low != high:
-        low, comma = f"{low} to {high}, depending on the pair", ","
-    elif not pairs and reach.pair_largest is None:
+    strong = w_words(reach.pair)
+    if reach.pair_largest is None:
         strong += "; for columns with many levels not even a strong one"
-    elif not pairs and reach.pair_largest is not None and reach.pair_largest > NOTABLE * known[0]:
+    elif reach.pair_largest > NOTABLE * reach.pair:
         strong += f"; {reach.pair_largest:.2g} for columns with many levels"
-    none = sum(w is None for w in pairs)
-    silent = f"; between {counted(none, 'pair')} not even a strong one is" if none else ""
-    return (
-        f"a link of w = {low} ({strong}){comma} is found in {cases} at best, a weaker one less often{silent}"
-    )
+    return f"a link of w = {reach.pair:.2g} ({strong}) is found in {cases} at best, a weaker one less often"
 
 
 def reach_words(reach: Reach | None) -> str:
@@ -492,9 +504,12 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
     return f"{where}; for the full text, free: dpcausal again {quote(folder)} --full"
 
 
+EDGE_HEADS = ("edge", "direction", "found again", "note")
+
+
 def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
-    """Return the table of edges: edge, how often it was found again, and a note, each where there is one."""
-    return aligned([(row.edge, row.again, row.note) for row in edge_rows(result)], heads)
+    """Return the table of edges: edge, chance of its direction, how often found again, a note, where there is one."""
+    return aligned([(row.edge, row.points, row.again, row.note) for row in edge_rows(result)], heads)
 
 
 def lone_columns(result: DiscoveryResult) -> list[str]:
@@ -527,7 +542,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     lines = [
         f"{answer(result)} (method {result.method}).",
         helps_words(result),
-        *edge_table(result, ("edge", "found again", "note")),
+        *edge_table(result, EDGE_HEADS),
         *(f"  ({words})" for words in alone),
         again_line(result),
         NOTHING_HELD_SENTENCE if result.nothing_held else "",

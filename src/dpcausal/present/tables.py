@@ -6,6 +6,7 @@ columns. Nothing else words an edge or a pair by itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -16,7 +17,7 @@ from dpcausal.discovery import search as facts
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.result import HINT as WEAK_HINT
-from dpcausal.discovery.result import DiscoveryResult, LeastLink, OpenBecause, OpenWhy, in_order
+from dpcausal.discovery.result import DiscoveryResult, OpenBecause, OpenWhy, in_order
 from dpcausal.discovery.search import OpenReason
 from dpcausal.effects.levels import group_names
 from dpcausal.graphs.pag import PAG
@@ -323,7 +324,7 @@ class PairRow:
     ``held_fixed``: the columns held fixed in the question that decided: of an absent pair, what separates it; of an
     edge, what came nearest to that; None where no question decided, or the method released none. ``given_up_to``: of
     an edge, up to how many columns every set could be tested, where not all could. ``least``: of an absent pair, the
-    smallest dependences that the plan finds. ``facts``: what must be known of an edge (``EdgeNotes.facts``).
+    link that would be found in most runs. ``facts``: what must be known of an edge (``EdgeNotes.facts``).
     """
 
     a: str
@@ -332,10 +333,11 @@ class PairRow:
     marks: str = ""
     arrow: bool = False
     direction: str = ""
+    chances: tuple[float, float] | None = None  # that the edge points from a to b, and from b to a
     found_again: float | None = None
     held_fixed: tuple[str, ...] | None = None
     given_up_to: int | None = None
-    least: LeastLink | None = None
+    least: float | None = None
     evidence: Evidence | None = None
     why_open: OpenWhy | None = None
     declared: bool = False  # that there is no edge
@@ -355,10 +357,19 @@ class PairRow:
 
     @property
     def least_w(self) -> str:
-        """The smallest w that the plan finds with what separated the pair held fixed; empty where there is no plan."""
+        """The w that would be found in most runs with what separated the pair held fixed; empty: not known."""
         if self.least is None:
             return ""
-        return "none" if self.least.given is None else f"{self.least.given:.2g}"
+        return f"{self.least:.2g}" if math.isfinite(self.least) else "none"
+
+    @property
+    def points(self) -> str:
+        """The chance of the direction of an edge, or of the likelier one of an edge without an arrow."""
+        if self.chances is None or self.direction == "declared":
+            return ""
+        likelier = self.chances[0] >= self.chances[1]
+        chance = chance_words(max(self.chances))
+        return chance if self.arrow else f"{chance} to {self.b if likelier else self.a}"
 
     @property
     def held(self) -> str:
@@ -406,7 +417,7 @@ def pair_rows(result: DiscoveryResult) -> list[PairRow]:
                 b,
                 str(result.state(a, b)),
                 held_fixed=None if is_open else result.separating.get(pair),
-                least=result.least_links.get(pair),
+                least=result.detectable.get(pair),
                 evidence=result.evidence.get(pair),
                 why_open=result.why_open(pair) if is_open else None,
                 declared=pair in left_out,
@@ -433,12 +444,22 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         marks=marks,
         arrow=arrow,
         direction=_direction(result, notes, a, b, marks),
+        chances=(result.direction[a, b], result.direction[b, a]) if (a, b) in result.direction else None,
         found_again=notes.confidence.get(pair),
         held_fixed=held,
         given_up_to=result.given_up_to.get(pair),
         evidence=result.evidence.get(pair),
         facts=notes.facts(a, b, arrow),
     )
+
+
+def chance_words(chance: float) -> str:
+    """Return a chance in per cent; never all or nothing, which no sample of graphs shows.
+
+    >>> chance_words(0.934), chance_words(1.0), chance_words(0.0)
+    ('93%', 'over 99%', 'below 1%')
+    """
+    return "over 99%" if chance > 0.99 else "below 1%" if chance < 0.01 else f"{chance:.0%}"
 
 
 def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:

@@ -47,12 +47,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chndtrinc
 
 from dpcausal.core.compiled import jit
 from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
@@ -70,7 +71,7 @@ EFFECTS = (
 )  # sizes of a partial correlation that the evidence averages over
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
-WEAK, MEDIUM = 0.1, 0.3  # Cohen's w of a weak and of a medium dependence
+POWER = 0.8  # part of the runs in which a detectable dependence is found
 UNKNOWN = 1.0  # noise in a proportion that stands for a pair that was not measured
 PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
 TREND = 0.2  # weight of the Bayes factor of trends; set on linear models with skewed and cut columns
@@ -140,6 +141,11 @@ class Features:
         return cls(p, scores, np.maximum(gains, 0.0), trend)
 
 
+def without_levels(number: int) -> Features:
+    """Return features that are no functions of levels: numbers, of which only correlations are known."""
+    return Features(np.ones(1), np.zeros((1, number)), np.ones(number))
+
+
 @jit(error_model="numpy")
 def solved(matrix: Any, right: Any) -> Any:
     """Return matrix^-1 right for a positive definite matrix, by Cholesky's factors; overwrites both."""
@@ -192,10 +198,12 @@ def given_kernel(
     y: Any,
     given: Any,
     rows: Any,
-    effect: Any,
     effects: Any,
 ) -> Any:
-    """Return the evidence of x and y given columns, and what an effect would show; NaN where too little is left."""
+    """Return the evidence of x and y given columns, and the variance of an entry; NaN where too little is left.
+
+    The variance is that under independence, the harmonic mean over entries.
+    """
     wide_x, wide_y = starts[x + 1] - starts[x], starts[y + 1] - starts[y]
     ends = np.empty(wide_x + wide_y, np.int64)
     for a in range(wide_x):
@@ -231,7 +239,8 @@ def given_kernel(
     if min(most_x, most_y) < MIN_LEFT:
         return np.nan, np.nan
     entries = wide_x * wide_y
-    squares, variance, shown = np.empty(entries), np.empty(entries), np.empty(entries)
+    squares, variance = np.empty(entries), np.empty(entries)
+    known = 0.0
     at = 0
     for a in range(wide_x):
         for b in range(wide_x, wide_x + wide_y):
@@ -256,9 +265,9 @@ def given_kernel(
             scale = max(rest[a], MIN_EIGENVALUE) * max(rest[b], MIN_EIGENVALUE)
             squares[at] = value * value / scale
             variance[at] = noise / scale + uneven / rows
-            shown[at] = variance[at] + effect * effect / entries
+            known += 1.0 / variance[at]
             at += 1
-    return log_factor_mean(squares, variance, effects), log_factor_mean(shown, variance, effects)
+    return log_factor_mean(squares, variance, effects), entries / known
 
 
 def log_bayes_factor(squares: Floats, variance: Floats) -> float:
@@ -283,6 +292,46 @@ def _log_mean(logs: Floats, axis: int) -> Floats:
     top = logs.max(axis=axis)
     found: Floats = top + np.log(np.exp(logs - np.expand_dims(top, axis)).mean(axis=axis))
     return found
+
+
+def evidence_of(form: float, dof: float, worth: float) -> float:
+    """Return the evidence of ``dof`` entries of variance 1/``worth`` whose squares over it add up to ``form``."""
+    variance = 1.0 / max(worth, 1e-300)
+    # a few numbers, asked for thousands of times: without arrays
+    logs = [
+        0.5 * (form * t / (variance + t) - dof * math.log1p(t / variance))
+        for t in (size * size for size in EFFECTS)
+    ]
+    top = max(logs)
+    return top + math.log(math.fsum(math.exp(one - top) for one in logs) / len(logs))
+
+
+@lru_cache(maxsize=4096)
+def evidence_cut(enough: float, dof: float, worth: float) -> float:
+    """Return the form above which the evidence passes ``enough``.
+
+    >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
+    (5.9, True)
+    """
+    low, high = 0.0, 1.0
+    while evidence_of(high, dof, worth) < enough and high < 1e12:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if evidence_of(middle, dof, worth) >= enough else (middle, high)
+    return high
+
+
+def least_detectable(variance: float, entries: int, threshold: float) -> float:
+    """Return the root of the sum of squares of entries whose evidence passes a threshold in ``POWER`` of runs.
+
+    ``variance`` is that of each of the entries under independence.
+
+    >>> round(least_detectable(1e-4, 1, 1.0), 3), round(least_detectable(1e-4, 9, 1.0), 3)
+    (0.034, 0.048)
+    """
+    cut = evidence_cut(threshold, float(entries), 1.0 / variance)
+    return math.sqrt(variance * float(chndtrinc(cut, entries, 1.0 - POWER)))
 
 
 class Round(NamedTuple):
@@ -501,17 +550,16 @@ class Contrasts:
         starts = np.concatenate((self._starts, first + 1 + np.arange(len(self._trends))))
         return k, turn**2 @ self.noise @ (turn**2).T, h, starts
 
-    def evidence_given(self, questions: Sequence[Question], effect: float = MEDIUM) -> Floats:
-        """Return for each question the evidence for dependence, and what this ``effect`` is expected to show.
+    def evidence_given(self, questions: Sequence[Question]) -> Floats:
+        """Return for each question the evidence for dependence, and the variance of an entry under independence.
 
-        ``effect`` is Cohen's w. The squares of the entries are replaced by their mean: W, and w^2 shared out evenly.
         Both are NaN where the columns given leave too little of x or of y.
         """
         if not questions:
             return np.empty((0, 2))
         short = [(self._trends.get(x, x), self._trends.get(y, y), given) for x, y, given in questions]
         other = [i for i, (one, two) in enumerate(zip(questions, short, strict=True)) if one != two]
-        found = self._answers([*questions, *(short[i] for i in other)], effect)
+        found = self._answers([*questions, *(short[i] for i in other)])
         both = found[: len(questions)]
         trends = found[len(questions) :]
         with np.errstate(invalid="ignore"):  # no answer stays none
@@ -519,7 +567,7 @@ class Contrasts:
         both[other, 0] = np.where(np.isnan(trends[:, 0]), both[other, 0], mixed)
         return both
 
-    def _answers(self, questions: Sequence[Question], effect: float) -> Floats:
+    def _answers(self, questions: Sequence[Question]) -> Floats:
         """Return what ``evidence_given`` does, of blocks as they are asked for: a trend is a column of its own."""
         level_starts, proportions = self._levels
         k, v, h, starts = self._with_trends
@@ -533,7 +581,6 @@ class Contrasts:
                 y,
                 np.array(given, dtype=np.int64),
                 self.rows,
-                effect,
                 _SQUARES,
             )
             for x, y, given in questions
@@ -551,15 +598,19 @@ class Contrasts:
         found = self.evidence_given(questions)[:, 0].tolist()
         return [None if math.isnan(one) else one for one in found]
 
-    def would_show(self, x: int, y: int, given: tuple[int, ...] = (), effect: float = MEDIUM) -> float:
-        """Return the evidence that a dependence of this size (Cohen's w) would be expected to give; 0: no answer.
+    def detectable(self, x: int, y: int, given: tuple[int, ...], threshold: float) -> float:
+        """Return the dependence (Cohen's w) that passes this evidence in ``POWER`` of runs; infinite: no answer.
 
-        The size is that of the levels as declared: merged ones show less of it.
+        By the released margins of the two, the noise of their pair and what the columns given leave. The size is that
+        of the levels as declared: merged ones show less of it. Squares of entries are taken to have one variance, so
+        that their sum has a chi-squared law.
         """
-        if self.kept is not None:
-            effect *= math.sqrt(self.kept[x] * self.kept[y])
-        shown = float(self.evidence_given([(x, y, given)], effect)[0, 1])
-        return 0.0 if math.isnan(shown) else shown
+        variance = float(self.evidence_given([(x, y, given)])[0, 1])
+        if math.isnan(variance):
+            return math.inf
+        kept = 1.0 if self.kept is None else math.sqrt(self.kept[x] * self.kept[y])
+        entries = len(self.columns[x].gains) * len(self.columns[y].gains)
+        return least_detectable(variance, entries, threshold) / kept
 
     @cached_property
     def _posterior(self) -> tuple[Floats, list[tuple[Floats, Floats, Floats]]]:

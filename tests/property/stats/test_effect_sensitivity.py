@@ -12,7 +12,10 @@ import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.question import effect_question
 from dpcausal.effects.request import EffectRequest
-from dpcausal.effects.table import exact_cells
+from dpcausal.effects.table import exact_cells, planned_tables
+from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.budget import Allowance
+from dpcausal.privacy.mechanisms.additive import Gaussian
 from dpcausal.stats.double_residual import UNITS as SUM_UNITS
 from dpcausal.stats.double_residual import Fit, row_parts, sums_sensitivity
 from dpcausal.stats.split_cells import UNITS, split_sensitivity
@@ -31,22 +34,27 @@ ROWS = [
 ]
 
 
-def released(rows: list[dict[str, float]], outcome: str) -> np.ndarray:
+def released(rows: list[dict[str, float]], outcome: str, columns: tuple[str, ...] = ("z",)) -> np.ndarray:
     """What enters the mechanism, in rows, through the shipped counting."""
     data = dc.read({name: [row[name] for row in rows] for name in SCHEMA}, SCHEMA)
     question = effect_question(SCHEMA, EffectRequest("t", outcome, compare=(0, 2)), ["z"])
-    cells, others, spread = exact_cells(data, question, ["z"])
+    cells, others, spread = exact_cells(data, question, columns)
     assert question.by_levels == (outcome in "bg")
     scale = 1 if question.by_levels else UNITS
     parts = [cells.ravel(), others, *([] if question.by_levels else [spread])]
     return np.concatenate(parts) / scale
 
 
-@pytest.mark.parametrize("outcome", ["b", "y", "g", "h"])
-def test_no_neighbour_passes_the_sensitivity_of_a_table_and_some_come_near(outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "columns"), [("b", ("z",)), ("y", ("z",)), ("g", ("z",)), ("h", ("z",)), ("b", ())]
+)
+def test_no_neighbour_passes_the_sensitivity_of_a_table_and_some_come_near(
+    outcome: str, columns: tuple[str, ...]
+) -> None:
+    """Without columns it is the margin of a table of many strata."""
     base = ROWS[:3]
-    before = released(base, outcome)
-    single = {i: released([*base, row], outcome) - before for i, row in enumerate(ROWS[::5])}
+    before = released(base, outcome, columns)
+    single = {i: released([*base, row], outcome, columns) - before for i, row in enumerate(ROWS[::5])}
     worst = {}
     for norm in (1, 2):
         size = {i: float(np.linalg.norm(moved, norm)) for i, moved in single.items()}
@@ -88,6 +96,65 @@ def test_rows_with_a_missing_outcome_add_to_one_cell(outcome: str, event: str | 
     missing = [one for one, row in zip(moved, rows, strict=True) if row[2 if outcome == "y" else 3] is None]
     assert {tuple(one[:8]) for one in missing} == {(0.0,) * 8}  # no arm has them
     assert {float(one[8:10].sum()) for one in missing} == {1.0}
+
+
+MANY = dc.Schema(t=dc.Categorical([0, 1]), y=dc.Categorical([0, 1]), z=dc.Categorical(list(range(12))))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("relation", list(Neighbours)[:2])
+def test_a_table_and_its_margin_together_cost_what_is_allowed(relation: Neighbours, delta: float) -> None:
+    """All pairs of rows: losses of both tables add up, by epsilon or by rho, to the allowance and nearly reach it."""
+    question = effect_question(MANY, EffectRequest("t", "y"), ["z"])
+    total = Filter(1.0, delta)
+    tables = planned_tables(MANY, question, [("z",)], Allowance(total.epsilon, total.rho), relation)
+    assert [table.columns for table in tables] == [(), ("z",)]
+    assert len({type(table.mechanism) for table in tables}) == 1
+    rows = list(product((0, 1), (0, 1), range(12)))
+
+    def cells(chosen: list[tuple[int, ...]]) -> list[np.ndarray]:
+        data = dc.read(dict(zip(MANY, zip(*chosen, strict=True), strict=True)), MANY)
+        return [exact_cells(data, question, table.columns)[0].ravel() for table in tables]
+
+    base = cells(rows[:3])
+    moved = [[one - two for one, two in zip(cells([*rows[:3], row]), base, strict=True)] for row in rows]
+    gaussian = isinstance(tables[0].mechanism, Gaussian)
+    others = moved if relation is Neighbours.REPLACE_ONE else [[np.zeros_like(one) for one in base]]
+    losses = []
+    for one, other in product(moved, others):
+        loss = 0.0
+        for table, a, b in zip(tables, one, other, strict=True):
+            if isinstance(table.mechanism, Gaussian):
+                loss += float(np.sum((a - b) ** 2)) / (2 * table.variance)
+            else:
+                loss += float(np.abs(a - b).sum()) * table.mechanism.epsilon / table.mechanism.sensitivity
+        losses.append(loss)
+    allowed = total.rho if gaussian else total.epsilon
+    assert 0.95 * allowed < max(losses) <= allowed * (1 + 1e-6)
+
+
+WIDE = dc.Schema({name: dc.Categorical([0, 1] if name in "ty" else list(range(12))) for name in "tyabcdef"})
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.05, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.01])
+@pytest.mark.parametrize("sets", [1, 3, 6])
+def test_a_margin_and_tables_of_several_sets_fit_the_total(sets: int, delta: float, epsilon: float) -> None:
+    total = Filter(epsilon, delta)
+    question = effect_question(WIDE, EffectRequest("t", "y"), ["a"])
+    for whole in (Allowance(epsilon, total.rho), Allowance(math.sqrt(2 * total.rho), total.rho)):
+        if whole.epsilon == 0:
+            continue
+        tables = planned_tables(WIDE, question, list("abcdef")[:sets], whole, Neighbours.REPLACE_ONE)
+        assert tables[0].columns == ()
+        costs = [
+            one.mechanism.rho if isinstance(one.mechanism, Gaussian) else one.mechanism.epsilon**2 / 2
+            for one in tables
+        ]
+        if any(one.needs_delta for one in tables):
+            assert sum(costs) <= whole.rho
+        else:
+            assert sum(math.sqrt(2 * one) for one in costs) <= whole.epsilon
 
 
 def test_no_neighbour_passes_the_sensitivity_of_the_sums_and_some_come_near() -> None:

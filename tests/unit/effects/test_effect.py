@@ -249,7 +249,8 @@ def test_an_interval_for_all_rows_that_nothing_limits_is_none_in_json() -> None:
     few, open_ended = rows(150), 0
     with dc.testing.seeded(3):
         for _ in range(30):
-            found = dc.effect(few, "x", "y", adjust=["z"], epsilon=0.2, estimand="risk ratio", anyway=True)
+            asked: dict[str, Any] = {"compare": (0, 1), "estimand": "risk ratio", "anyway": True}
+            found = dc.effect(few, "grade", "y", adjust=["z"], epsilon=0.2, **asked)
             ends = json.loads(found.to_json())["everyone"]
             assert (ends[1] is None) == math.isinf(found.everyone[1])
             noted = [note for note in found.notes if isinstance(note, Everyone)]

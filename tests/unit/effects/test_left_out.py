@@ -111,9 +111,12 @@ def test_without_privacy_a_stratum_without_rows_is_not_left_out() -> None:
 
 
 def test_the_answer_says_how_many_rows_noise_allows_to_be_left_out() -> None:
+    three = dc.Schema({**SCHEMA, "x": dc.Categorical(["no", "yes", "stopped"])})
+    known = data("ab")
+    rows = dc.Dataset(three, known.n, known.codes)
     with dc.testing.seeded(2):
         for _ in range(30):
-            found = dc.effect(data("ab"), "x", "y", adjust=["z"], epsilon=0.5)
+            found = dc.effect(rows, "x", "y", adjust=["z"], compare=("no", "yes"), epsilon=0.5)
             notes = [note for note in found.notes if isinstance(note, Everyone)]
             if notes:
                 break

@@ -191,5 +191,5 @@ def test_files_for_r_are_written_with_the_others() -> None:
     texts = file_texts(result)
     lines = [line for line in texts["graph.dagitty"].splitlines() if not line.startswith("remark=")]
     assert lines == without_hints(result).to_dagitty().splitlines()
-    assert texts["arcs.csv"] == to_arcs(without_hints(result))
+    assert texts["arcs.csv"] == to_arcs(without_hints(result), result.direction)
     assert yaml.safe_load(texts["registry.yaml"])["tier"] == 3

@@ -397,11 +397,8 @@ def test_absent_pairs_stand_before_the_open_ones_with_what_would_be_found(result
     assert f'<p id="absent-means">{missing_words(result)}</p>' in absent
     rows = re.findall(r'<tr><td>(.*?)</td><td>(.*?)</td><td class="number">(.*?)</td></tr>', absent)
     assert len(rows) == len(result.absent) > 0
-    assert result.reach is not None
-    place = {name: j for j, name in enumerate(result.graph.nodes)}
     for pair, _, least in rows:
-        w = result.reach.between(*(place[name] for name in pair.split(", ")))
-        assert least == f"{w:.2g}"
+        assert least == f"{result.detectable[frozenset(pair.split(', '))]:.2g}"
     full = result.summary(full=True)
     assert all(f"{pair.replace(', ', ' - ')} (" in full for pair, *_ in rows)
     assert "depend on each other through others" in page

@@ -314,7 +314,7 @@ SURVEY = {2: 4, 4: 2, 5: 2}  # columns by number of levels, as in a survey
         ),
         (
             {"epsilon": 2.0},
-            "Yes for strong and medium dependence, no for weak: where the rarest level of a column",
+            "In part: where the rarest level of a column",
         ),
         (
             {"effect": 0.3},

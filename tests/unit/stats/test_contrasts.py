@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -73,7 +74,7 @@ def test_a_set_that_decides_a_column_has_no_answer() -> None:
     codes[:, 3] = codes[:, 0]
     found = contrasts(codes)
     assert found.evidence(1, 3, (0,)) is None
-    assert found.would_show(1, 3, (0,)) == 0.0
+    assert found.detectable(1, 3, (0,), 1.0) == math.inf
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -94,7 +95,7 @@ def test_noise_takes_evidence_away_and_is_known() -> None:
     codes = drawn(1000, 5)
     quiet, loud = contrasts(codes), contrasts(codes, 2500.0, 1)
     assert loud.noise[0, 1] > quiet.noise[0, 1] == 0.0
-    assert loud.would_show(0, 1) < quiet.would_show(0, 1)
+    assert loud.detectable(0, 1, (), 1.0) > quiet.detectable(0, 1, (), 1.0)
     assert (np.linalg.eigvalsh(loud.estimate) > 0).all()
 
 
@@ -140,10 +141,8 @@ def test_the_order_of_levels_adds_evidence_where_there_is_a_trend() -> None:
     assert kept > 0
 
 
-def by_matrices(
-    found: Contrasts, x: int, y: int, given: tuple[int, ...], effect: float
-) -> tuple[float, float]:
-    """The evidence and what an effect would show, from matrices of whole blocks; the trends are the last columns."""
+def by_matrices(found: Contrasts, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float]:
+    """The evidence and the variance of entries, from matrices of whole blocks; the trends are the last columns."""
     k, v, h, starts = found._with_trends
     at_x, at_y, *others = (np.arange(starts[j], starts[j + 1]) for j in (x, y, *given))
     inner = np.concatenate([np.empty(0, int), *others])
@@ -175,9 +174,7 @@ def by_matrices(
     scale = np.outer(*(np.maximum(part, MIN_EIGENVALUE) for part in left))
     squares = on(k, *slopes, (-1.0, 1.0)) ** 2 / scale
     variance = on(v, *(slope**2 for slope in slopes), (1.0, 2.0)) / scale + uneven / found.rows
-    return log_bayes_factor(squares, variance), log_bayes_factor(
-        variance + effect**2 / variance.size, variance
-    )
+    return log_bayes_factor(squares, variance), float(variance.size / (1.0 / variance).sum())
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -195,15 +192,15 @@ def test_evidence_given_columns_is_that_of_whole_matrices(ordered: bool) -> None
     ]
     expected = []
     for x, y, given in questions:
-        whole, shown = by_matrices(found, x, y, given, 0.2)
+        whole, shown = by_matrices(found, x, y, given)
         if {x, y} & trends.keys():
-            trend, _ = by_matrices(found, trends.get(x, x), trends.get(y, y), given, 0.2)
+            trend, _ = by_matrices(found, trends.get(x, x), trends.get(y, y), given)
             if not np.isnan(trend):
                 whole = np.logaddexp(whole + np.log(1 - TREND), trend + np.log(TREND))
         expected.append((whole, shown))
     assert np.isnan(expected).any()
     assert not np.isnan(expected).all()
-    np.testing.assert_allclose(found.evidence_given(questions, 0.2), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.evidence_given(questions), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_the_evidence_is_a_mean_of_likelihood_ratios() -> None:
@@ -270,7 +267,7 @@ def test_a_pair_that_was_not_measured_is_not_known() -> None:
     block = np.ix_(found.places[0], found.places[2])
     assert not found.covariance[block].any()
     assert found.noise[block].min() > 1.0
-    assert found.would_show(0, 2, effect=1.0) < 0.5
+    assert found.detectable(0, 2, (), 1.0) > 1.0
     assert every.measured is None
     assert found.measured is not None
     assert found.measured.sum() == 2 * (len(tables) - 1)

@@ -10,9 +10,9 @@ evidence (``stats/contrasts.py``):
 3. **Fewer edges.** Edges that a set separates now go, the weakest first, one at a time.
 
 Pairs then have one of three states. *Found*: an edge. *Absent*: the Bayes factor without a condition, or given the set
-that separates the pair, is below 1, and a medium dependence would have been found about nine times in ten; or it is
-not, and a weak one would have been. *Open*: the rest. Were "not found" enough, "absent" would be said most often of
-pairs that look linked: what looks promising is measured again, and only what is measured well can be called absent.
+that separates the pair, is below 1, and a dependence of w = ``absent`` would have been found in four runs of five, by
+the released margins and the noise of this pair. *Open*: the rest. Were "not found" enough, "absent" would be said most
+often of pairs that look linked: what looks promising is measured again, and only what is measured well can be absent.
 
 How much is ``enough`` is said in ``planning/settings.py``.
 
@@ -34,8 +34,9 @@ from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.repeats import repeats_for
 from dpcausal.discovery.search import Task
 from dpcausal.planning.settings import MAX_SET
-from dpcausal.stats.contrasts import MEDIUM, WEAK, Contrasts, Floats, Question, all_pairs
+from dpcausal.stats.contrasts import Contrasts, Floats, Question, all_pairs
 
+MEDIUM = 0.3  # Cohen's w of a medium dependence: a set that would hide one has no answer
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
 
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
@@ -53,8 +54,8 @@ class Rules:
     ----------
     acceptance_threshold : float
         Evidence that makes an edge; with less an edge is removed.
-    shown : float
-        Evidence that a dependence must promise for "absent" to say something.
+    absent : float
+        The w that must be detectable for a pair to be absent.
     required, forbidden : frozenset of pairs
         Edges known to be there, and known not to be.
     may_separate : callable
@@ -64,7 +65,7 @@ class Rules:
     """
 
     acceptance_threshold: float
-    shown: float
+    absent: float
     required: frozenset[PlacePair] = frozenset()
     forbidden: frozenset[PlacePair] = frozenset()
     may_separate: Callable[[int, int, int], bool] = field(default=lambda z, x, y: True)
@@ -161,7 +162,7 @@ class Forward:
             if (x, y) in self.rules.required:
                 continue
             for given in self._sets(x, y):
-                if self.contrasts.would_show(x, y, given) < self.rules.acceptance_threshold:
+                if self.detectable((x, y), given) > MEDIUM:
                     found[x, y] = len(given) - 1
                     break
         return found
@@ -235,11 +236,13 @@ class Forward:
             self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
     def says_absent(self, pair: PlacePair, given: Given) -> bool:
-        """Whether the Bayes factor given these is below 1 or a weak dependence would show, and a medium one would."""
+        """Return whether the Bayes factor given these speaks for no link, and one that matters would be found."""
         evidence = self.evidence(*pair, given) if given else float(self.contrasts.pair_evidence[pair])
-        if evidence is None:
-            return False
-        return self.contrasts.would_show(*pair, given, MEDIUM if evidence < 0.0 else WEAK) >= self.rules.shown
+        return evidence is not None and evidence < 0.0 and self.detectable(pair, given) <= self.rules.absent
+
+    def detectable(self, pair: PlacePair, given: Given) -> float:
+        """Return the w that would be found given these in most runs (``Contrasts.detectable``)."""
+        return self.contrasts.detectable(*pair, given, self.rules.acceptance_threshold)
 
     def _sets(self, x: int, y: int) -> list[Given]:
         """Sets of neighbours of either end that lie on a path to the other, the smallest first; not to be changed."""
@@ -297,7 +300,7 @@ def rules_for(task: Task, measured: Measurements) -> Rules:
     enough = measured.plan.enough(task.level)
     return Rules(
         enough,
-        enough + measured.plan.settings.shown,
+        measured.plan.settings.absent,
         required=places(task.known.required),
         forbidden=places(task.known.forbidden),
         may_separate=may_separate,

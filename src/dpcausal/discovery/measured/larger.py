@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import chdtri, chndtrinc
 
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.neighbours import Neighbours
@@ -25,6 +26,7 @@ from dpcausal.discovery.search import Answers, OpenReason, Query, Task
 from dpcausal.planning.measurement_plan import next_share
 from dpcausal.planning.settings import least_free
 from dpcausal.stats.components import Columns, sets_sensitivity
+from dpcausal.stats.contrasts import POWER
 from dpcausal.stats.partial import PartialTest, partial_form, partial_test
 
 MAX_CONDITIONING_CELLS = 1024  # cells of a conditioning set
@@ -96,6 +98,14 @@ class LargerTables:
     def evidence_against(self, x: int, y: int, given: Columns) -> float:
         """Return the evidence against independence: -log of the p-value."""
         return -math.log(max(self.test(x, y, given).pvalue, 1e-300))
+
+    def detectable(self, x: int, y: int, given: Columns) -> float:
+        """Return the w that a test finds in most runs: 1 if only a dependence of all free rows would show."""
+        test = self.test(x, y, given)
+        if test.dof == 0 or test.free <= 0.0:
+            return math.inf
+        needed = float(chndtrinc(chdtri(test.dof, self.task.level), test.dof, 1.0 - POWER))
+        return math.sqrt(needed) * test.error / test.free
 
     def too_many(self, given: Columns) -> bool:
         """Return whether the set has more cells than a test could use."""

@@ -6,7 +6,8 @@
 4. **Search.** A forward search (``forward.py``) on columns and pairs. Where noise is small, PC then asks about what it
    found on larger tables (``larger.py``). On one joint table whole graphs are scored (``whole_graphs.py``). Edges that
    the bins of a number explain are open (``bins.py``).
-5. **Report.** Found, absent and open pairs; arrows by the evidence of all separating sets (``colliders.py``); and how
+5. **Report.** Found, absent and open pairs; the chance of each direction
+   (``discovery/directions.py``; where causes may be hidden, colliders by the evidence of all separating sets); and how
    often an edge is found again on another sample with other noise, drawn by what is known after the run.
 
 **Guarantee** (epsilon, delta)-DP in total (``measure.proof.md``): mechanisms are charged before noise is drawn, and
@@ -26,12 +27,13 @@ from typing import Annotated
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.counts.rows import count_jobs
+from dpcausal.discovery.directions import allowed_arrows, directions_by_graphs, directions_by_pairs
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
-from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
+from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.notes import measured_notes
@@ -50,6 +52,7 @@ from dpcausal.discovery.search import (
     pc_search,
     unanswered,
 )
+from dpcausal.stats.contrasts import all_pairs
 from dpcausal.stats.joint_graphs import anneal
 
 SETS_PER_BATCH = 500  # sets of one edge asked about in one batch
@@ -127,13 +130,16 @@ def search_measured(
         notes.append(ScoredGraphs(edges=len(whole.chosen)))
     if larger is not None and larger.silent:
         notes.append(unanswered(larger.silent))
-    arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=latent)
+    arrows, direction = None, None
+    if latent:
+        arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=True)
+    else:
+        direction = directions_of(task, forward, skeleton, whole, measured.plan.settings.misfit)
     repeats, again = 0, None
     if asked != 0:
         repeats, again = confidence_of(task, measured, forward, skeleton.edges, graphs, whole, chosen, asked)
     evidence = evidence_of(forward, larger, skeleton)
     if graphs is not None and whole is not None:
-        arrows = whole.not_colliders(arrows, columns)
         evidence |= graphs.evidence(whole, columns)
     return SearchOutcome(
         skeleton,
@@ -141,6 +147,8 @@ def search_measured(
         notes=tuple(notes),
         adaptive=not measured.plan.joint,
         not_colliders=arrows,
+        direction=direction,
+        detectable=detectable_of(forward, larger, skeleton),
         confidence=again,
         repeats=repeats or None,
         open=opened,
@@ -239,6 +247,44 @@ def confidence_of(
     return repeats, again
 
 
+def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skeleton) -> dict[Pair, float]:
+    """Return for every pair without an edge the w that would be found in most runs, given what separates it."""
+    columns, place = skeleton.columns, {name: j for j, name in enumerate(skeleton.columns)}
+    found = {}
+    for x, y in all_pairs(len(columns)):
+        pair = frozenset((columns[x], columns[y]))
+        if pair in skeleton.edges:
+            continue
+        given = tuple(sorted(place[z] for z in skeleton.separating.get(pair, ())))
+        least = forward.detectable((x, y), given)
+        if larger is not None and (x, y, given) in larger.tests:
+            least = min(least, larger.detectable(x, y, given))
+        found[pair] = least
+    return found
+
+
+def directions_of(
+    task: Task,
+    forward: Forward,
+    skeleton: Skeleton,
+    whole: WholeGraphsFound | None,
+    misfit: float,
+) -> dict[tuple[str, str], float]:
+    """Return the chance of each direction of every edge, by names: of whole graphs where they were scored."""
+    columns, edges = task.columns, places_of(skeleton, skeleton.edges)
+    if whole is not None:
+        found = directions_by_graphs(whole.visited, edges)
+    else:
+        found = directions_by_pairs(
+            forward.contrasts,
+            edges,
+            allowed_arrows(task),
+            forward.rules.acceptance_threshold,
+            misfit,
+        )
+    return {(columns[a], columns[b]): chance for (a, b), chance in found.items()}
+
+
 def _answers(forward: Forward, larger: LargerTables | None) -> tuple[Independent, EvidenceAgainst]:
     """Return whether, and how strongly, what was released speaks for a dependence given a set."""
     if larger is not None:
@@ -301,7 +347,7 @@ def _by_contrasts(forward: Forward, columns: Sequence[str], batch: list[Query]) 
         x, y = sorted((place[question.x], place[question.y]))
         given = tuple(sorted(place[z] for z in question.given))
         evidence = forward.evidence(x, y, given)
-        if evidence is None or forward.contrasts.would_show(x, y, given) < forward.rules.acceptance_threshold:
+        if evidence is None or forward.detectable((x, y), given) > MEDIUM:
             found.append(None)
             continue
         found.append(False)

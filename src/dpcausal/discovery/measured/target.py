@@ -14,17 +14,18 @@ again follows from released values.
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
 from dpcausal.discovery.evidence import held_pairs
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.colliders import Given, not_colliders
 from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.notes import measured_notes
 from dpcausal.discovery.repeats import found_again
 from dpcausal.discovery.search import AboutTarget, SearchOutcome, Skeleton, Task
-from dpcausal.stats.contrasts import MEDIUM, WEAK
 
 
 def search_around_target(task: Task, measured: Measurements, asked: int | None) -> SearchOutcome:
@@ -63,10 +64,8 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
         if j in near or pair in task.known.forbidden:
             continue
         evidence = star.pair_evidence[target, j]
-        if (
-            evidence <= rules.acceptance_threshold
-            and star.would_show(target, j, (), MEDIUM if evidence < 0.0 else WEAK) >= rules.shown
-        ):
+        needed = star.detectable(target, j, (), rules.acceptance_threshold)
+        if evidence < 0.0 and needed <= rules.absent:
             separating[pair] = ()
         else:
             undecided.add(pair)
@@ -77,13 +76,12 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
     skeleton.asked[0] = len(columns) - 1
     skeleton.held = held_pairs(forward.answers, [columns[j] for j in near])
 
-    def independent(x: int, y: int, given: Given) -> bool | None:
-        evidence = _asked(forward, near, x, y, given)
-        return None if evidence is None else evidence <= rules.acceptance_threshold
-
-    def evidence_against(x: int, y: int, given: Given) -> float:
-        return _asked(forward, near, x, y, given) or 0.0
-
+    allowed = allowed_arrows(task)[np.ix_(near, near)]
+    edges = [(x, y) for x, others in enumerate(linked) for y in others if x < y]
+    settings = measured.plan.settings
+    chances = directions_by_pairs(
+        forward.contrasts, edges, allowed, rules.acceptance_threshold, settings.misfit
+    )
     given_up_to = {
         frozenset((columns[near[x]], columns[near[y]])): k
         for (x, y), k in forward.given_up_to().items()
@@ -112,7 +110,9 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
             *measured_notes(measured, rules.acceptance_threshold, target),
             *coarse_note(made, explained, [columns[j] for j in near]),
         ),
-        not_colliders=not_colliders(skeleton, independent, evidence_against, columns),
+        direction={
+            (columns[near[a]], columns[near[b]]): chance for (a, b), chance in chances.items() if 0 in (a, b)
+        },
         open=frozenset(undecided),
         given_up_to=given_up_to,
         evidence={
@@ -123,12 +123,3 @@ def search_around_target(task: Task, measured: Measurements, asked: int | None) 
         about=frozenset(frozenset((name, other)) for other in columns if other != name),
         values=measured,
     )
-
-
-def _asked(forward: Forward, near: list[int], x: int, y: int, given: Given) -> float | None:
-    """The evidence of columns by their numbers in the schema."""
-    place = {j: k for k, j in enumerate(near)}
-    if not {x, y, *given} <= place.keys():
-        return None
-    first, second = sorted((place[x], place[y]))
-    return forward.evidence(first, second, tuple(sorted(place[z] for z in given)))

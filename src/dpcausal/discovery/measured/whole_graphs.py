@@ -24,13 +24,14 @@ anneals from the graph that was drawn, which a longer search would reach if noth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.directions import allowed_arrows
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
@@ -69,16 +70,11 @@ class Wanted:
         """From what is known beforehand, and the level."""
         known, columns = task.known, task.columns
         place = {name: j for j, name in enumerate(columns)}
-        allowed, required = np.ones((len(columns),) * 2, np.bool_), np.zeros((len(columns),) * 2, np.bool_)
-        for pair in known.forbidden:
-            a, b = (place[name] for name in pair)
-            allowed[a, b] = allowed[b, a] = False
-        for tail, head in known.arrows:
-            allowed[place[head], place[tail]] = False
+        required = np.zeros((len(columns),) * 2, np.bool_)
         for pair in known.required:
             a, b = (place[name] for name in pair)
             required[a, b] = required[b, a] = True
-        return cls(allowed, required, by_stricter_level(min(task.level, 0.05)))
+        return cls(allowed_arrows(task), required, by_stricter_level(min(task.level, 0.05)))
 
 
 @dataclass(frozen=True)
@@ -241,24 +237,6 @@ class WholeGraphsFound:
         """Return a set that separates two columns in the best graph: parents of the one that is no ancestor."""
         of_x = x not in ancestors(self.parents, y)
         return tuple(z for z in self.parents[x if of_x else y] if z not in (x, y))
-
-    def not_colliders(
-        self, arrows: Mapping[Pair, frozenset[str]], columns: Sequence[str]
-    ) -> dict[Pair, frozenset[str]]:
-        """Return the middles that must not be made colliders, as the best graph says where it has both edges."""
-        place = {name: j for j, name in enumerate(columns)}
-        found: dict[Pair, frozenset[str]] = {}
-        for pair, barred in arrows.items():
-            ends = {place[name] for name in pair}
-            collides = {
-                z: ends <= set(self.parents[place[z]])
-                for z in columns
-                if all((min(end, place[z]), max(end, place[z])) in self.chosen for end in ends)
-            }
-            found[pair] = frozenset(z for z in barred if not collides.get(z, False)) | {
-                z for z, collider in collides.items() if not collider
-            }
-        return found
 
 
 def ancestors(parents: Sequence[tuple[int, ...]], column: int) -> set[int]:

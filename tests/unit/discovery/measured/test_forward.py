@@ -27,7 +27,7 @@ def chain(weight: float = 0.6) -> np.ndarray:
 def usual(columns: int) -> Rules:
     """The rules of so many columns at the usual level."""
     enough = acceptance_threshold(columns, 0.05)
-    return Rules(enough, enough + SETTINGS.shown)
+    return Rules(enough, SETTINGS.absent)
 
 
 RULES = usual(4)
@@ -73,7 +73,7 @@ def test_no_evidence_is_absent_only_where_some_could_have_shown(
 
 
 def test_what_is_known_is_kept_and_forbidden() -> None:
-    rules = Rules(1.0, 5.0, required=frozenset({(0, 3)}), forbidden=frozenset({(0, 1)}))
+    rules = Rules(1.0, 0.2, required=frozenset({(0, 3)}), forbidden=frozenset({(0, 1)}))
     found = Forward(gaussian(chain(), 5000.0), rules).run().separate()
     assert (0, 3) in found.edges()
     assert (0, 1) not in found.edges()
@@ -81,12 +81,12 @@ def test_what_is_known_is_kept_and_forbidden() -> None:
 
 
 def test_what_may_not_separate_does_not() -> None:
-    rules = Rules(1.0, 5.0, may_separate=lambda z, x, y: z != 1)
+    rules = Rules(1.0, 0.2, may_separate=lambda z, x, y: z != 1)
     assert (0, 2) in Forward(gaussian(chain(), 5000.0), rules).run().edges()
 
 
 def test_rules_for_some_columns_are_numbered_anew() -> None:
-    rules = Rules(1.0, 5.0, required=frozenset({(1, 3)}), may_separate=lambda z, x, y: z != 2).within(
+    rules = Rules(1.0, 0.2, required=frozenset({(1, 3)}), may_separate=lambda z, x, y: z != 2).within(
         [3, 1, 2]
     )
     assert rules.required == {(0, 1)}

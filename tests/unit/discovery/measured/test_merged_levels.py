@@ -82,15 +82,15 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
         assert np.corrcoef(released, counts)[0, 1] < 0.9999
 
 
-def test_absent_needs_what_merged_levels_keep_of_a_medium_link(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_needs_what_merged_levels_keep_of_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eleven independent columns, their three levels merged to two groups, which keep .75 of a trend each.
 
-    A medium link of the groups would be found, what they keep of one between the levels would not: open, not absent.
+    A link of w = .2 of the groups would be found, what they keep of one between levels would not: open, not absent.
     """
     names = [f"v{i:02}" for i in range(11)]
     schema = dc.Schema({name: dc.Categorical(["low", "some", "high"], ordered=True) for name in names})
     rng = np.random.default_rng(5)
-    data = dc.Dataset(schema, 800, {name: rng.integers(0, 3, 800) for name in names})
+    data = dc.Dataset(schema, 1000, {name: rng.integers(0, 3, 1000) for name in names})
 
     def absent() -> int:
         with dc.testing.seeded(1):

@@ -1,0 +1,214 @@
+r"""What is said, and what is so: how often statements of a result are true, on laws that no number was set on.
+
+    python benchmarks/calibration.py [--parts arrows absent] [--runs 12] [--first 6000000] [--out calibration.jsonl]
+    python benchmarks/calibration.py --summary calibration.jsonl      # what is kept there
+
+With ``--out`` every run is kept as it ends: stop and resume.
+
+**arrows**: random networks, linear models and shipped networks; every edge with a chance of a direction. Printed: of
+arrows (a chance of .8 or more) how many there are, what is said on average, how many point as in the graph that made
+the rows (an arrow where there is no edge is wrong), and the same for chances of .8 to .9 and above. Beside it, for
+comparison, arrows of PC without privacy (level .01) on the same rows.
+
+**absent**: yes/no columns, all independent; ``result.detectable`` says which link between the first two would be found
+in 80% of runs. Then a link of that size is planted between columns of the same prevalence, and the search is run again.
+Printed: the mean w that is said, and in how many runs the planted link is found, open or absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import itertools
+import json
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpcausal as dc
+import fresh_graphs
+from dpcausal.discovery.discover import NoDelta
+
+DELTA = 1e-6
+ARROWS = ((1_000, 3.0), (3_000, 1.0), (3_000, 3.0), (10_000, 0.3), (10_000, 1.0), (20_000, 3.0))
+NETWORKS = ("asia", "sachs", "survey")
+KINDS = ("levels", "dozen", "yesno", "numbers", "gates", "codes")
+ABSENT = tuple(
+    (rows, epsilon, columns, prevalence)
+    for rows, epsilon in ((5_000, 1.0), (17_500, 0.5))
+    for columns in (5, 20, 40)
+    for prevalence in (0.02, 0.1, 0.5)
+)
+Run = dict[str, Any]
+
+
+def linear(seed: int, rows: int) -> fresh_graphs.Made:
+    """Eight numbers of a linear model, their order in the schema at random."""
+    rng, d = np.random.default_rng([seed, rows, 8]), 8
+    effects = np.triu(rng.random((d, d)) < 2.2 / (d - 1), 1)
+    effects = effects * rng.choice([-1, 1], effects.shape) * rng.uniform(0.3, 0.9, effects.shape)
+    values = np.zeros((rows, d))
+    for j in range(d):
+        values[:, j] = values @ effects[:, j] + rng.normal(size=rows)
+    values /= values.std(axis=0)
+    names = [f"v{j}" for j in rng.permutation(d)]
+    columns = {name: values[:, j].tolist() for j, name in enumerate(names)}
+    schema = dc.Schema({name: dc.Numeric(-5, 5) for name in sorted(names)})
+    arrows = [(names[i], names[j]) for i, j in zip(*np.nonzero(effects), strict=True)]
+    return dc.read(columns, schema), dc.Graph(sorted(names), directed=arrows)
+
+
+def makers() -> dict[str, Callable[[int, int], fresh_graphs.Made]]:
+    """Every law that arrows are asked of."""
+    found = {kind: fresh_graphs.KINDS[kind] for kind in KINDS}
+    for name in NETWORKS:
+        network = dc.networks.load(name)
+        found[name] = lambda seed, rows, network=network: fresh_graphs.of_network(network, rows, seed)  # type: ignore[misc]
+    return {**found, "linear": linear}
+
+
+def quietly(data: dc.Dataset, **terms: Any) -> dc.DiscoveryResult:
+    """Discover without warnings on a missing delta and without repeats."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoDelta)
+        return dc.discover(data, **terms)
+
+
+def arrows_of(law: str, seed: int, rows: int, epsilon: float) -> Run:
+    """One graph: chances of the likelier direction of every edge, and whether the truth has that arrow."""
+    data, truth = makers()[law](seed, rows)
+    method = "moments" if law == "linear" else "measured"
+    with dc.testing.seeded(seed):
+        found = quietly(data, epsilon=epsilon, delta=DELTA, method=method, confidence=0, anyway=True)
+    said = [
+        (found.direction[arrow], arrow in truth.directed)
+        for arrow in found.direction
+        if found.direction[arrow] > found.direction[arrow[::-1]]
+    ]
+    exact = dc.discover(
+        data, epsilon=None, method="pc", level=0.01, **({"test": "moments"} if law == "linear" else {})
+    )
+    right = sum(arrow in truth.directed for arrow in exact.graph.directed)
+    return {"said": said, "drawn": len(found.graph.directed), "pc": [len(exact.graph.directed), right]}
+
+
+def yes_no(rng: np.random.Generator, rows: int, columns: int, prevalence: float, w: float) -> dc.Dataset:
+    """Yes/no columns of one prevalence; the first two have a correlation of ``w``."""
+    values = rng.random((rows, columns)) < prevalence
+    both = prevalence**2 + w * prevalence * (1.0 - prevalence)
+    values[:, 1] = rng.random(rows) < np.where(
+        values[:, 0], both / prevalence, (prevalence - both) / (1.0 - prevalence)
+    )
+    schema = dc.Schema({f"v{j:02}": dc.Categorical(["no", "yes"]) for j in range(columns)})
+    return dc.read({f"v{j:02}": np.where(values[:, j], "yes", "no").tolist() for j in range(columns)}, schema)
+
+
+def absent_of(seed: int, rows: int, epsilon: float, columns: int, prevalence: float) -> Run:
+    """One pair of runs: which link would be found, and what becomes of a link of that size."""
+    rng, pair = (
+        np.random.default_rng([seed, rows, columns, int(1000 * prevalence)]),
+        frozenset(("v00", "v01")),
+    )
+    terms = {"epsilon": epsilon, "delta": DELTA, "method": "measured", "confidence": 0, "anyway": True}
+    with dc.testing.seeded(2 * seed):
+        before = quietly(yes_no(rng, rows, columns, prevalence, 0.0), **terms)
+    w = before.detectable.get(pair, math.inf)
+    if w > 0.9:
+        return {"w": None, "before": str(before.state(*pair)), "state": None}
+    with dc.testing.seeded(2 * seed + 1):
+        after = quietly(yes_no(rng, rows, columns, prevalence, w), **terms)
+    return {"w": w, "before": str(before.state(*pair)), "state": str(after.state(*pair))}
+
+
+def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Every setting, with the part that it belongs to."""
+    if "arrows" in parts:
+        for law, (rows, epsilon) in itertools.product((*KINDS, *NETWORKS, "linear"), ARROWS):
+            yield "arrows", (law, rows, epsilon)
+    if "absent" in parts:
+        for setting in ABSENT:
+            yield "absent", setting
+
+
+def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
+    """One run."""
+    if part == "arrows":
+        return arrows_of(setting[0], seed, *setting[1:])
+    return absent_of(seed, *setting)
+
+
+Kept = dict[tuple[str, tuple[Any, ...]], dict[int, Run]]
+
+
+def read(path: Path | None) -> Kept:
+    """What a file keeps."""
+    found: Kept = collections.defaultdict(dict)
+    for line in path.read_text().splitlines() if path is not None and path.exists() else ():
+        part, setting, seed, values = json.loads(line)
+        found[part, tuple(setting)][seed] = values
+    return found
+
+
+def share(right: int, of: int) -> str:
+    """A share with its number."""
+    return f"{right / of:.2f} of {of}" if of else "-"
+
+
+def summary(kept: Kept) -> None:
+    """Print both tables."""
+    print("| law | rows | epsilon | graphs | said | right | .8 to .9 | .9 or more | PC, no privacy |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for (part, setting), runs in kept.items():
+        if part != "arrows":
+            continue
+        said = [(chance, right) for run in runs.values() for chance, right in run["said"] if chance >= 0.8]
+        mean = f"{sum(chance for chance, _ in said) / len(said):.2f}" if said else "-"
+        low, high = ([one for one in said if (one[0] >= 0.9) == top] for top in (False, True))
+        pc = [sum(run["pc"][k] for run in runs.values()) for k in (0, 1)]
+        cells = [share(sum(right for _, right in some), len(some)) for some in (said, low, high)]
+        print(
+            f"| {' | '.join(map(str, setting))} | {len(runs)} | {mean} | {' | '.join(cells)} | {share(pc[1], pc[0])} |"
+        )
+    print()
+    print("| rows | epsilon | columns | prevalence | runs | w said | found | open | absent |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for (part, setting), runs in kept.items():
+        if part != "absent":
+            continue
+        told = [run for run in runs.values() if run["w"] is not None]
+        states = collections.Counter(run["state"] for run in told)
+        mean = f"{sum(run['w'] for run in told) / len(told):.3f}" if told else "none"
+        cells = [share(states[state], len(told)) for state in ("found", "open", "absent")]
+        print(f"| {' | '.join(map(str, setting))} | {len(runs)} | {mean} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    """Run what is asked for, and print it."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--parts", nargs="*", default=["arrows", "absent"], choices=["arrows", "absent"])
+    options.add_argument("--runs", type=int, default=12)
+    options.add_argument("--first", type=int, default=6_000_000)
+    options.add_argument("--out", type=Path)
+    options.add_argument("--summary", type=Path)
+    asked = options.parse_args()
+    if asked.summary is not None:
+        summary(read(asked.summary))
+        return
+    kept = read(asked.out)
+    for seed in range(asked.first, asked.first + asked.runs):
+        for part, setting in questions(asked.parts):
+            if seed in kept[part, setting]:
+                continue
+            kept[part, setting][seed] = answer(part, setting, seed)
+            if asked.out is not None:
+                with asked.out.open("a") as file:
+                    file.write(json.dumps([part, setting, seed, kept[part, setting][seed]]) + "\n")
+    summary(kept)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Effects of an exposure on the risk of an event in one of three populations, from a noisy table of many strata.
+
+**Formula.** With N_1z the exposed rows of a stratum, A_1z their events, r_0z the risk of the unexposed by the model of
+``strata.py`` and d_z the effect in the stratum,
+
+    exposed   (sum_z A_1z - sum_z N_1z r_0z) / sum_z N_1z
+    overlap   the same with every stratum weighted by the share of its rows that are unexposed
+    all       sum_z N_z d_z / sum_z N_z, with d_z by a model of its own
+
+The first two are nearly linear in the noise, and hold however few exposed rows a stratum has; the third asks for the
+risk of the exposed in every stratum, so that rare exposures leave it wide.
+
+**Interval.** Every estimate is a smooth function of the cells; its variance adds noise and sampling through the
+derivative by each cell, and what the priors leave open. A difference t is in the interval if the estimate differs from
+it by no more than the quantile times the standard deviation at t (test inversion; for the risk ratio this is
+Fieller's). The quantile has a Cornish-Fisher term for the tails of the noise. The odds ratio has the interval of its
+logarithm by the delta method.
+
+**Guarantee** None of its own: post-processing of a released table, and so is the choice of a population
+(``estimable_population``).
+
+**Where it fails.** Nothing is returned where an arm does not stand out of the noise or the interval is as wide as all
+differences. Effects that differ much between strata with few exposed rows bias "all" (by up to .3 of the half width
+in simulations with 64 and more strata), not the others. A population that is chosen by widths which are near the limit
+of the rule is chosen more often where its interval is too narrow: .92 of 300 intervals held where .94 of either
+population did (2,000 rows, 10% unexposed, four strata, epsilon .5).
+
+**Cost** That of the models of ``strata.py``: of the share of the exposed, of the risk of the unexposed, and for "all"
+of the effect.
+
+References: Fieller 1954; Li, Morgan & Zaslavsky 2018 (overlap weights); Cornish & Fisher 1938.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpcausal.stats.strata import (
+    FEWEST,
+    Floats,
+    Risks,
+    Sizes,
+    StrataTable,
+    basis,
+    consistent,
+    fitted_risks,
+    free_column,
+    sizes,
+    stands_out,
+)
+
+Population = Literal["all", "exposed", "overlap"]
+POPULATIONS: tuple[str, ...] = get_args(Population)
+WIDER = 2.0  # times the narrowest interval: with a wider one a population is not chosen
+MIN_SHARE = 0.2  # of the exposed in a stratum over that among all rows; less is not told from this
+WIDEST = 1.0  # a difference of risks with a wider interval says nothing
+APART = 0.1  # differences at which the variance is taken, to find the quadratic that it is
+
+
+class StrataEffect(NamedTuple):
+    """A standardised effect; an interval of a ratio is None where the risk of the unexposed may be 0."""
+
+    difference: float
+    interval: tuple[float, float]
+    risks: tuple[float, float]  # of the unexposed and the exposed
+    ratio: tuple[float, float] | None
+    odds: tuple[float, float] | None
+
+
+def estimable_population(table: StrataTable, level: float) -> Population:
+    """Return the population whose effect the table can tell: all if possible, else the exposed, else the overlap.
+
+    All, or the exposed, are told if their interval is at most ``WIDER`` times as wide as the narrowest of the three.
+    With one stratum the three are one: all. The rule reads released counts and public numbers alone.
+
+    >>> filled = np.tile([[60.0, 40.0], [30.0, 20.0]], (8, 1, 1))
+    >>> few = np.tile([[900.0, 100.0], [9.0, 1.0]], (8, 1, 1))
+    >>> few[:, 1] *= 4.0 ** np.indices((2, 2, 2)).sum(axis=0).reshape(8, 1)  # exposed where all columns are high
+    >>> [estimable_population(StrataTable(cells, (2, 2, 2), 32.0), 0.95) for cells in (filled, few)]
+    ['all', 'exposed']
+    """
+    if len(table.cells) == 1:
+        return "all"
+    found = {one: population_effect(table, one, level) for one in get_args(Population)}
+    widths = {
+        one: effect.interval[1] - effect.interval[0] for one, effect in found.items() if effect is not None
+    }
+    told = (
+        one for one in get_args(Population) if one in widths and widths[one] <= WIDER * min(widths.values())
+    )
+    return next(told, "all")
+
+
+@dataclass(frozen=True)
+class _Standardised:
+    """A standardised effect as a function of the cells: what its variance needs."""
+
+    cells: Floats  # (strata, 2, 2)
+    total_noise: float
+    table: StrataTable
+    arms: tuple[Sizes, Sizes]
+    unexposed: Risks
+    effects: Floats  # d_z, or the one effect
+    goal: Floats  # shares of strata in the population
+    rates: Floats  # derivative of the goal by a row of either arm (strata, 2)
+    loadings: Floats  # of the exposed's events
+    prior: float  # variance that the model of the exposed leaves open
+
+    def spread(self, factor: float, shift: float, centre: float) -> tuple[float, float]:
+        """Variance and fourth cumulant of (risk of the exposed - ``factor`` risk of the unexposed).
+
+        Each stratum's risk of the exposed is moved by ``shift``; ``centre`` is the estimate of the same.
+        """
+        base0, base1 = self.unexposed.risk, self.unexposed.risk + self.effects
+        onto = (1 - factor) * self.goal - self.loadings * self.cells[:, 1].sum(
+            axis=1
+        )  # of the unexposed's risks
+        loads = np.stack([self.unexposed.loadings(onto), self.loadings], axis=1)
+        moved = (base1 - factor * base0 - centre)[:, None] * self.rates
+        risks = np.stack([base0, base1 + shift], axis=1)
+        derivative = moved[:, :, None] + loads[:, :, None] * (np.array([0.0, 1.0]) - risks[:, :, None])
+        middle = derivative.mean(axis=0)
+        agreed = 0.0 if self.table.rows is None else 4 * float(middle.mean()) ** 2
+        noise = self.table.noise * float(np.sum((derivative - middle) ** 2))
+        noise += self.total_noise * (float(np.sum(middle**2)) - agreed)
+        inside = np.clip(np.stack([base0, base1], axis=1), 0.0, 1.0)
+        own = inside * (1 - inside)
+        own[:, 1] += shift * (1 - 2 * inside[:, 1]) - shift**2  # that of the moved risk
+        rows = np.stack([arm.drawn for arm in self.arms], axis=1)
+        drawn = float(np.sum(rows * (loads**2 * own + moved**2)))
+        fourth = self.table.kurtosis * self.table.noise**2 * float(np.sum(derivative**4))
+        return noise + drawn + self.prior + self.unexposed.prior_variance(onto), fourth
+
+
+def population_effect(table: StrataTable, population: str, level: float) -> StrataEffect | None:
+    """Return the effect in a population with intervals of confidence ``level``; None where nothing can be said.
+
+    Examples
+    --------
+    >>> cells = np.array([[[900.0, 100.0], [80.0, 20.0]], [[700.0, 300.0], [120.0, 80.0]]])
+    >>> found = population_effect(StrataTable(cells, (2,), 0.0, rows=2300.0), "exposed", 0.95)
+    >>> round(found.difference, 3), found.interval[0] < 0.1 < found.interval[1]
+    (0.1, True)
+    """
+    cells, total_noise = consistent(table)
+    totals, levels, noise, strata = cells.sum(axis=0), table.levels, table.noise, len(cells)
+    arm = totals.sum(axis=1)
+    stratified = [stands_out(float(one), 2 * strata * noise) for one in arm]
+    if not stratified[0] or not stands_out(float(arm[1]), total_noise):
+        return None
+    if population == "all" and not stratified[1]:
+        return None
+    rows = float(arm.sum())
+    risk = np.clip(totals[:, 1] / arm, 1 / arm, 1 - 1 / arm)
+    counts = cells.sum(axis=2)
+    arms = (sizes(counts[:, 0], levels, 2 * noise), sizes(counts[:, 1], levels, 2 * noise))
+    both = sizes(counts.sum(axis=1), levels, 4 * noise)
+    share = fitted_risks(counts[:, 1], both, levels, float(arm[1] / rows), 2 * noise)
+    ends = MIN_SHARE * arm[1] / rows, 1 - MIN_SHARE * arm[0] / rows
+    rough = np.clip(arms[1].product / (arms[0].product + arms[1].product), *ends)
+    free = None
+    if stratified[1] and basis(levels)[0].shape[1] < strata:
+        # risks must be free to follow the odds of exposure, for these weigh them in the end
+        fine = np.clip(share.risk, *ends)
+        free = np.column_stack([free_column(one / (1 - one), arms[0].product) for one in (rough, fine)])
+    unexposed = fitted_risks(cells[:, 0, 1], arms[0], levels, float(risk[0]), noise, free=free)
+    prior = 0.0
+    if population == "all":
+        free = None if strata <= 2 else free_column(1 / rough, arms[1].product)
+        treated = fitted_risks(
+            cells[:, 1, 1], arms[1], levels, float(risk[1]), noise, offset=unexposed.risk, free=free
+        )
+        effects, goal = treated.risk - unexposed.risk, counts.sum(axis=1) / rows
+        loadings, prior = treated.loadings(goal), treated.prior_variance(goal)
+        rates = np.full((strata, 2), 1 / rows)
+        # what the noise of the weights has in common with that of the effects
+        shared = (1 - 2 * risk[1]) * treated.leverage() - (1 - 2 * risk[0]) * unexposed.leverage()
+        value = float(goal @ effects - noise / rows * shared.sum())
+    else:
+        tilt, bias = np.ones(strata), 0.0
+        if population == "overlap":
+            tilt = 1 - np.clip(share.risk, 0.0, 1.0)
+            bias = -noise * (1 - 2 * float(risk[1])) * float(share.leverage() @ tilt)
+        weights = tilt * counts[:, 1]
+        if weights.sum() < FEWEST:
+            return None
+        loadings, goal = tilt / weights.sum(), weights / weights.sum()
+        top = float(tilt @ (cells[:, 1, 1] - counts[:, 1] * unexposed.risk)) - bias
+        value = top / float(weights.sum())
+        effects = np.full(strata, value)
+        rates = np.stack([np.zeros(strata), loadings], axis=1)
+    found = _Standardised(cells, total_noise, table, arms, unexposed, effects, goal, rates, loadings, prior)
+    return _with_intervals(found, value, level)
+
+
+def _with_intervals(found: _Standardised, value: float, level: float) -> StrataEffect | None:
+    centre = float(found.goal @ found.effects)
+    variance, fourth = found.spread(1.0, 0.0, centre)
+    z = float(-ndtri((1 - level) / 2))
+    z += max((z**3 - 3 * z) / 24 * fourth / variance**2, 0.0) if variance > 0 else 0.0
+    ends = _inverted(
+        value,
+        1.0,
+        (value - APART, value, value + APART),
+        lambda t: found.spread(1.0, t - value, centre)[0],
+        z,
+    )
+    low, high = (-1.0, 1.0) if ends is None else (max(ends[0], -1.0), min(ends[1], 1.0))
+    if high - low >= WIDEST:
+        return None
+    first = float(found.goal @ found.unexposed.risk)
+    second = first + value
+    ratio = odds = None
+    if 0 < first < 1 and 0 < second < 1:
+        at = second / first
+        of_first = found.spread(0.0, 0.0, 0.0)[0] - 2 * found.spread(1.0, 0.0, 0.0)[0]
+        of_first = (of_first + found.spread(2.0, 0.0, 0.0)[0]) / 2  # the quadratic's lead: of the first risk
+        if first > 2 * z * math.sqrt(max(of_first, 0.0)):
+            steps = (0.5 * at, at, 1.5 * at)
+            ratio = _inverted(second, first, steps, lambda t: found.spread(t, 0.0, 0.0)[0], z)
+        if ratio is not None and ratio[0] > 0:
+            slopes = 1 / (first * (1 - first)), 1 / (second * (1 - second))
+            per = slopes[0] / slopes[1]
+            error = slopes[1] * math.sqrt(found.spread(per, 0.0, second - per * first)[0])
+            log = math.log(second * (1 - first) / (first * (1 - second)))
+            odds = math.exp(log - z * error), math.exp(log + z * error)
+    return StrataEffect(value, (low, high), (first, second), ratio, odds)
+
+
+def _inverted(
+    top: float,
+    bottom: float,
+    at: tuple[float, float, float],
+    variance: Callable[[float], float],
+    z: float,
+) -> tuple[float, float] | None:
+    """Both t with (top - t bottom)^2 = z^2 V(t), V a quadratic known at three t; None where they bound no interval."""
+    middle = at[1]
+    lead, slope, const = -(z**2) * np.polyfit(np.array(at) - middle, [variance(t) for t in at], 2)
+    top -= middle * bottom
+    lead, slope, const = lead + bottom**2, slope - 2 * top * bottom, const + top**2
+    inside = slope**2 - 4 * lead * const
+    if lead <= 0 or inside < 0:
+        return None
+    root = math.sqrt(inside)
+    return float(middle + (-slope - root) / (2 * lead)), float(middle + (-slope + root) / (2 * lead))
