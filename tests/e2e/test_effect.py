@@ -283,7 +283,7 @@ def test_nothing_is_held_fixed_by_saying_none(capsys: pytest.CaptureFixture[str]
     assert "Risk difference of y = yes among all, x yes against no: 0." in capsys.readouterr().out
     free[-1] = "age"
     assert run([*free, "--adjust", "none", "--event", "60 or more"]) == 0
-    assert "Risk difference of age >= 60, x yes against no: " in capsys.readouterr().out
+    assert "Risk difference of age >= 60 among all, x yes against no: " in capsys.readouterr().out
     assert run([*free, "--adjust", "none"]) == 2
     assert '--event ">= 60"' in capsys.readouterr().err
     assert run([*free, "--adjust", "none", "--event", ">= 50"]) == 2
