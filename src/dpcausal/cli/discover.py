@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 HELP = """Learn a causal graph under differential privacy.
 
-Edges are directed where the data determine it. Pairs that could not be decided
-are listed as open, and are no edges.
+An edge has an arrow where one direction is likely enough. Pairs that could not
+be decided are open, and no edges.
 
 [bold]Examples[/bold]
 
@@ -294,7 +294,7 @@ def run_discover(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Directory to write to; --explain needs none.", metavar="DIR", parser=path
+            "--out", help="Directory to write to.", metavar="DIR", parser=path
         ),
     ] = None,
     source: SourceUrl = None,
@@ -348,7 +348,7 @@ def run_discover(
         Path | None,
         typer.Option(
             "--plan",
-            help="A plan.json of dpcausal plan --out: measure exactly that, at its budget, level and target.",
+            help="A plan.json of dpcausal plan: measure exactly that.",
             metavar="FILE",
             parser=path,
         ),

@@ -57,7 +57,7 @@ Relation = Annotated[
     typer.Option(
         "--neighbours",
         help="What one row may change: replace-one (its values; the number of rows is public) or add-remove (whether "
-        "it is there; their number is protected, too).",
+        "it is there; their number is protected).",
         autocompletion=lambda: ["replace-one", "add-remove"],
     ),
 ]
@@ -79,10 +79,10 @@ AnswerDir = Annotated[
     ),
 ]
 Required = Annotated[
-    list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b; repeat it.")
+    list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b.")
 ]
 Forbidden = Annotated[
-    list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b; repeat it.")
+    list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b.")
 ]
 Tiers = Annotated[
     list[str] | None,
@@ -95,7 +95,7 @@ Tiers = Annotated[
 DirectionLevel = Annotated[
     float | None,
     typer.Option(
-        "--direction-level", help="Chance of a direction from which on an arrow is drawn [default: 0.8]."
+        "--direction-level", help="Least chance of an arrow (0.8)."
     ),
 ]
 Confidence = Annotated[
@@ -119,7 +119,7 @@ Sheet = Annotated[
     str | None, typer.Option("--sheet", help="Sheet of a workbook; else as the schema says, or the first.")
 ]
 Columns = Annotated[
-    list[str] | None, typer.Option("--columns", help="Only these columns: with commas, or repeat it.")
+    list[str] | None, typer.Option("--columns", help="Only these columns, with commas.")
 ]
 OptionalFile = Annotated[
     Path | None,
@@ -139,7 +139,7 @@ SourceUrl = Annotated[
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table there: T, or SCHEMA.T.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Print the SQL that would be sent, and send none of it.")
+    bool, typer.Option("--explain", help="Print the SQL, and send none of it.")
 ]
 
 
