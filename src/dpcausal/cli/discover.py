@@ -293,9 +293,7 @@ def run_discover(
     data: OptionalFile = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", help="Directory to write to.", metavar="DIR", parser=path
-        ),
+        typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path),
     ] = None,
     source: SourceUrl = None,
     table: TableName = None,

@@ -78,12 +78,8 @@ AnswerDir = Annotated[
         parser=path,
     ),
 ]
-Required = Annotated[
-    list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b.")
-]
-Forbidden = Annotated[
-    list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b.")
-]
+Required = Annotated[list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b.")]
+Forbidden = Annotated[list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b.")]
 Tiers = Annotated[
     list[str] | None,
     typer.Option(
@@ -94,9 +90,7 @@ Tiers = Annotated[
 ]
 DirectionLevel = Annotated[
     float | None,
-    typer.Option(
-        "--direction-level", help="Least chance of an arrow (0.8)."
-    ),
+    typer.Option("--direction-level", help="Least chance of an arrow (0.8)."),
 ]
 Confidence = Annotated[
     int | None,
@@ -118,9 +112,7 @@ Encoding = Annotated[
 Sheet = Annotated[
     str | None, typer.Option("--sheet", help="Sheet of a workbook; else as the schema says, or the first.")
 ]
-Columns = Annotated[
-    list[str] | None, typer.Option("--columns", help="Only these columns, with commas.")
-]
+Columns = Annotated[list[str] | None, typer.Option("--columns", help="Only these columns, with commas.")]
 OptionalFile = Annotated[
     Path | None,
     typer.Argument(
@@ -138,9 +130,7 @@ SourceUrl = Annotated[
     ),
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table there: T, or SCHEMA.T.")]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Print the SQL, and send none of it.")
-]
+Explain = Annotated[bool, typer.Option("--explain", help="Print the SQL, and send none of it.")]
 
 
 def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it out for none") -> list[str]:
