@@ -29,7 +29,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations, islice
 from typing import Any, Literal, NamedTuple, get_type_hints
@@ -309,6 +309,14 @@ class Skeleton:
         """Of edges about which not everything was answered: the largest order fully answered."""
         edges = self.edges & self.answered
         return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
+
+    def with_edges(self, edges: Collection[Pair]) -> Skeleton:
+        """Return the same skeleton with these edges instead."""
+        adjacent = {
+            name: {other for pair in edges if name in pair for other in pair if other != name}
+            for name in self.columns
+        }
+        return replace(self, adjacent=adjacent)
 
     def no_answer(self, pair: Collection[str], order: int) -> None:
         """Record that a question of this order about a pair was not asked, or has no answer."""
