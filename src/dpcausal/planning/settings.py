@@ -35,11 +35,6 @@ class MeasuredSettings:
         order, with one, and without one where only the pairs of a tree are measured.
     larger_ratio : float
         Noise variance of a pair over its sampling variance, up to which larger tables are measured.
-    larger_small : float
-        Noise in a correlation, about, up to which they are, too.
-    larger_levels : float
-        With more levels than this on average, most of them with an order, both bounds are lower, by the square of that
-        ratio.
     larger_noise : float
         Noise of larger tables over that of pairs, at most.
     tree_columns, tree_levels : int, float
@@ -72,8 +67,6 @@ class MeasuredSettings:
     levels_ordered: float = 0.25
     levels_in_tree: float = 0.95
     larger_ratio: float = 1.0
-    larger_small: float = 0.01
-    larger_levels: float = 4.0
     larger_noise: float = 2.0
     tree_columns: int = 10
     tree_levels: float = 2.5

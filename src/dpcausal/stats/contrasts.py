@@ -53,7 +53,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chndtrinc
+from scipy.special import chndtr, chndtrinc
 
 from dpcausal.core.compiled import jit
 from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
@@ -334,6 +334,28 @@ def least_detectable(variance: float, entries: int, threshold: float) -> float:
     return math.sqrt(variance * float(chndtrinc(cut, entries, 1.0 - POWER)))
 
 
+def least_detectable_again(
+    first: float, final: float, entries: int, promising: float, threshold: float
+) -> float:
+    """Return the same where pairs whose evidence passes ``promising`` are measured again.
+
+    ``first`` and ``final`` are variances of an entry before and after that. The two steps are taken as independent.
+
+    >>> round(least_detectable_again(1e-3, 1e-4, 1, -0.5, 1.0), 3), round(least_detectable(1e-3, 1, 1.0), 3)
+    (0.063, 0.103)
+    """
+    cuts = [
+        (evidence_cut(enough, float(entries), 1.0 / variance), variance)
+        for enough, variance in ((promising, first), (threshold, final))
+    ]
+    low, high = 0.0, least_detectable(first, entries, threshold)
+    for _ in range(30):
+        middle = (low + high) / 2
+        found = math.prod(1.0 - chndtr(cut, entries, middle**2 / variance) for cut, variance in cuts)
+        low, high = (low, middle) if found >= POWER else (middle, high)
+    return high
+
+
 class Round(NamedTuple):
     """A measurement of pairs: how many, those with the most evidence so far, and the variance of its noise.
 
@@ -610,7 +632,32 @@ class Contrasts:
             return math.inf
         kept = 1.0 if self.kept is None else math.sqrt(self.kept[x] * self.kept[y])
         entries = len(self.columns[x].gains) * len(self.columns[y].gains)
-        return least_detectable(variance, entries, threshold) / kept
+        least = least_detectable(variance, entries, threshold)
+        if (part := self._left_if_promising(x, y)) < 1.0:
+            least = least_detectable_again(variance, part * variance, entries, self._promising, threshold)
+        return least / kept
+
+    @cached_property
+    def _promising(self) -> float:
+        """The evidence with which a pair is measured again: that of the weakest pair of the second round."""
+        evidence = self.pair_evidence[np.triu_indices(len(self.columns), 1)]
+        return float(np.sort(evidence)[-self.rounds[1].pairs])
+
+    def _left_if_promising(self, x: int, y: int) -> float:
+        """Return the part of an entry's variance that would be left of a pair if it were measured in all rounds.
+
+        1 where there is one round, and of a pair that was measured in another one.
+        """
+        if len(self.rounds) < 2 or self.of_singles is None:
+            return 1.0
+        block = np.ix_(self.places[x], self.places[y])
+        gain = np.outer(self.columns[x].gains, self.columns[y].gains) / self.rows**2
+        rest = self.of_singles[block] + 1.0 / self.rows
+        first = self.rounds[0].variance
+        if self.noise[block].sum() < (self.of_singles[block] + 0.999 * first * gain).sum():
+            return 1.0
+        final = 1.0 / math.fsum(1.0 / one.variance for one in self.rounds)
+        return float((1.0 / (rest + first * gain)).sum() / (1.0 / (rest + final * gain)).sum())
 
     @cached_property
     def _posterior(self) -> tuple[Floats, list[tuple[Floats, Floats, Floats]]]:
