@@ -31,8 +31,6 @@ class Scope:
         What the search may do.
     coarse : frozenset of int
         Columns that are held fixed by bins, or by groups of merged levels.
-    trends : tuple of bool
-        Whether a column has an order of which a trend can be asked.
     """
 
     task: Task
@@ -42,13 +40,12 @@ class Scope:
     contrasts: Contrasts = field(repr=False)
     rules: Rules
     coarse: frozenset[int]
-    trends: tuple[bool, ...]
 
     @classmethod
     def of(cls, task: Task, measured: Measurements) -> Scope:
         """Return the target and the columns near it, which come first, or all columns."""
         places = measured.near or tuple(range(len(task.columns)))
-        coarse, trends = coarse_columns(task.counts.schema, measured.groups), measured.trends
+        coarse = coarse_columns(task.counts.schema, measured.groups)
         return cls(
             task,
             measured,
@@ -57,7 +54,6 @@ class Scope:
             measured.contrasts(measured.near or None),
             rules_for(task, measured).within(places),
             frozenset(k for k, j in enumerate(places) if j in coarse),
-            tuple(trends[j] for j in places),
         )
 
     @property
