@@ -10,7 +10,7 @@ answers every question, and is taken where a pair has less noise so than by comp
 
 **Noise.** Laplace for a pure budget; with a delta, whichever of Laplace and Gaussian leaves less noise in a pair.
 
-**Larger tables** (``larger``) are measured where the noise in a pair is below its sampling error.
+**Larger tables** (``larger``) are measured where the noise in a pair is below its sampling error, or small in itself.
 Elsewhere the rest of the budget goes to the most promising pairs, in rounds.
 
 **A tree.** With many columns a look at every pair is dear: its noise grows with the number of columns. Where noise is
@@ -579,11 +579,13 @@ def should_measure_larger(
 ) -> bool:
     """Return whether tables of three and more columns are worth their noise; ``sizes`` are levels as measured.
 
-    They are where noise of this variance in a pair of columns is below its sampling error: pairs then show what only
-    larger tables can explain away.
+    They are where noise of this variance in a pair of columns is below its sampling error, or small in itself: pairs
+    then show what only larger tables can explain away.
     """
     levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
-    return noise <= settings.larger_ratio * rows / levels**2
+    return noise <= max(
+        settings.larger_ratio * rows / levels**2, (settings.larger_small * rows / levels) ** 2
+    )
 
 
 def signal(

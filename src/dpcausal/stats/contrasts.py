@@ -282,7 +282,7 @@ def evidence_cut(enough: float, dof: float, worth: float) -> float:
     """Return the form above which the evidence passes ``enough``.
 
     >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
-    (5.9, True)
+    (5.6, True)
     """
     low, high = 0.0, 1.0
     while evidence_of(high, dof, worth) < enough and high < 1e12:
@@ -299,7 +299,7 @@ def least_detectable(variance: float, entries: int, threshold: float) -> float:
     ``variance`` is that of each of the entries under independence.
 
     >>> round(least_detectable(1e-4, 1, 1.0), 3), round(least_detectable(1e-4, 9, 1.0), 3)
-    (0.034, 0.048)
+    (0.033, 0.053)
     """
     cut = evidence_cut(threshold, float(entries), 1.0 / variance)
     return math.sqrt(variance * float(chndtrinc(cut, entries, 1.0 - POWER)))
@@ -313,7 +313,7 @@ def least_detectable_again(
     ``first`` and ``final`` are variances of an entry before and after that. The two steps are taken as independent.
 
     >>> round(least_detectable_again(1e-3, 1e-4, 1, -0.5, 1.0), 3), round(least_detectable(1e-3, 1, 1.0), 3)
-    (0.063, 0.103)
+    (0.065, 0.101)
     """
     cuts = [
         (evidence_cut(enough, float(entries), 1.0 / variance), variance)

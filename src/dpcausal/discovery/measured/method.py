@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Annotated
 
@@ -34,7 +34,7 @@ from dpcausal.discovery.directions import allowed_arrows, directions_by_graphs, 
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured.bins import coarse_note, held_coarsely
+from dpcausal.discovery.measured.bins import Made, coarse_note, explained_by_bins, held_coarsely
 from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
 from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
@@ -97,6 +97,7 @@ def search_measured(
     whole = best_graph(task, graphs, scope, found.skeleton)
     if whole is not None:
         found = found.with_whole_graph(whole, forward)
+    found = found.without_edges_of_bins(scope)
     if latent:
         found = found.with_hidden_causes(task, scope, forward, larger)
     repeats, again = confidence_of(task, scope, forward, found, graphs, whole, asked)
@@ -121,7 +122,7 @@ def search_measured(
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of a search, step by step: by pairs and larger tables, then by whole graphs.
+    """The edges of a search, step by step: by pairs and larger tables, by whole graphs, without those of bins.
 
     Attributes
     ----------
@@ -133,12 +134,15 @@ class Edges:
         Of edges about which larger sets could not be asked: the largest size that could.
     chosen : frozenset of pairs
         Edges of the best whole graph.
+    explained : mapping
+        Pairs that lost their edge because bins explain it, with the columns that were held fixed.
     """
 
     skeleton: Skeleton
     open: frozenset[Pair]
     given_up_to: Mapping[Pair, int]
     chosen: frozenset[Pair] = frozenset()
+    explained: Made = field(default_factory=dict)
 
     @classmethod
     def of_pairs(cls, scope: Scope, forward: Forward, larger: LargerTables | None) -> Edges:
@@ -187,6 +191,16 @@ class Edges:
         )
         limits = {pair: k for pair, k in self.given_up_to.items() if pair not in chosen}
         return Edges(skeleton, frozenset(opened), limits, chosen)._consistent()
+
+    def without_edges_of_bins(self, scope: Scope) -> Edges:
+        """Return the edges that bins do not explain; pairs whose edge they explain are open."""
+        skeleton, columns = self.skeleton, self.skeleton.columns
+        near, explained = explained_by_bins(neighbours(skeleton), scope.contrasts, scope.cut, scope.rules)
+        edges = frozenset(frozenset((columns[x], columns[y])) for x in range(len(near)) for y in near[x])
+        opened = self.open | frozenset(named(columns, explained))
+        return replace(
+            self, skeleton=skeleton.with_edges(edges), open=opened, explained=explained
+        )._consistent()
 
     def with_hidden_causes(
         self, task: Task, scope: Scope, forward: Forward, larger: LargerTables | None
@@ -249,10 +263,13 @@ def notes_on(
     measured, rules = scope.measured, scope.rules
     target = None if scope.target is None else scope.places[0]
     made = held_coarsely(neighbours(found.skeleton), scope.contrasts.strength, scope.coarse, rules)
-    made = {pair: by for pair, by in made.items() if target is None or pair[0] == 0}
+    made, explained = (
+        {pair: by for pair, by in one.items() if target is None or pair[0] == 0}
+        for one in (made, found.explained)
+    )
     notes = measured_notes(measured, rules.acceptance_threshold, target)
     notes += [hidden_note(bounds_of(scope, larger))] if latent else []
-    notes += coarse_note(made, scope.columns)
+    notes += coarse_note(made, explained, scope.columns)
     notes += [] if whole is None else [ScoredGraphs(edges=len(whole.chosen))]
     notes += [unanswered(larger.silent)] if larger is not None and larger.silent else []
     return tuple(notes)

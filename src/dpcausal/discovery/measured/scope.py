@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dpcausal.data.columns import has_order, missing_place
 from dpcausal.discovery.measured.bins import coarse_columns
 from dpcausal.discovery.measured.forward import Rules, rules_for
 from dpcausal.discovery.measured.measure import Measurements
@@ -31,6 +32,8 @@ class Scope:
         What the search may do.
     coarse : frozenset of int
         Columns that are held fixed by bins, or by groups of merged levels.
+    cut : frozenset of int
+        Those of them with an order, and without a level for missing values: numbers known by their bins.
     """
 
     task: Task
@@ -40,12 +43,15 @@ class Scope:
     contrasts: Contrasts = field(repr=False)
     rules: Rules
     coarse: frozenset[int]
+    cut: frozenset[int]
 
     @classmethod
     def of(cls, task: Task, measured: Measurements) -> Scope:
         """Return the target and the columns near it, which come first, or all columns."""
         places = measured.near or tuple(range(len(task.columns)))
+        declared = list(task.counts.schema.values())
         coarse = coarse_columns(task.counts.schema, measured.groups)
+        cut = {j for j in coarse if has_order(declared[j]) and missing_place(declared[j]) is None}
         return cls(
             task,
             measured,
@@ -54,6 +60,7 @@ class Scope:
             measured.contrasts(measured.near or None),
             rules_for(task, measured).within(places),
             frozenset(k for k, j in enumerate(places) if j in coarse),
+            frozenset(k for k, j in enumerate(places) if j in cut),
         )
 
     @property
