@@ -27,11 +27,10 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.file_format import FileFormat, NumberMarks
 from dpcausal.data.findings import Determined, MissingTogether, MissingWith, RepeatedIdentifier
-from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
@@ -39,9 +38,10 @@ from dpcausal.data.profile import (
     Writing,
     is_identifier_name,
     present_cells,
+    repeated_identifiers,
 )
 from dpcausal.data.read import check_column
-from dpcausal.data.relations import FirstRows, look_at
+from dpcausal.data.relations import observe_rows
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
@@ -216,42 +216,47 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     opened = open_source(source, list(schema), format=schema.format)
-    unique = [name for name in schema if opened.names.count(name) == 1]
-    if isinstance(opened, ColumnSource):
-        opened.convert(unique, schema)
-    found = [name for name in schema if name in opened.names]
-    faulty = {name: fault for name in found if (fault := _column_fault(opened, name, schema[name]))}
-    checked = [name for name in unique if name not in faulty]
+    faulty, readable = _faults(opened, schema)
     writing = Writing()
-    checkers = {name: _ColumnChecker(name, schema[name], opened.marks, writing) for name in checked}
-    identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, checked)}
-    observers = {
-        name: [one for one in (checkers.get(name), identifiers.get(name)) if one is not None]
-        for name in dict.fromkeys([*checked, *identifiers])
+    checkers = {
+        name: _ColumnChecker(name, column, opened.marks, writing) for name, column in readable.items()
     }
-    first_rows = look_at(opened, observers, progress) if checked else FirstRows()
-    rows = checkers[checked[0]].found.rows if checked else 0
-    if checked and rows == 0:
+    identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, list(readable))}
+    first_rows = observe_rows(opened, checkers, identifiers if readable else {}, progress=progress)
+    if readable and first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
+    columns = faulty | {name: checker.outcome() for name, checker in checkers.items()}
     is_csv = isinstance(opened, CsvSource)
     return SchemaCheck(
         opened.label,
-        rows,
-        [faulty[name] if name in faulty else checkers[name].outcome() for name in found],
+        max((column.rows for column in columns.values()), default=0),
+        [columns[name] for name in schema if name in columns],
         [name for name in schema if name not in opened.names],
         [name for name in dict.fromkeys(opened.names) if name and name not in schema],
         schema.is_draft,
         opened.ragged,
-        [
-            RepeatedIdentifier(name, more)
-            for name, one in identifiers.items()
-            if (more := one.repeated_rows())
-        ],
+        repeated_identifiers(identifiers),
         ordered_missing_levels(schema),
         writing.not_utf8 if is_csv else 0,
         _recognised(writing, schema.format) if is_csv else {},
-        *first_rows.relations({name: schema[name] for name in checked}, opened.marks),
+        *first_rows.relations(readable, opened.marks),
     )
+
+
+def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dict[str, Column]]:
+    """Return the declared columns of a source that can't be read as declared, and those that can."""
+    found = [name for name in schema if name in source.names]
+    if isinstance(source, ColumnSource):
+        source.convert([name for name in found if source.names.count(name) == 1], schema)
+    faulty: dict[str, ColumnCheck] = {}
+    for name in found:
+        try:
+            if source.names.count(name) > 1:
+                raise SchemaError(f'{source.label} has more than one column "{name}"')
+            check_column(source, name, schema[name])
+        except SchemaError as error:
+            faulty[name] = replace(_empty_check(name, schema[name]), fault=str(error))
+    return faulty, {name: schema[name] for name in found if name not in faulty}
 
 
 def _recognised(writing: Writing, declared: FileFormat) -> dict[str, str]:
@@ -280,17 +285,6 @@ def ordered_missing_levels(columns: Mapping[str, Column]) -> list[OrderedMissing
                 found.append(OrderedMissingLevel(name, level, below, above))
                 break
     return found
-
-
-def _column_fault(source: Source, name: str, column: Column) -> ColumnCheck | None:
-    """Return the outcome for a column that can't be read as declared; None where it can."""
-    try:
-        if source.names.count(name) > 1:
-            raise SchemaError(f'{source.label} has more than one column "{name}"')
-        check_column(source, name, column)
-    except SchemaError as error:
-        return replace(_empty_check(name, column), fault=str(error))
-    return None
 
 
 def _empty_check(name: str, column: Column) -> ColumnCheck:

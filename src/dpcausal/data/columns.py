@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import SchemaError, did_you_mean
-from dpcausal.data.missing_words import reads_as_missing
 
 __all__ = [
     "DEFAULT_BINS",
@@ -50,6 +49,30 @@ TRUE_SPELLINGS, FALSE_SPELLINGS = ("True", "true", "TRUE"), ("False", "false", "
 NUMBER_PATTERN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 LOOSE_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 ASCII_WHITESPACE = " \t\n\v\f\r"
+
+
+_MISSING_LEVELS = frozenset(
+    (
+        "missing", "missing value", "unknown", "unk", "not known", "unspecified", "not stated", "not asked",
+        "not available", "not recorded", "not reported", "no answer", "no response", "refused", "refusal", "declined",
+        "don't know", "don\N{RIGHT SINGLE QUOTATION MARK}t know", "do not know", "prefer not to say",
+        "prefer not to answer", "na", "n/a", "n.a.", "nan", "null", "none given", "?",
+        "k.a.", "k. a.", "keine angabe", "ohne angabe", "keine antwort", "unbekannt", "nicht bekannt", "weiß nicht",
+        "weiss nicht", "verweigert", "antwort verweigert", "fehlend", "fehlt",
+        "inconnu", "inconnue", "non précisé", "non précisée", "non renseigné", "non renseignée", "manquant",
+        "manquante", "donnée manquante", "ne sait pas", "nsp", "refus", "sans réponse", "pas de réponse",
+        "desconocido", "no sabe", "onbekend", "okänt", "sconosciuto",
+    )
+)  # fmt: skip
+
+
+def reads_as_missing(level: str) -> bool:
+    """Return whether a level reads as "no value known".
+
+    >>> reads_as_missing("Not  known"), reads_as_missing("Non renseigné"), reads_as_missing("never")
+    (True, True, False)
+    """
+    return " ".join(level.casefold().split()) in _MISSING_LEVELS
 
 
 class DeclarationError(SchemaError):

@@ -34,10 +34,18 @@ from numpy.typing import NDArray
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, no_columns
 from dpcausal.data import arrow, spelling
-from dpcausal.data.columns import MAX_LABEL, Categorical, Column, Level, Numeric, canonical_value
+from dpcausal.data.columns import (
+    MAX_LABEL,
+    Categorical,
+    Column,
+    Level,
+    Numeric,
+    canonical_value,
+    reads_as_missing,
+)
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.cut_points import cut_points, largest_share, public_bounds, quantile_cuts
-from dpcausal.data.file_format import FileFormat, decode_bytes
+from dpcausal.data.file_format import FileFormat, NumberMarks, decode_bytes
 from dpcausal.data.findings import (
     Abbreviation,
     AgeBounds,
@@ -57,7 +65,6 @@ from dpcausal.data.findings import (
     NumberLevels,
     QuantileBins,
     Recognised,
-    RepeatedIdentifier,
     SharedCode,
     Skewed,
     TimeToEvent,
@@ -69,7 +76,6 @@ from dpcausal.data.findings import (
     Unusable,
     WithSeparators,
 )
-from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
@@ -77,8 +83,9 @@ from dpcausal.data.profile import (
     IdentifierProfile,
     Writing,
     header_looks_like_values,
+    repeated_identifiers,
 )
-from dpcausal.data.relations import PAIRS, FirstRows, look_at
+from dpcausal.data.relations import PAIRS, FirstRows, observe_rows
 from dpcausal.data.sources import ColumnSource, CsvSource, LoadedSource, Source, open_source
 
 
@@ -219,11 +226,10 @@ def _draft_as(
     usable = [name for name in names if name not in left_out]
     if not usable:
         raise InputError(f"{opened.label} has no column that can be drafted")
-    profiles = {
-        name: ColumnProfile(RULES.max_levels, opened.marks, writing if is_csv else None) for name in usable
-    }
+    shown = writing if is_csv else None
+    profiles = {name: ColumnProfile(RULES.max_levels, opened.marks, shown) for name in usable}
     identifiers = {name: IdentifierProfile(name) for name in usable}
-    first_rows = look_at(opened, {name: (profiles[name], identifiers[name]) for name in usable}, progress)
+    first_rows = observe_rows(opened, profiles, identifiers, progress=progress)
     if first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
     left_out |= {x: AllDifferent(profiles[x].rows) for x, one in identifiers.items() if one.all_different()}
@@ -233,24 +239,26 @@ def _draft_as(
         else _draft_column(name, profiles[name], opened)
         for name in names
     ]
-    held = {one.name: one.column for one in drafted if one.column is not None}
-    relations = first_rows.relations(held, opened.marks)
-    further = _notes_on_others(held, first_rows)
-    linked: list[MissingWith | Determined] = [*relations.missing_with, *relations.determined]
-    for note in linked:
-        further[note.column].append(note)
-    notes: list[Finding] = [
-        RepeatedIdentifier(name, rows)
-        for name, identifier in identifiers.items()
-        if (rows := identifier.repeated_rows())
-    ]
+    notes: list[Finding] = [*repeated_identifiers(identifiers)]
     if is_csv and header_looks_like_values(names, profiles):
         notes.append(HeaderLikeValues())
-    notes += relations.missing_together
-    if columns is None and len(held) > RULES.many_columns:
-        notes.append(ManyColumns(len(held)))
-    drafted = [replace(one, notes=(*one.notes, *further.get(one.name, ()))) for one in drafted]
-    return Draft(tuple(drafted), tuple(notes), declared, opened.ragged)
+    found = Draft(tuple(drafted), tuple(notes), declared, opened.ragged)
+    return _with_relations(found, first_rows, opened.marks, all_columns=columns is None)
+
+
+def _with_relations(found: Draft, rows: FirstRows, marks: NumberMarks, *, all_columns: bool) -> Draft:
+    """Return the draft with notes on how its columns depend on each other, and on their number."""
+    declared = {one.name: one.column for one in found.columns if one.column is not None}
+    relations = rows.relations(declared, marks)
+    by_column = _notes_on_others(declared, rows)
+    linked: list[MissingWith | Determined] = [*relations.missing_with, *relations.determined]
+    for note in linked:
+        by_column[note.column].append(note)
+    notes: list[Finding] = [*found.notes, *relations.missing_together]
+    if all_columns and len(declared) > RULES.many_columns:
+        notes.append(ManyColumns(len(declared)))
+    columns = [replace(one, notes=(*one.notes, *by_column.get(one.name, ()))) for one in found.columns]
+    return replace(found, columns=tuple(columns), notes=tuple(notes))
 
 
 def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:

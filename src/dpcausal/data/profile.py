@@ -29,6 +29,7 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import parse_numbers
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
+from dpcausal.data.findings import RepeatedIdentifier
 from dpcausal.data.sources import Chunk, Source
 
 
@@ -455,6 +456,12 @@ class IdentifierProfile:
         share = LIMITS.min_named_share if self._named else LIMITS.min_unnamed_share
         enough = distinct >= max(LIMITS.min_identifier_values, share * self._rows)
         return self._rows - distinct if enough else 0
+
+
+def repeated_identifiers(profiles: Mapping[str, IdentifierProfile]) -> list[RepeatedIdentifier]:
+    """Return the columns that look like an identifier and have repeated values."""
+    repeated = {name: profile.repeated_rows() for name, profile in profiles.items()}
+    return [RepeatedIdentifier(name, rows) for name, rows in repeated.items() if rows]
 
 
 def _numbers_as_keys(cells: pa.Array) -> bool:

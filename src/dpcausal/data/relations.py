@@ -385,14 +385,15 @@ class Observer(Protocol):
         ...
 
 
-def look_at(source: Source, observers: Mapping[str, Sequence[Observer]], progress: bool) -> FirstRows:
-    """Show every cell of the named columns to the observers of its column; return the first rows."""
+def observe_rows(source: Source, *observers: Mapping[str, Observer], progress: bool) -> FirstRows:
+    """Pass every chunk of a column to its observers; return the first rows of all observed columns."""
     first = FirstRows()
-    for chunk in chunks_with_progress(source, list(observers), progress):
+    names = list(dict.fromkeys(name for group in observers for name in group))
+    for chunk in chunks_with_progress(source, names, progress) if names else ():
         first.add(chunk)
-        for name, array in chunk.items():
-            for observer in observers[name]:
-                observer.add(array)
+        for group in observers:
+            for name, observer in group.items():
+                observer.add(chunk[name])
     return first
 
 
