@@ -41,7 +41,7 @@ from dpcausal.counts.expressions import Dialect, code_expression
 from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
 from dpcausal.counts.feature_sums import Cells, Shortening, Sums
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Ints, Jobs, LaidOutCounts, Table
 from dpcausal.counts.rows import Rows, memory_share, processors
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
@@ -93,7 +93,7 @@ class EngineTable:
     size: Callable[[], int | None] = lambda: None
 
 
-class EngineCounts:
+class EngineCounts(LaidOutCounts):
     """``Counts`` of a table on an engine; ``dc.connect`` makes it.
 
     Parameters
@@ -125,7 +125,8 @@ class EngineCounts:
         memory_limit: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self._source, self._schema, self._layout = source, schema, TableLayout(schema)
+        super().__init__(schema)
+        self._source = source
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
         self._keys = KeyLayout(self._layout.sizes, KEY_BITS)
@@ -315,11 +316,6 @@ class EngineCounts:
             return None
 
     @property
-    def schema(self) -> Schema:
-        """Declared columns."""
-        return self._schema
-
-    @property
     def n(self) -> int:
         """Number of rows, asked once."""
         if self._n is None:
@@ -341,18 +337,11 @@ class EngineCounts:
         row = BYTES_PER_ROW + 2 * codes + 8 * self._keys.words
         return min(self.n, cells) * row <= self._memory
 
-    def table(self, columns: Sequence[str]) -> Table:
-        """Count the joint levels of ``columns``, one axis each in the order given."""
-        return self.tables([columns])[0]
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """Return one table per request: from distinct rows, or from covering tables that are counted once."""
-        wanted = [self._layout.resolve(columns) for columns in requests]
-        if not wanted:
-            return []
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables, from distinct rows or from covering tables that are counted once."""
         if self._local is None and not self.compresses:
             return self._scan(wanted)
-        return self.compress().tables(requests)
+        return self.compress()._count(wanted)
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
         """Draw m rows without replacement: a hypergeometric draw over the distinct rows, which are brought here."""

@@ -20,7 +20,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.counts import compress
 from dpcausal.counts.covering import Covering
 from dpcausal.counts.planes import Planes
-from dpcausal.counts.protocol import Counts, Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Counts, Jobs, LaidOutCounts, Table
 from dpcausal.counts.rows import COSTS, Rows, processors
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.dataset import Dataset, not_a_dataset
@@ -38,7 +38,7 @@ class _Tuning:
 TUNING = _Tuning()
 
 
-class MemoryCounts:
+class MemoryCounts(LaidOutCounts):
     """``Counts`` of a data set held in memory.
 
     Parameters
@@ -68,25 +68,19 @@ class MemoryCounts:
         self, data: Dataset | Rows, schema: Schema | None = None, *, threads: int | None = None
     ) -> None:
         self._threads = threads or processors()
+        schema = data.schema if isinstance(data, Dataset) else schema
+        if schema is None:
+            raise InputError("rows without a schema")
+        super().__init__(schema)
         if isinstance(data, Dataset):
-            schema = data.schema
-            rows = Rows(tuple(data.codes[name] for name in schema), TableLayout(schema).sizes)
-            self._n = data.n
+            rows = Rows(tuple(data.codes[name] for name in schema), self._layout.sizes)
         else:
-            if schema is None:
-                raise InputError("rows without a schema")
-            rows, self._n = data, data.n
-        self._schema = schema
-        self._layout = TableLayout(schema)
+            rows = data
+        self._n = data.n
         self._rows = rows
         self._planes = Planes(rows)
         self._spent_ns = 0.0  # on passes that compression would have made cheaper
         self._may_sort = not len(rows.weight) and compress.KeyLayout(rows.sizes).fits
-
-    @property
-    def schema(self) -> Schema:
-        """Declared columns."""
-        return self._schema
 
     @property
     def n(self) -> int:
@@ -96,15 +90,7 @@ class MemoryCounts:
     def __repr__(self) -> str:
         return f"MemoryCounts(n={self._n}, columns={list(self._layout.names)})"
 
-    def table(self, columns: Sequence[str]) -> Table:
-        """Count the joint levels of ``columns``, one axis each in the order given."""
-        return self.tables([columns])[0]
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """Return one table per request; requests that share columns share passes over the rows."""
-        wanted = [self._layout.resolve(columns) for columns in requests]
-        if not wanted:
-            return []
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
         self._compress(force=False)
         jobs = Jobs.of(wanted, self._layout.sizes)
         return self._layout.tables(wanted, jobs.cells, self._answer(jobs))

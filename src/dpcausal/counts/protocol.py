@@ -11,6 +11,7 @@ public sizes enter, so a refusal is public too.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
@@ -209,3 +210,29 @@ class TableLayout:
             flat[low:high].reshape([shape[c] for c in columns])
             for columns, low, high in zip(requests, cut[:-1], cut[1:], strict=True)
         ]
+
+
+class LaidOutCounts(ABC):
+    """A base of backends: requests are checked against the schema before ``_count`` sees them as column numbers."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._layout = TableLayout(schema)
+
+    @property
+    def schema(self) -> Schema:
+        """Declared columns."""
+        return self._schema
+
+    def table(self, columns: Sequence[str]) -> Table:
+        """Count the joint levels of ``columns``, one axis each in the order given."""
+        return self.tables([columns])[0]
+
+    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
+        """Return one table per request; requests that share columns share the work."""
+        wanted = [self._layout.resolve(columns) for columns in requests]
+        return self._count(wanted) if wanted else []
+
+    @abstractmethod
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return one table per list of column numbers; there is at least one."""

@@ -42,7 +42,7 @@ from dpcausal.counts.covering import Covering
 from dpcausal.counts.duckdb_table import DuckDBTable
 from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Sums
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Ints, Jobs, LaidOutCounts, Table, TableLayout
 from dpcausal.counts.rows import Rows, memory_share, processors, run_parallel
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.columns import Numeric
@@ -102,7 +102,7 @@ def count_table(
     return StreamCounts([table], schema, label=name, **options)
 
 
-class StreamCounts:
+class StreamCounts(LaidOutCounts):
     """``Counts`` of rows that are read in chunks, each time anew; ``dc.connect`` makes it.
 
     Parameters
@@ -136,8 +136,8 @@ class StreamCounts:
         memory_limit: int | None = None,
         count: bool = True,
     ) -> None:
-        self._sources, self._schema, self._label = sources, schema, label
-        self._layout = TableLayout(schema)
+        super().__init__(schema)
+        self._sources, self._label = sources, label
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
         self._local: MemoryCounts | None = None
@@ -148,11 +148,6 @@ class StreamCounts:
         self.stage: Stage = silent_stage
         if count:
             _ = self.n
-
-    @property
-    def schema(self) -> Schema:
-        """Declared columns."""
-        return self._schema
 
     @property
     def n(self) -> int:
@@ -170,19 +165,12 @@ class StreamCounts:
     def __repr__(self) -> str:
         return f"StreamCounts(n={self.n}, columns={list(self._layout.names)})"
 
-    def table(self, columns: Sequence[str]) -> Table:
-        """Count the joint levels of ``columns``, one axis each in the order given."""
-        return self.tables([columns])[0]
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """Return one table per request, in one pass over the rows at most where these are not in memory."""
-        wanted = [self._layout.resolve(columns) for columns in requests]
-        if not wanted:
-            return []
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables, in one pass over the rows at most where these are not in memory."""
         with self._pass() as progress:
             local = self._in_memory(progress)
             if local is not None:
-                return local.tables(requests)
+                return local._count(wanted)
             covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self.n)
             flat = count_stream(self._parts(progress), covering.covers, self._layout)
         self._refuse_changed(int(flat[: int(covering.covers.cells[1])].sum()))
