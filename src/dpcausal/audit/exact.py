@@ -214,7 +214,7 @@ def hockey_stick(p: Mapping[Hashable, float], q: Mapping[Hashable, float], epsil
 
 
 def shifts(size: int, sensitivity: int, monotone: bool) -> Iterator[tuple[int, ...]]:
-    """Yield how one row can move ``size`` values: all corners, or only those where all move the same way."""
+    """Yield how one row can change ``size`` values: all corners, or only those of one sign if monotone."""
     if monotone:
         yield from product((0, sensitivity), repeat=size)
         yield from product((-sensitivity, 0), repeat=size)

@@ -130,7 +130,7 @@ class Question:
 
     @property
     def key(self) -> QuestionKey:
-        """What identifies the question: the unordered pair of x and y, each a set of columns, and the set given."""
+        """Identity of the question: the unordered pair of x and y, each a set of columns, and the set given."""
         pair = frozenset((frozenset(self.x_columns), frozenset(self.y_columns)))
         return pair, frozenset(self.given)
 
@@ -192,10 +192,10 @@ class Outcome:
 
 
 class Charger(Protocol):
-    """A budget: anything that takes charges."""
+    """A budget that can be charged."""
 
     def charge(self, *events: Event) -> None:
-        """Record events or refuse."""
+        """Record events, or raise ``BudgetError``."""
 
     def require(self, *events: Event) -> None:
         """Refuse what ``charge`` would refuse, and record nothing."""
@@ -229,7 +229,7 @@ class TestSettings:
         object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
 
     def require_all(self, budget: Charger, label: str) -> None:
-        """Refuse a test of several pure steps before its first one, unless ``budget`` pays for the whole of it.
+        """Refuse a test of several pure steps before its first one, unless ``budget`` allows all of them.
 
         The steps cost ``epsilon`` together. Their sum of epsilon^2/2 is at most that of one event of ``epsilon``, so
         a budget that allows the one event allows every step.
@@ -246,7 +246,7 @@ class TestSettings:
 
 @dataclass(frozen=True)
 class TestInfo:
-    """What a test says about itself. Registry, ``auto``, command-line help and error messages are made from it.
+    """Description of a test, from which the registry, ``auto``, help pages and error messages are made.
 
     Attributes
     ----------
@@ -284,7 +284,7 @@ class TestInfo:
 
 
 class Option(NamedTuple):
-    """An option of a test: its name, its default, and a line that says what it is."""
+    """An option of a test: name, default and description."""
 
     name: str
     default: Any
@@ -309,7 +309,7 @@ class CITest(ABC):
     @classmethod
     @cache
     def _choices(cls) -> dict[str, tuple[str, ...]]:
-        """Return the values of every option that takes one of a few."""
+        """Return the allowed values of every option that is a ``Literal``."""
         hints = get_type_hints(cls).items()
         return {name: get_args(hint) for name, hint in hints if get_origin(hint) is Literal}
 
@@ -331,11 +331,11 @@ class CITest(ABC):
     @property
     @abstractmethod
     def releases(self) -> Released:
-        """What leaves, for the privacy statement."""
+        """What the test releases, for the privacy statement."""
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
+        """Public facts beyond the schema that the test relies on (kernel, bandwidth, bins ...), for the statement."""
         return ()
 
     @property
@@ -350,7 +350,7 @@ class CITest(ABC):
 
     @property
     def signed(self) -> bool:
-        """Whether, with these options, the sign of the statistic says whether y rises or falls with x."""
+        """Whether the sign of the statistic shows if y rises or falls with x, with these options."""
         return self.info.signed
 
     def check(self, question: Question) -> None:
@@ -379,7 +379,7 @@ class CITest(ABC):
         return None
 
     def held_fixed(self, question: Question, data: Dataset | Counts, n: int | None) -> HeldFixed | None:
-        """Return how numeric conditioning columns are held fixed: by which cuts, or as numbers. From public facts.
+        """Return how numeric conditioning columns are controlled for: by cut points or as numbers. Public facts only.
 
         Parameters
         ----------
@@ -427,14 +427,14 @@ class ValueTest(CITest):
         return False
 
     def uses_numbers(self, question: Question) -> bool:
-        """Return whether numbers take part by their values, and not by their declared bins."""
+        """Return whether numeric columns enter by value, and not by declared bin."""
         del question
         return True
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
-        """Return how the numeric conditioning ``columns`` are held fixed; None: by their declared bins."""
+        """Return how numeric conditioning columns are controlled for; None: by their declared bins."""
         del columns, question, data, n
         return None
 

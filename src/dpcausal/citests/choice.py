@@ -63,7 +63,7 @@ def choose(
 def _with_numbers(
     question: Question, epsilon: float | None, numeric: int, public: int | None
 ) -> tuple[str, Reason]:
-    """Return the test of a question with this many numeric given columns on rows, ``public`` of them where known."""
+    """Choose the test of a question with numeric conditioning columns; ``public``: the number of rows, if public."""
     n = ASSUMED_ROWS if public is None else public
     if not question.ordered:
         return Gcm.info.name, NumbersGiven("no-order-numeric", numeric)
@@ -79,7 +79,7 @@ def _with_numbers(
 
 
 def _enough_epsilon(n: int) -> float:
-    """Return the epsilon from which on n rows are enough to cut a number, to two digits upwards.
+    """Return the least epsilon at which n rows suffice to stratify by a number, rounded up to two digits.
 
     >>> _enough_epsilon(2139), _enough_epsilon(800), _enough_epsilon(1000)
     (0.19, 1.0, 0.4)
@@ -91,7 +91,7 @@ def _enough_epsilon(n: int) -> float:
 
 
 def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:
-    """Return which test an answer with an epsilon takes, where ``auto`` answers without privacy: public facts only.
+    """Return which test ``auto`` would choose under privacy, where it answered without: from public facts.
 
     Parameters
     ----------

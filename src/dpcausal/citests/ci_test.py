@@ -311,17 +311,17 @@ class _Request:
 
     @property
     def public_rows(self) -> int | None:
-        """The number of rows, unless it is protected and the answer private."""
+        """The number of rows; None where it is protected in a private answer."""
         return None if self.rows_protected and self.epsilon is not None else self.data.n
 
     @property
     def limits_rows(self) -> bool:
-        """Whether the test takes no more than so many rows where it has rows."""
+        """Whether the test refuses more than a limited number of rows."""
         return isinstance(self.test, ValueTest) and self.test.limits_rows(self.question)
 
     @cached_property
     def forecast(self) -> PowerForecast | None:
-        """What the test finds and how often, by public numbers; None where the number of rows is not one."""
+        """Expected power of the test from public numbers; None where the number of rows is not public."""
         if (self.epsilon is not None and self.neighbours is not Neighbours.REPLACE_ONE) or self.data.n == 0:
             return None
         return forecast_of_test(self.test, self.question, self.data.n, self.epsilon, self.delta, self.level)
@@ -427,7 +427,7 @@ class _Request:
             yield from (fact for fact in self.test.assumes if numeric or fact != SettingKnown("strata"))
 
     def by_bins(self) -> tuple[str, ...]:
-        """Return numbers that the test ranks where there are rows, and takes by their bins where there are counts."""
+        """Return numeric columns that enter by their bins because there are counts and no rows."""
         if self.has_rows or not self.limits_rows:
             return ()
         sides = (*self.question.x_columns, *self.question.y_columns)

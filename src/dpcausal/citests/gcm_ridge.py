@@ -129,7 +129,7 @@ class Ridge:
         return Outcome.at(settings.level, gcm_pvalue(statistic), statistic)
 
     def noise_scale(self, columns: RegressionColumns, settings: TestSettings, *, per_row: bool) -> float:
-        """Return the scale of the noise on sum R, a public number: released at once, or with noise on every R."""
+        """Return the scale of the noise on sum R, a public number; ``per_row``: noise is on every R."""
         if per_row:
             return self._residuals_noise(columns, settings).scale * math.sqrt(max(len(columns.x), 1))
         return self._moments_noise(columns, settings)[0].scale

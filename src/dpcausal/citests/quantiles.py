@@ -99,6 +99,7 @@ def _measured(
     budget: Charger,
     label: str,
 ) -> Spread:
+    """Measure the quantiles of a column by a mechanism."""
     for done in range(ROUNDS):
         made, sd = mechanism(measuring.size)
         noisy: NDArray[np.float64] = release(made, budget, f"{label}, round {done + 1}", measuring.counts())

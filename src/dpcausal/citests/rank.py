@@ -116,7 +116,7 @@ class RankTest(TableTest, ValueTest):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What is public besides the schema: the strata, where they are."""
+        """Public facts beyond the schema: the strata, where there are some."""
         if self.on == "table" or self.strata in ("schema", "auto"):
             return ()
         return (SettingKnown("strata"),)
@@ -138,7 +138,7 @@ class RankTest(TableTest, ValueTest):
         return _normal_outcome(*self.value(blocks), level)
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Release both numbers at once; the p-value is post-processing."""
+        """Release statistic and variance together; the p-value is post-processing."""
         return self._release(question, *self.value(blocks), settings, budget)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
@@ -185,7 +185,7 @@ class RankTest(TableTest, ValueTest):
         return counted_blocks(question, data, spreads, strata_for(question, data, numeric, seen))
 
     def _by_spread(self, numeric: tuple[str, ...]) -> bool:
-        """Return whether these numeric given columns are cut into strata of equal counts."""
+        """Return whether these numeric columns are stratified by equal counts."""
         return bool(numeric) and self.on == "values" and self.strata == "auto"
 
     def limits_rows(self, question: Question) -> bool:
@@ -223,6 +223,7 @@ class RankTest(TableTest, ValueTest):
 
 
 def _normal_outcome(statistic: float, variance: float, level: float) -> Outcome:
+    """Return the two-sided normal test of a statistic with this variance."""
     return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
 
 
@@ -334,7 +335,7 @@ def strata_per_number(others: int, numbers: int, n: float) -> int:
 def counted_blocks(
     question: Question, data: Dataset, spreads: dict[str, Spread], strata: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row, numeric columns cut by their spread, and how many blocks there are."""
+    """Return the block of every row, numeric columns stratified by equal counts, and the number of blocks."""
     codes: dict[str, tuple[NDArray[np.int64], int]] = {}
     for name, spread in spreads.items():
         codes[name] = spread.strata(*data.on_scale(name), strata), strata
@@ -372,7 +373,7 @@ def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -
 
 
 def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row, numeric columns cut into equal widths on their scale, and how many there are."""
+    """Return the block of every row, numeric columns cut into equal widths on their scale, and the number of blocks."""
     codes: dict[str, tuple[NDArray[np.int64], int]] = {}
     for name, size in bins.items():
         codes[name] = np.clip((data.on_scale(name).share() * size).astype(np.int64), 0, size - 1), size

@@ -40,7 +40,7 @@ CITest.registered = TESTS
 
 
 def described_tests() -> dict[str, str]:
-    """Return every name that ``ci_test(method=...)`` takes, with a line on what it does."""
+    """Return the description of every name that ``ci_test(method=...)`` accepts."""
     return {"auto": AUTO, **{name: test.info.description for name, test in TESTS.items()}}
 
 

@@ -337,13 +337,13 @@ def explain_row_count(source: str | None, table: str | None, schema: Schema, nei
 def _table_of_rows(
     source: str | None, table: str | None, schema: Schema, neighbours: str
 ) -> StreamCounts | EngineCounts:
-    from dpcausal.counts.connect import opened
+    from dpcausal.counts.connect import open_counts
 
     if source is None:
         raise InputError("say how many rows there will be: --rows N, or --source URL and --table T")
     if neighbours != "replace-one":
         raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
-    return opened(source, schema, table, count=False)
+    return open_counts(source, schema, table, count=False)
 
 
 def explained(
@@ -358,8 +358,8 @@ def explained(
 
     ``requests`` are the tables that are asked for; with ``harmonics`` it is the SQL of ``moments``.
     """
-    from dpcausal.counts.connect import opened
+    from dpcausal.counts.connect import open_counts
     from dpcausal.discovery import moments
 
-    counts = opened(source_of_rows(data, source), schema, table, count=False)
+    counts = open_counts(source_of_rows(data, source), schema, table, count=False)
     return counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)

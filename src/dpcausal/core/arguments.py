@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 def refuses_schema(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function of a data set refuse a schema, a choice of columns or a forecast, and say what to write.
+    """Decorate a function of a data set to refuse a schema, columns or a forecast, and say what to write instead.
 
     >>> @refuses_schema
     ... def discover(data): ...
@@ -151,7 +151,7 @@ def checked_ledger(ledger: object) -> None:
 
 
 def refuse_unknown(what: str, options: Iterable[str], own: Iterable[str], shared: Iterable[str]) -> None:
-    """Refuse an option that ``what`` does not take; the nearest is looked for among its own and the call's.
+    """Refuse an option that ``what`` does not take, with the nearest of its own and the shared ones.
 
     >>> refuse_unknown("kendall", ["eps"], [], ["epsilon", "delta"])
     Traceback (most recent call last):

@@ -36,7 +36,7 @@ def jit(**options: Any) -> Callable[[F], F]:
 
 
 def _is_compiled(kernel: Any) -> bool:
-    """Return whether a kernel is compiled, in this process or on disk; True where numba does not say."""
+    """Return whether a kernel is compiled, in this process or on disk; True where numba does not report it."""
     try:
         return bool(kernel.signatures) or Path(kernel._cache._cache_file._index_path).exists()
     except AttributeError:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def content_id(content: Mapping[str, Any]) -> str:
-    """Return the first 16 digits of the SHA-256 of plain data, the same before and after it was written as JSON.
+    """Return the first 16 digits of the SHA-256 of plain data, which survive writing it as JSON and reading it.
 
     >>> content_id({"a": 1, "b": [2.5]}) == content_id({"b": [2.5], "a": 1})
     True

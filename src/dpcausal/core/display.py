@@ -16,7 +16,7 @@ from dpcausal.core.facts import Fact
 
 
 class Display(Protocol):
-    """What the top room offers."""
+    """Interface of the package ``present``."""
 
     def words(self, fact: Fact | StrEnum) -> str:
         """Return one fact, or one member of an enumeration, as a clause or sentence."""
@@ -46,13 +46,13 @@ _drafter_loaders: list[Callable[[], Drafter]] = []
 
 
 def register(loader: Callable[[], Display]) -> None:
-    """Register what loads the room of words and pictures."""
+    """Register a function that loads ``present``."""
     _loaders.append(loader)
     _loaded.clear()
 
 
 def display() -> Display:
-    """Return the room that makes words and pictures."""
+    """Return the interface of ``present``, which makes words and pictures."""
     if not _loaded:
         _loaded.append(_loaders[-1]())
     return _loaded[0]

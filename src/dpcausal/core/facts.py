@@ -90,6 +90,7 @@ class Fact:
 
 
 def _plain(value: Any) -> Any:
+    """Return a value of a field as plain data."""
     if isinstance(value, Fact):
         return value.to_dict()
     if isinstance(value, StrEnum):
@@ -98,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(value: Any, hint: Any) -> Any:
-    """A value as a fact holds it: a fact where the field is one, and tuples instead of lists."""
+    """Return a value of JSON as a field holds it: a fact where the field is one, and tuples for lists."""
     if isinstance(value, Mapping):
         return hint.from_dict(value)
     return tuple(_read(part, None) for part in value) if isinstance(value, list | tuple) else value

@@ -65,7 +65,7 @@ class Power(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """A change by which a hopeless design would show something, made by itself.
+    """A single change by which a hopeless design would show something.
 
     Attributes
     ----------

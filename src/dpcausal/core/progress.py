@@ -31,7 +31,7 @@ Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, ho
 
 
 def unseen(done: float) -> None:
-    """Tell nobody how much was done."""
+    """Report no progress."""
 
 
 @contextmanager
@@ -150,7 +150,7 @@ _listeners: list[Callable[[str], None]] = []
 
 @contextmanager
 def listening(tell: Callable[[str], None]) -> Iterator[None]:
-    """Call ``tell`` with one line for each wait of more than ``PATIENCE_WAITING`` seconds within the block."""
+    """Call ``tell`` with one line for each wait longer than ``PATIENCE_WAITING`` seconds within the block."""
     _listeners.append(tell)
     try:
         yield
@@ -160,7 +160,7 @@ def listening(tell: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Tell whoever listens when the work within the block waits for ``what``.
+    """Report to ``listening`` that the work within the block waits for ``what``.
 
     >>> with waiting("the ledger budget.db"):
     ...     pass

@@ -33,7 +33,7 @@ def spelled(command: str, python: str) -> str:
 
 
 def asks() -> bool:
-    """Return whether the reader is who asked: advice on what to do instead is for nobody else.
+    """Return whether the text is for the caller, who can follow advice on what to do instead.
 
     >>> with for_everyone():
     ...     asks()
@@ -54,7 +54,7 @@ def for_command_line() -> Iterator[None]:
 
 @contextmanager
 def for_everyone() -> Iterator[None]:
-    """Spell options in both ways within the block: for a page that others read."""
+    """Spell options in both ways within the block, for a page that others read."""
     token = _READER.set("both")
     try:
         yield

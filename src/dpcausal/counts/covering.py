@@ -120,7 +120,7 @@ MAX_GROUPS_TRIED = 512  # the newest groups that a request may join: bounds the 
 
 @jit()
 def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any, Any]:
-    """Group requests; return the group of each, whether a group has a column [group, column], and their number."""
+    """Group requests; return the group of each, the columns [group, column] of each group, and the number of groups."""
     requests, columns = request_start.shape[0] - 1, size.shape[0]
     words = (columns + 63) // 64
     mask = np.zeros((requests, words), np.uint64)  # columns of each group

@@ -165,6 +165,7 @@ class EngineCounts(LaidOutCounts):
         return self._table
 
     def _altered(self) -> TableChanged:
+        """Return the error for a table that was changed between queries."""
         return TableChanged(f"{self._source.label} was changed between two queries")
 
     # ---- queries
@@ -235,7 +236,7 @@ class EngineCounts(LaidOutCounts):
             return self._written(parts)
 
     def _written(self, queries: Mapping[str, Callable[[], ir.Table]]) -> str:
-        """Return queries as SQL, each below a line that says what it is for, and first how large the table is."""
+        """Return queries as SQL, each below a comment on its purpose, and first the size of the table."""
         import ibis
 
         size = self.table_bytes
@@ -245,7 +246,7 @@ class EngineCounts(LaidOutCounts):
         )
 
     def run(self, query: Callable[[ir.Table], ir.Table]) -> dict[str, NDArray[Any]]:
-        """Return the columns that a query gives, by name; the query is built anew on each connection."""
+        """Run a query and return its columns by name; after a lost connection it is built and sent again."""
         waits = iter(RETRY_SECONDS)
         while True:
             lost = False
@@ -280,6 +281,7 @@ class EngineCounts(LaidOutCounts):
         return True
 
     def _fault(self) -> EngineError:
+        """Return the error for a failed query, without the words of the engine."""
         if not self._answers():
             return EngineError(f"{self._source.engine} stopped answering")
         if self._changed_types():
@@ -289,6 +291,7 @@ class EngineCounts(LaidOutCounts):
         )
 
     def _changed_types(self) -> bool:
+        """Return whether the types of the columns differ from those at the first query."""
         try:
             stored = self._source.open().schema()
             return any(stored.get(name) != type_ for name, type_ in self._types.items())
@@ -309,7 +312,7 @@ class EngineCounts(LaidOutCounts):
 
     @property
     def table_bytes(self) -> int | None:
-        """How many bytes the table has on the engine; None where it does not tell."""
+        """Size of the table on the engine in bytes; None where it is not reported."""
         try:
             return self._source.size()
         except Exception:
@@ -348,7 +351,7 @@ class EngineCounts(LaidOutCounts):
         return self.compress().subsample(m, source)
 
     def compress(self) -> MemoryCounts:
-        """Return the distinct rows with their counts, held in memory: one GROUP BY over packed keys."""
+        """Return the counts of the distinct rows, fetched into memory by one GROUP BY over packed keys."""
         if self._local is None:
             n = self.n
             with self.stage(f"distinct rows from {self.engine}", None):
@@ -362,6 +365,7 @@ class EngineCounts(LaidOutCounts):
         return self._local
 
     def _covering(self, wanted: Sequence[tuple[int, ...]]) -> Covering:
+        """Return covering tables for these requests."""
         return Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, 1 << 62, COVER_CELLS)
 
     def _scan(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
@@ -378,6 +382,7 @@ class EngineCounts(LaidOutCounts):
         return self._layout.tables(wanted, covering.requests.cells, tables)
 
     def _count_cover(self, columns: tuple[int, ...]) -> Table:
+        """Count one covering table by one GROUP BY."""
         shape = [self._layout.shape[c] for c in columns]
         out = np.zeros(math.prod(shape), np.int64)
         if not columns:
@@ -392,9 +397,11 @@ class EngineCounts(LaidOutCounts):
 
     @property
     def _numbers(self) -> dict[str, Numeric]:
+        """Numeric columns by name."""
         return {name: column for name, column in self._schema.items() if isinstance(column, Numeric)}
 
     def _writer(self, table: ir.Table) -> FeatureQueries:
+        """Return what writes the queries on features."""
         return FeatureQueries(table, self._codes, self._numbers, self._source.dialect, self._source.label)
 
     def _counted(self, query: Callable[[FeatureQueries], ir.Table], key: str) -> tuple[Ints, Ints]:
@@ -412,7 +419,7 @@ class EngineCounts(LaidOutCounts):
             return self._counted(lambda queries: queries.places(name), "place")
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
-        """Return how many rows have a squared length of at most each of these increasing numbers: one GROUP BY."""
+        """Return how many rows have a squared length of at most each limit (increasing): one GROUP BY."""
         with self.stage(f"lengths of rows on {self.engine}", None):
             at, weight = self._counted(lambda queries: queries.lengths(columns, limits), "at")
         found = np.zeros(len(limits) + 1, np.int64)
@@ -438,7 +445,7 @@ class EngineCounts(LaidOutCounts):
         first: Ints,
         second: Ints,
     ) -> None:
-        """Fill in the sums that one query gives."""
+        """Add the sums that one query returns to ``first`` and ``second``."""
         with one_by_one():
             found = self.run(lambda table: self._writer(table).sums(columns, short, pairs))
         if int(found["rows"][0]) != self.n:
@@ -495,6 +502,7 @@ def _from_spark(session: Any, sql: str) -> Any:
 
 
 def _has_workers(context: Any) -> bool:
+    """Return whether a Spark cluster has a worker."""
     try:
         return bool(context._jsc.sc().getExecutorMemoryStatus().size() > 1)  # the driver is one
     except Exception:

@@ -29,7 +29,7 @@ from dpcausal.data.schema import Schema
 
 @dataclass(frozen=True)
 class _Tuning:
-    """Sizes that decide how long counting takes, never what it gives."""
+    """Sizes that affect the time of counting, never its result."""
 
     max_distinct_share: float = 0.65  # distinct rows per row from which on a compressed copy is thrown away
     min_cover_rows: int = 1024  # with fewer rows, counting each table by itself is as fast
@@ -39,7 +39,7 @@ TUNING = _Tuning()
 
 
 class MemoryCounts(LaidOutCounts):
-    """``Counts`` of a data set held in memory.
+    """``Counts`` of a data set in memory.
 
     Parameters
     ----------
@@ -104,14 +104,16 @@ class MemoryCounts(LaidOutCounts):
         return MemoryCounts(rows, self._schema, threads=self._threads)
 
     def _weight(self) -> Table:
+        """Return how many rows each stored row represents."""
         return self._rows.weight if self._compressed else np.ones(self._rows.length, np.int64)
 
     @property
     def _compressed(self) -> bool:
+        """Whether the stored rows are distinct ones with weights."""
         return len(self._rows.weight) > 0
 
     def _compress(self, force: bool) -> None:
-        """Replace the rows by distinct ones where that pays; by sorting only if forced or once passes cost as much."""
+        """Replace the rows by distinct ones where that is faster; ``force``: sort them in any case."""
         if self._compressed or not self._n:
             return
         if compress.cube_pays(self._layout.sizes, self._n):
@@ -129,7 +131,7 @@ class MemoryCounts(LaidOutCounts):
         return self._rows.length * (COSTS.stage * len(jobs.columns) + per_row * len(jobs))
 
     def _answer(self, jobs: Jobs) -> Table:
-        """Return the flat tables of all jobs, by the way that costs least."""
+        """Return the flat tables of all jobs, counted in the cheapest way."""
         direct_ns = self._pass_ns(jobs)
         planes_ns = float("inf") if self._compressed else self._planes.cost_ns(jobs)
         if (
@@ -154,7 +156,7 @@ _counts_by_dataset: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary
 
 
 def counts_of(data: Dataset | Counts) -> Counts:
-    """Return ``data`` itself if it counts already, else its counts in memory, made once, for as long as it lives.
+    """Return ``data`` if it is a backend, else its counts in memory, which are cached while it lives.
 
     Raises
     ------

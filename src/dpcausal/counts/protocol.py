@@ -99,14 +99,14 @@ class Counts(Protocol):
 
 @runtime_checkable
 class ShowsProgress(Protocol):
-    """Counts that take a while, and show how far they are."""
+    """Counts that report their progress to ``stage``."""
 
     stage: Stage
 
 
 @runtime_checkable
 class OnEngine(Protocol):
-    """Counts that an engine makes."""
+    """Counts by an external engine."""
 
     @property
     def engine(self) -> str:
@@ -119,8 +119,8 @@ class OnEngine(Protocol):
         ...
 
 
-def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
-    """Let counts show how far their queries or passes are, where the number of rows is public.
+def attach_progress(counts: Counts, stage: Stage, relation: Neighbours) -> None:
+    """Report the progress of counting, only where the number of rows is public.
 
     How rows are counted, in how many queries and batches, follows from their number. Where that is protected, only what
     is asked for shows, in the stages of the caller.
@@ -130,7 +130,7 @@ def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
 
 
 def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:
-    """Return what a guarantee leaves open because of where the rows and their schema come from."""
+    """Return the limits of a guarantee that follow from the source: an unchecked schema, an engine."""
     draft = (UncheckedDraft(),) if data.schema.is_draft else ()
     if isinstance(data, OnEngine):
         return (*draft, CountedByEngine(data.engine, data.remote))
@@ -235,4 +235,4 @@ class LaidOutCounts(ABC):
 
     @abstractmethod
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        """Return one table per list of column numbers; there is at least one."""
+        """Return one table per list of column numbers, of which there is at least one."""

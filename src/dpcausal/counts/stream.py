@@ -62,7 +62,7 @@ VERY_MANY_ROWS = 1 << 40  # a cube is counted into wherever it would pay for so 
 
 
 def find_files(source: str | os.PathLike[str]) -> list[Path]:
-    """Return the file of this name; where there is none, the files that match it as a glob, in the order of names.
+    """Return the file of this name; where there is none, the files that match it as a glob, sorted.
 
     >>> find_files("patients.parquet")
     [PosixPath('patients.parquet')]
@@ -77,7 +77,7 @@ def find_files(source: str | os.PathLike[str]) -> list[Path]:
 
 
 def count_files(source: str | os.PathLike[str], schema: Schema, **options: Any) -> StreamCounts:
-    """Return the counts of a file that ``dc.read`` takes, best Parquet, or of a glob of several.
+    """Return the counts of a file that ``dc.read`` accepts, or of all files that match a glob.
 
     Where a file has exactly this name it is that file, whatever marks of a glob the name holds. ``options`` are those
     of ``StreamCounts``.
@@ -103,7 +103,7 @@ def count_table(
 
 
 class StreamCounts(LaidOutCounts):
-    """``Counts`` of rows that are read in chunks, each time anew; ``dc.connect`` makes it.
+    """``Counts`` of rows that are read in chunks at each pass; ``dc.connect`` makes it.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class StreamCounts(LaidOutCounts):
         return MemoryCounts(rows, self._schema, threads=self._threads)
 
     def _in_memory(self, progress: _Progress) -> MemoryCounts | None:
-        """Return the counts of the rows held in memory, brought there once; None where they take too much of it."""
+        """Return counts of the rows in memory, loaded at the first call; None where they do not fit."""
         if self._local is None and not self._too_large:
             keys, parts = KeyLayout(self._layout.sizes), self._parts(progress)
             row_bytes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
@@ -194,7 +194,7 @@ class StreamCounts(LaidOutCounts):
                 if cube_pays(self._layout.sizes, VERY_MANY_ROWS) or keys.fits:
                     rows = compress_stream(parts, self._layout, self._memory // (BYTES_PER_KEY + row_bytes))
                 elif self.n * row_bytes <= self._memory:
-                    rows = hold_rows(parts, self._layout)
+                    rows = collect_rows(parts, self._layout)
                 else:
                     raise TooManyRows
             except TooManyRows:
@@ -205,7 +205,7 @@ class StreamCounts(LaidOutCounts):
         return self._local
 
     def _refuse_changed(self, rows: int) -> None:
-        """Refuse where a file or table was changed since its rows were counted; privacy does not rest on this."""
+        """Raise ``EngineError`` where the number of rows has changed; privacy does not rest on this."""
         if rows != self.n:
             raise EngineError(f"{self._label} was changed while it was counted: run it again")
 
@@ -213,7 +213,7 @@ class StreamCounts(LaidOutCounts):
 
     @contextmanager
     def _pass(self) -> Iterator[_Progress]:
-        """Show the first pass over the rows, the same in whichever way they are counted; further ones show nothing.
+        """Report the progress of the first pass, however rows are counted; later passes report none.
 
         Whether there are further ones follows from how many rows are distinct. Where distinct rows turn out to be too
         many, the pass begins anew, and what was shown already is not shown again.
@@ -224,7 +224,7 @@ class StreamCounts(LaidOutCounts):
             yield _Progress(tick)
 
     def _parts(self, progress: _Progress | None = None) -> list[Part]:
-        """Return iterators over coded rows, to be run side by side, each row in one of them."""
+        """Return iterators over coded rows for parallel use; each row is in one of them."""
         parts: list[list[Part]] = [[] for _ in range(self._threads)]
         for source in self._sources:
             for i, part in enumerate(coded_partitions(source, self._schema, self._threads)):
@@ -244,14 +244,14 @@ class StreamCounts(LaidOutCounts):
     # ---- features of numbers: rows pass by in batches, and only sums remain
 
     def place_counts(self, name: str) -> tuple[Ints, Ints]:
-        """Return the places of a numeric column where rows are, and how many are at each."""
+        """Return the occupied places of a numeric column, and the number of rows at each."""
         if not self._places:
             names = [x for x, column in self._schema.items() if isinstance(column, Numeric)]
             self._places = self._in_batches(lambda rows: rows.all_place_counts(names))
         return self._places[name]
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
-        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        """Return how many rows have a squared length of at most each limit (increasing)."""
         return self._in_batches(lambda rows: rows.length_counts(columns, limits))
 
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
@@ -261,6 +261,7 @@ class StreamCounts(LaidOutCounts):
         return found
 
     def _in_batches(self, count: Callable[[BatchRows], Found]) -> Found:
+        """Apply a count to batches of rows, with progress."""
         with self.stage(f"reading {self._label}", 1.0) as tick:
             return count(BatchRows(self._schema, self.n, lambda: self._ticked(self._values(), tick)))
 
@@ -273,28 +274,28 @@ class StreamCounts(LaidOutCounts):
     # ---- what is asked of whoever holds the rows
 
     def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
-        """Return the queries that hand out rows, without sending them; none depends on the tables asked for."""
+        """Return the queries that fetch rows, without sending them; they do not depend on the requests."""
         del requests
         return "\n".join(source.explained() for source in self._sources)
 
     def explain_count(self) -> str:
-        """Return the same: the number of rows is the first thing that is asked for."""
+        """Return the queries that fetch rows: counting rows fetches them, too."""
         return self.explain()
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
-        """Return the same: rows pass by in chunks, and only counts and sums remain."""
+        """Return the queries that fetch rows: features are computed here."""
         del columns, limits, short
         return self.explain()
 
 
 class _Progress:
-    """Reports the share of rows that passed, of several passes that of the one that came furthest."""
+    """Reports the share of rows that were read, over several passes the largest."""
 
     def __init__(self, tick: Tick) -> None:
         self._tick, self._furthest = tick, 0.0
 
     def again(self) -> Tick:
-        """Return what one pass reports to, from its beginning."""
+        """Return the tick function of a new pass."""
         passed = 0.0
 
         def tick(share: float) -> None:
@@ -330,8 +331,8 @@ def compress_stream(parts: Sequence[Part], layout: TableLayout, most: int) -> Ro
     return Rows(keys.unpack(found), layout.sizes, counts)
 
 
-def hold_rows(parts: Sequence[Part], layout: TableLayout) -> Rows:
-    """Return all rows, each by itself."""
+def collect_rows(parts: Sequence[Part], layout: TableLayout) -> Rows:
+    """Return all rows in memory, uncompressed."""
     held: list[Rows] = []
     _side_by_side(lambda part: held.extend(_rows(batch, layout) for batch in part), parts)
     return Rows(tuple(map(np.concatenate, zip(*(rows.columns for rows in held), strict=True))), layout.sizes)
@@ -372,4 +373,5 @@ def _side_by_side(task: Callable[[Part], None], parts: Sequence[Part]) -> None:
 
 
 def _rows(batch: Mapping[str, Codes], layout: TableLayout) -> Rows:
+    """Return a batch of codes as rows."""
     return Rows(tuple(batch[name] for name in layout.names), layout.sizes)

@@ -48,7 +48,7 @@ from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
 @dataclass
 class ColumnCheck:
-    """Numbers of cells of one column by what becomes of them."""
+    """Counts of the cells of one column: missing, no level, no number, clamped."""
 
     name: str
     type: str  # "categorical" or "numeric"
@@ -76,14 +76,14 @@ class ColumnCheck:
 
     @property
     def fine(self) -> bool:
-        """Whether every cell is used as it is, and no level or bin is empty."""
+        """Whether no cell is missing, undeclared or clamped, and no level or bin is empty."""
         changed = self.missing + self.not_a_level + self.not_a_number + self.below + self.above
         return not (changed or self.empty or self.fault)
 
 
 @dataclass(frozen=True)
 class OrderedMissingLevel:
-    """A level that reads as missing in an ordered column: a test on ranks takes it for a real position.
+    """A level for missing values in an ordered column, which a rank test treats as a real position.
 
     ``below`` and ``above`` are the levels next to it; None at the end of the order. It follows from the schema alone,
     which is public.
@@ -124,7 +124,7 @@ class SchemaCheck:
 
     @property
     def nothing_read(self) -> list[str]:
-        """Columns in which no cell has a declared level, or a number."""
+        """Names of the columns in which no cell has a declared level or a number."""
         return [column.name for column in self.columns if column.nothing_read]
 
     def fault(self) -> str:
@@ -176,7 +176,7 @@ class SchemaCheck:
 
 
 def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck:
-    """Say what a schema will do to the rows of a file or frame, as ``dpcausal schema --check`` does. Not private.
+    """Compare the rows of a file or frame with a schema, as ``dpcausal schema --check`` does. Not private.
 
     A release never says that a cell is no level or was clamped, since that would tell about a row. Whoever holds the
     rows may look beforehand, on their own machine. The outcome is as sensitive as the rows: do not publish it.
@@ -260,7 +260,7 @@ def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dic
 
 
 def _recognised(writing: Writing, declared: FileFormat) -> dict[str, str]:
-    """Return entries of the format that are declared otherwise than the cells look."""
+    """Return entries of the format for which the cells suggest another value than the declared one."""
     found = writing.recognised(declared)
     entries = ("encoding", "decimal", "thousands")
     return {name: getattr(found, name) for name in entries if getattr(found, name) != getattr(declared, name)}
@@ -351,6 +351,7 @@ class _ColumnChecker:
             self.writing.add_encoding(arrow.as_bytes(array))
 
     def _add_numbers(self, values: NDArray[np.float64], column: Numeric) -> None:
+        """Count clamped numbers, usual missing codes and bins."""
         self.found.below += int((values < column.lower).sum())
         self.found.above += int((values > column.upper).sum())
         for code in self.code_counts:
@@ -359,7 +360,7 @@ class _ColumnChecker:
         self.counts += np.bincount(self.bins.codes(clamped), minlength=column.size)
 
     def outcome(self) -> ColumnCheck:
-        """Return the counts of all cells added."""
+        """Return the counts over all cells added so far."""
         found, column = self.found, self.column
         found.texts = self.texts.most_common()
         found.codes = [(code, count) for code, count in self.code_counts.items() if count]

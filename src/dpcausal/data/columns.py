@@ -110,7 +110,7 @@ def is_unicode(text: str) -> bool:
 
 
 class Aliases(Mapping[str, Level]):
-    """An immutable, hashable mapping from a spelling to its level; equal to another whatever the order."""
+    """An immutable, hashable mapping from spellings to levels; the order does not matter for equality."""
 
     __slots__ = ("_levels",)
     _levels: dict[str, Level]
@@ -239,10 +239,11 @@ class Categorical:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether the declaration says that values may be missing: by a level, or by codes for it."""
+        """Whether the declaration has a level or codes for missing values."""
         return bool(self.missing_codes or self.missing)
 
     def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but they are different levels
+        """Return what equality and hashing compare."""
         types, missing = tuple(map(type, self.levels)), tuple(map(str, self.missing))
         return types, self.printed, self.ordered, str(self.other), self.aliases, missing
 
@@ -362,11 +363,11 @@ class Numeric:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether the declaration says that values may be missing: by a bin, or by codes for it."""
+        """Whether the declaration has a bin or codes for missing values."""
         return bool(self.missing_level or self.missing or self.missing_texts)
 
     def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return numbers between the bounds on the declared scale, between ``scaled_bounds``: each by itself."""
+        """Return numbers on the declared scale (linear or logarithmic), each from its own value alone."""
         if self.scale == "linear":
             return values
         low, high = self.scaled_bounds
@@ -386,7 +387,7 @@ Column = Categorical | Numeric
 
 
 def as_drafted(column: Column) -> Column:
-    """Return the same column, marked as one that was read from rows and not checked yet.
+    """Return a copy of the column, marked as read from rows and unchecked.
 
     >>> as_drafted(Numeric(0, 110)).drafted, as_drafted(Numeric(0, 110)) == Numeric(0, 110)
     (True, True)
@@ -409,7 +410,7 @@ def has_order(column: Column) -> bool:
 
 
 def missing_place(column: Column) -> int | None:
-    """Return the place of the one level for missing values, by the declaration; None: there is none, or several.
+    """Return the code of the level for missing values; None where the declaration has none, or several.
 
     >>> missing_place(Numeric(0, 9, [3], missing_level=True)), missing_place(Numeric(0, 9, [3]))
     (2, None)
@@ -436,6 +437,7 @@ def _as_label(value: Any) -> str:
 
 
 def _as_list(value: Any, entry: str) -> list[Any]:
+    """Return a list of the entries; refuse a text, a mapping and a single value."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise DeclarationError(entry, f"{entry} must be a list, not {value!r}")
     return list(value)
@@ -478,6 +480,7 @@ def _as_number(value: Any, entry: str, part: str = "") -> float:
 
 
 def _check_scale(scale: Any, lower: float) -> None:
+    """Refuse an unknown scale, or a logarithmic one with a negative lower bound."""
     if scale not in SCALES:
         raise DeclarationError("scale", f'scale must be "linear" or "log", not {scale!r}')
     if scale == "log" and lower < 0:

@@ -20,7 +20,7 @@ FINE_CUTS = 40  # multiples of a fine step that are tried as cut points near qua
 
 
 def largest_share(values: NDArray[np.float64], cuts: Sequence[float]) -> float:
-    """Return the share of the numbers that lie in the bin with most of them.
+    """Return the share of the numbers in the fullest bin.
 
     >>> largest_share(np.array([0.0, 1.0, 2.0, 9.0]), [1.0, 5.0])
     0.5
@@ -87,6 +87,7 @@ def cut_points(low: float, high: float, whole: bool, aim: int = 8) -> list[float
 
 
 def _multiples(low: float, high: float, step: Decimal) -> list[float]:
+    """Return the multiples of a step strictly between two numbers."""
     first = int((Decimal(low) / step).to_integral_value("ROUND_FLOOR")) + 1
     last = int((Decimal(high) / step).to_integral_value("ROUND_CEILING")) - 1
     return [cut for cut in (float(step * k) for k in range(first, last + 1)) if low < cut < high]

@@ -91,7 +91,7 @@ from dpcausal.data.sources import ColumnSource, CsvSource, LoadedSource, Source,
 
 @dataclass(frozen=True)
 class DraftRules:
-    """What a column is drafted as, and from where on something is worth a note."""
+    """Thresholds for the type of a column and for notes."""
 
     max_levels: int = 50  # distinct texts of a categorical column
     max_number_levels: int = 12  # distinct whole numbers of a categorical column
@@ -214,7 +214,7 @@ def _format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> 
 def _draft_as(
     source: Any, declared: FileFormat, columns: Sequence[str] | None, progress: bool, writing: Writing
 ) -> Draft:
-    """Draft a schema of a source that is written as declared; ``writing`` sees every cell of a CSV file."""
+    """Draft a schema for a file format; ``writing`` observes the cells of a CSV file."""
     opened = open_source(source, columns or (), format=declared)
     names = _wanted(opened, columns)
     is_csv = isinstance(opened, CsvSource)
@@ -262,7 +262,7 @@ def _with_relations(found: Draft, rows: FirstRows, marks: NumberMarks, *, all_co
 
 
 def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
-    """Return the names of the columns to draft, each once, in the order of the data."""
+    """Return the columns to draft, each once, in the order of the data; refuse unknown names."""
     names = list(dict.fromkeys(opened.names))
     if columns is None:
         return names
@@ -272,7 +272,7 @@ def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
 
 
 def _unusable(source: Source, name: str) -> LeftOut | None:
-    """Return why a column can't be drafted whatever it holds; None where it can."""
+    """Return why a column can't be drafted, by its name and type; None where it can."""
     if not name:
         return Unusable("no-name")
     if source.names.count(name) > 1:
@@ -284,7 +284,7 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
 
 
 def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, list[Finding]]:
-    """Return notes that take another column to see: a time with its event, a code that several columns share."""
+    """Return notes on several columns: a time and its event, a code that several columns share."""
     notes: dict[str, list[Finding]] = {name: [] for name in held}
     for event, column in held.items():
         is_event = isinstance(column, Categorical) and column.size <= RULES.max_event_levels
@@ -377,6 +377,7 @@ def _read_as_grades(levels: Sequence[str]) -> bool:
 
 
 def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedColumn:
+    """Draft one column from its profile."""
     book = source.code_book(name) if isinstance(source, LoadedSource) else {}
     label = _one_line(source.labels.get(name, "")) if isinstance(source, LoadedSource) else ""
     label = "" if label == name else label
@@ -395,6 +396,7 @@ def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedC
 
 
 def _one_line(label: str) -> str:
+    """Return a label as one line of printable text of limited length."""
     printable = "".join(letter for letter in " ".join(label.split()) if letter.isprintable())
     return printable[:MAX_LABEL].strip()
 
@@ -429,6 +431,7 @@ def _categorical(profile: ColumnProfile, label: str) -> Drafted:
 
 
 def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
+    """Draft a categorical column of whole numbers."""
     value = {t.decode(): int(Decimal(t.decode())) for t in profile.texts if math.isfinite(float(t))}
     levels = sorted(set(value.values()))
     codes = [code for code, _ in profile.likely_missing_codes() if code in _MISSING_LEVEL_CODES]
@@ -449,6 +452,7 @@ def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, lis
 
 
 def _texts(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
+    """Draft a categorical column of texts; spellings of one text become aliases."""
     texts = sorted({decode_bytes(cell) for cell in profile.texts})
     codes = sorted(text for text in texts if _is_missing_code(text, profile))
     groups: dict[object, list[str]] = {}
@@ -537,7 +541,7 @@ def _is_numeric(profile: ColumnProfile) -> bool:
 
 
 def _numeric(name: str, profile: ColumnProfile, label: str) -> Drafted:
-    """Return the draft of a numeric column: bounds outside the rows, round cut points, and a middle value for `other`.
+    """Draft a numeric column: bounds outside the rows, round cut points, and a middle value for ``other``.
 
     More rows get more cut points: fine bins hold more constant, coarse ones leave more power. Where cut points of equal
     distance leave most rows in one bin, they are round numbers near quantiles instead.
@@ -613,6 +617,7 @@ def _spread_notes(values: NDArray[np.float64], column: Numeric) -> list[Finding]
 
 
 def _wanted_cuts(profile: ColumnProfile) -> int:
+    """Return how many cut points to draft, by the number of rows."""
     wanted = next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows)
     return min(wanted, len(profile.numbers) - 1)
 

@@ -50,7 +50,7 @@ class ColumnsIgnored(UserWarning):
 
 
 class DecimalNotDeclared(UserWarning):
-    """A CSV file has semicolons between its cells, and nothing says how its decimal numbers are written.
+    """A CSV file with semicolons and numbers is read, and no decimal mark is declared.
 
     It follows from the header line and the declared format, which are public, and from no row.
     """
@@ -179,7 +179,7 @@ def read(
 
 
 def warn_of_draft(schema: Schema) -> None:
-    """Warn the caller of whoever calls this if the schema is a draft."""
+    """Warn if the schema is a draft, at the line that called the caller."""
     if schema.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
 
@@ -237,6 +237,7 @@ def check_column(source: Source, name: str, column: Column) -> None:
 
 
 def _column_list(names: Sequence[str]) -> str:
+    """List columns for a message, the first few by name."""
     listed = ", ".join(f'"{name}"' for name in names[:MAX_NAMES_LISTED])
     more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
     return f"column{'s' if len(names) > 1 else ''} {listed}{more}"
@@ -252,7 +253,7 @@ def coded_chunks(
 
 
 def coded_partitions(source: Source, schema: Schema, count: int) -> list[Iterator[dict[str, Codes]]]:
-    """Return at most ``count`` iterators over coded chunks, to be run side by side, each row in one of them.
+    """Return at most ``count`` iterators over coded chunks for parallel use; each row is in one of them.
 
     Only a Parquet file can be partitioned, by its row groups; anything else is one iterator.
     """
@@ -295,6 +296,7 @@ def _read_columns(
 def _fill(
     source: Source, schema: Schema, columns: Sequence[str], rows: int, tick: Tick
 ) -> dict[str, ColumnArrays]:
+    """Read whole columns into arrays of a known length."""
     whole: dict[str, ColumnArrays] = {}
     for name in columns:
         numeric = isinstance(schema[name], Numeric)

@@ -32,7 +32,7 @@ from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, show_queries, source_limits
+from dpcausal.counts.protocol import Counts, attach_progress, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.fci import checked_latent
@@ -323,7 +323,7 @@ def discover(
     charging = budget or Budget.none(relation)
     running = f"learning a graph by {chosen.name}"
     with charging.telling(), silent, stages(progress) as stage, stage(running, None):
-        show_queries(counts, stage, relation)
+        attach_progress(counts, stage, relation)
         task = Task(counts, asking, level, max_order, relation, budget, rows, stage, measurement)
         found = chosen.run(task, **options)
     assumed = (

@@ -96,7 +96,7 @@ class MixedGraph(Protocol):
 
 
 class GraphParts(NamedTuple):
-    """What a reader found: the nodes, every edge as ``(a, marks, b)``, and whether it is a PAG (None: undeclared)."""
+    """A parsed graph: nodes, edges as ``(a, marks, b)``, and whether it is a PAG (None: not declared)."""
 
     nodes: Iterable[Any]
     edges: Collection[tuple[Any, Any, Any]]
@@ -411,7 +411,7 @@ _EDGE_NUMBER = re.compile(r"\d+\.")
 
 
 def from_tetrad(text: str) -> GraphParts:
-    """Read a text of Tetrad's, which does not say whether it is a PAG; other sections are passed over.
+    """Parse the text format of Tetrad, which does not declare PAGs; other sections are skipped.
 
     >>> from_tetrad("Graph Nodes:\\na;b\\n\\nGraph Edges:\\n1. a o-> b\\n")
     GraphParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')], pag=None)
@@ -460,7 +460,7 @@ def _decoded(name: str) -> str:
 
 
 def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
-    """Return a ``networkx.DiGraph`` with the same nodes in the same order; every arc has ``kind``.
+    """Return a ``networkx.DiGraph`` with the nodes in order; every arc has ``kind``.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
@@ -544,7 +544,7 @@ _KINDS = ("dag", "pdag", "pag", "mag", "digraph")
 
 
 def from_dagitty(text: str) -> GraphParts:
-    """Read dagitty's text: ``pag`` and ``mag`` say that it is a PAG.
+    """Parse the text format of dagitty; ``pag`` and ``mag`` declare a PAG.
 
     >>> from_dagitty('dag { a -> { b "c d" } b -- e [pos="1,2"] }')
     GraphParts(nodes=['a', 'b', 'c d', 'e'], edges=[('a', '->', 'b'), ('a', '->', 'c d'), ('b', '-', 'e')], pag=None)
@@ -669,7 +669,7 @@ def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None
 
 
 def from_arcs(text: str, nodes: Sequence[str] | None = None) -> GraphParts:
-    r"""Read a table of arcs; ``nodes`` names the nodes, else those with an arc are taken in order.
+    r"""Parse a table of arcs; ``nodes`` names the nodes, by default those with an arc, in order.
 
     >>> from_arcs("from,to\na,b\nb,c\nc,b\n").edges
     [('a', '->', 'b'), ('b', '-', 'c'), ('c', '-', 'b')]
@@ -768,7 +768,7 @@ def to_caugi(graph: MixedGraph) -> str:
 
 
 def from_caugi(text: str | bytes | Mapping[str, Any]) -> GraphParts:
-    """Read caugi's JSON: the class UNKNOWN says that it is a PAG."""
+    """Parse the JSON of caugi; the class UNKNOWN declares a PAG."""
     found = parsed_json(text)
     graph = found.get("graph") if isinstance(found, Mapping) else None
     if not isinstance(graph, Mapping) or found.get("format") != "caugi":

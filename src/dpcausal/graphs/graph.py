@@ -73,7 +73,7 @@ def checked_pair(edge: object, known: Collection[str]) -> Pair:
 
 
 def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None:
-    """Refuse an edge with an unknown end, or with twice the same."""
+    """Refuse an edge with an unknown node, or from a node to itself."""
     for end in (a, b):
         if not isinstance(end, str) or end not in known:
             raise InputError(f'edge {a} {mark} {b}: no node "{end}"{did_you_mean(str(end), known)}')
@@ -205,13 +205,13 @@ class Graph:
         return reachable_by(self._parents.__getitem__, map(self.check, nodes))
 
     def check(self, node: str) -> str:
-        """Return ``node``, or raise ``InputError`` when the graph has no such node."""
+        """Return ``node``; raise ``InputError`` where the graph does not have it."""
         if node not in self._parents:
             raise InputError(f'no node "{node}" in the graph{did_you_mean(str(node), self._nodes)}')
         return node
 
     def topological_order(self) -> tuple[str, ...]:
-        """Return the nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
+        """Return the nodes in a topological order, ties in the order of ``nodes``.
 
         Plain edges are ignored. Raises ``InputError`` when arrows form a cycle. O(nodes + edges).
         """
@@ -312,7 +312,7 @@ class Graph:
         return formats.to_dagitty(self)
 
     def to_arcs(self) -> str:
-        """Return the arcs as comma-separated values (from, to), a plain edge both ways, as bnlearn takes them."""
+        """Return the arcs as comma-separated values (from, to), an undirected edge as two, as bnlearn reads them."""
         return formats.to_arcs(self)
 
     def to_pcalg(self) -> list[list[int]]:
@@ -365,7 +365,7 @@ class Graph:
 
     @classmethod
     def _made(cls, found: formats.GraphParts) -> Self:
-        """Return the graph that was read: a PAG where it says so, or where an edge has a circle or two heads."""
+        """Return the graph of parsed parts: a PAG where it is declared, or an edge has a circle or two heads."""
         pag = found.pag
         if pag is None:
             pag = cls.kind == formats.PAG or any(

@@ -64,12 +64,12 @@ class People:
 
     @property
     def cases(self) -> int:
-        """N1, people."""
+        """Number of cases (N1)."""
         return int(self.case.sum())
 
     @property
     def controls(self) -> int:
-        """N0, people."""
+        """Number of controls (N0)."""
         return int(self.control.sum())
 
 

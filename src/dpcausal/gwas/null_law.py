@@ -71,7 +71,7 @@ class NullLaw:
 
     @cached_property
     def lower(self) -> Floats:
-        """Margins that cover the lower half of the range, closer towards its end."""
+        """Margins on a grid over the lower half of the range, finer towards its end."""
         n = self.n1 + self.n0
         low = max(int(self.margin(self.maf, -1.0)), self.least)
         steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1

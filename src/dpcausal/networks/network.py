@@ -186,7 +186,7 @@ class Network:
 
     @cached_property
     def cpdag(self) -> Graph:
-        """The CPDAG of ``dag``: the most that independences can tell."""
+        """The CPDAG of ``dag``."""
         return cpdag(self.dag)
 
     @cached_property

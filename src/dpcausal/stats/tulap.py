@@ -171,7 +171,7 @@ def split_power(
 
 
 def _needed(parts: int, sub_level: float, epsilon: float, level: float, dof: int, below: float) -> float:
-    """Return the least noncentrality that a split finds with power .8, up to 1%; ``below`` if that is not enough."""
+    """Return the least noncentrality found with power .8 by a split, within 1%; ``below`` if it is not less."""
     low, high = 0.0, below
     if split_power(parts, sub_level, high, epsilon, level, dof) < TARGET_POWER:
         return below

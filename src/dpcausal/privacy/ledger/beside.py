@@ -33,7 +33,7 @@ class SecondBudget(BeforeCharge):
 
 
 class OtherBudget(NamedTuple):
-    """A data set that has a budget of its own and may be the same.
+    """A data set with a budget of its own that may hold the same rows.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def _file(url: str) -> Path | None:
 
 
 def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the SQLite files of these folders besides our own ledger."""
+    """Yield the SQLite files in these folders other than our own ledger."""
     return (path for path in sqlite_files(folders) if path != own.resolve())
 
 
@@ -144,7 +144,7 @@ def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
 
 
 def sqlite_files(folders: Iterable[Path]) -> Iterator[Path]:
-    """Return the SQLite files of these folders, each once, by name; what can't be read is passed over."""
+    """Yield the SQLite files in these folders, each once, sorted; unreadable ones are skipped."""
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
             files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
@@ -172,7 +172,7 @@ _BETWEEN_DIGITS = re.compile(r"[\s_.\-]+")
 
 
 def skeleton(name: str) -> str:
-    """Return a name without what a person would not tell apart.
+    """Return a name reduced to what a person would distinguish: no case, marks or spaces.
 
     >>> skeleton("Cohort 2"), skeleton("cohort2"), skeleton("co\N{CYRILLIC SMALL LETTER ER}hort 1-2")
     ('cohort2', 'cohort2', 'cophortl-2')

@@ -21,7 +21,7 @@ MOST_ENTRIES = (
 
 
 class AskedBefore(BeforeCharge):
-    """The same question was charged to this data set before."""
+    """A warning: the question was charged to this data set before."""
 
 
 class SearchAgain(BeforeCharge):
@@ -51,7 +51,7 @@ class EarlierRows(NamedTuple):
 
 
 class EarlierQuestion(NamedTuple):
-    """Entries that asked the same.
+    """Entries that asked the same question.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
 
 
 def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """Return what a note says was asked and how, whatever the budget; None where it does not say it.
+    """Return the question and the method in a note, without the budget; None where it has none.
 
     Whether common causes may be hidden is left to ``asks_latent``: releases of methods that know the difference answer
     either.
@@ -130,7 +130,7 @@ def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
 
 
 def asks_latent(note: Mapping[str, Any]) -> bool:
-    """Return whether a note says that common causes may be hidden."""
+    """Return whether a note allows hidden common causes."""
     return note.get("latent") is True
 
 
@@ -146,7 +146,7 @@ def can_be_searched_again(note: Mapping[str, Any]) -> bool:
 def asked_before(
     entries: Iterable[Entry], note: Mapping[str, Any]
 ) -> EarlierQuestion | EarlierRelease | None:
-    """Return the entries that asked the same, else those whose release answers it; None where there are none.
+    """Return the entries that asked the same question, else those whose release answers it; None where there are none.
 
     Of the same file, where both name one.
     """
