@@ -284,7 +284,7 @@ class TestInfo:
 
 
 class Option(NamedTuple):
-    """An option of a test: name, default and description."""
+    """An option of a test: name, default (of a test, its name) and description."""
 
     name: str
     default: Any
@@ -319,7 +319,11 @@ class CITest(ABC):
         """Return the options of ``ci_test`` that belong to this test."""
         lines = get_type_hints(cls, include_extras=True)
         return tuple(
-            Option(one.name, one.default, lines[one.name].__metadata__[0])
+            Option(
+                one.name,
+                one.default.name if isinstance(one.default, CITest) else one.default,
+                lines[one.name].__metadata__[0],
+            )
             for one in fields(cls)  # type: ignore[arg-type]  # every test is a dataclass
         )
 

@@ -93,25 +93,13 @@ numbers; neither uses the bins of the schema. {bins} do."""
 
 def choices() -> dict[str, Choice]:
     """Return the description and the options of every test, by name."""
-    from dpcausal.citests.base import CITest
     from dpcausal.citests.registry import TESTS, described_tests
 
     found = {}
     for name, does in described_tests().items():
         types = types_of_test(name) if name in TESTS else {}
-        options = TESTS[name].options() if name in TESTS else []
-        found[name] = Choice(
-            does,
-            tuple(
-                (
-                    option.name,
-                    option.default.name if isinstance(option.default, CITest) else option.default,
-                    option.line,
-                    types[option.name],
-                )
-                for option in options
-            ),
-        )
+        options = TESTS[name].options() if name in TESTS else ()
+        found[name] = Choice(does, tuple((*option, types[option.name]) for option in options))
     return found
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from numbers import Integral
+from textwrap import fill, indent
 from typing import Any, ParamSpec, TypeVar
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column, no_columns
@@ -148,6 +149,22 @@ def checked_ledger(ledger: object) -> None:
     """Refuse what is no address and no opened ledger. The error doesn't show it: there may be a password in it."""
     if not (ledger is None or isinstance(ledger, str) or hasattr(ledger, "charge")):
         raise InputError(f"ledger must be an address such as sqlite:///file.db, not {type(ledger).__name__}")
+
+
+def described_options(choices: Mapping[str, tuple[str, Mapping[str, tuple[Any, str]]]]) -> str:
+    """Return paragraphs of a docstring from name -> (description, option -> (default, meaning)).
+
+    >>> print(described_options({"pc": ("the PC algorithm", {"size": (2, "largest set")})}))
+        ``pc``: the PC algorithm.
+    <BLANKLINE>
+        - ``size=2``: largest set.
+    """
+    paragraphs = []
+    for name, (description, options) in choices.items():
+        lines = [f"- ``{option}={default!r}``: {line}." for option, (default, line) in options.items()]
+        listed = ["\n".join(fill(line, 112, subsequent_indent="  ") for line in lines)] if lines else []
+        paragraphs += [fill(f"``{name}``: {description}.", 112), *listed]
+    return indent("\n\n".join(paragraphs), "    ")
 
 
 def refuse_unknown(what: str, options: Iterable[str], own: Iterable[str], shared: Iterable[str]) -> None:
