@@ -11,6 +11,8 @@ facts, defined beside the code that states it. A family of one fact is that fact
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -103,3 +105,12 @@ def _read(value: Any, hint: Any) -> Any:
     if isinstance(value, Mapping):
         return hint.from_dict(value)
     return tuple(_read(part, None) for part in value) if isinstance(value, list | tuple) else value
+
+
+def content_id(content: Mapping[str, Any]) -> str:
+    """Return the first 16 digits of the SHA-256 of plain data, which survive writing it as JSON and reading it.
+
+    >>> content_id({"a": 1, "b": [2.5]}) == content_id({"b": [2.5], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(dict(content), sort_keys=True).encode()).hexdigest()[:16]

@@ -17,9 +17,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
+from dpcausal.core.compiled import jit, pointer
 from dpcausal.core.errors import InputError
-from dpcausal.counts.intrinsics import pointer
 from dpcausal.counts.protocol import Ints, Jobs
 from dpcausal.counts.rows import Rows, run_parallel, split
 from dpcausal.data.coding import code_type

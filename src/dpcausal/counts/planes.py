@@ -16,8 +16,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
-from dpcausal.counts.intrinsics import pointer, popcount
+from dpcausal.core.compiled import jit, pointer, popcount
 from dpcausal.counts.protocol import Jobs, Table
 from dpcausal.counts.rows import COSTS, Rows, run_parallel, split
 

@@ -23,8 +23,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
-from dpcausal.counts.intrinsics import pointer
+from dpcausal.core.compiled import jit, pointer
 from dpcausal.counts.protocol import Ints, Jobs, Table
 from dpcausal.data.dataset import Codes
 

@@ -23,9 +23,8 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from dpcausal.core.compiled import jit
+from dpcausal.core.compiled import jit, pointer, popcount
 from dpcausal.core.proofs import proved
-from dpcausal.counts.intrinsics import pointer, popcount
 
 
 @jit()
