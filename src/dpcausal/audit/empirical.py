@@ -140,7 +140,7 @@ class Binned:
 
     @classmethod
     def learned(cls, name: str, first: Sequence[Observation], second: Sequence[Observation]) -> Binned:
-        """Return the bins from both worlds together, weights from each."""
+        """Learn bins from the observations of both worlds, and the log ratio of each bin."""
         values = [run.features.get(name) for run in (*first, *second)]
         numbers = np.array([value for value in values if isinstance(value, float)], np.float64)
         edges = (

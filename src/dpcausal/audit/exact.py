@@ -164,7 +164,7 @@ def permute_and_flip_law(gammas: Sequence[float]) -> Law:
 
 
 def choice_law(mechanism: Selection, scores: Sequence[int], flip: bool) -> Law:
-    """Return the law of the choice of a shipped ``PermuteAndFlip`` (flip) or ``Exponential`` on integer scores."""
+    """Return the exact law of the choice of ``PermuteAndFlip`` (``flip``) or ``Exponential`` on integer scores."""
     gammas = [float(gamma) for gamma in mechanism.exponents(scores)]
     return permute_and_flip_law(gammas) if flip else exponential_law(gammas)
 

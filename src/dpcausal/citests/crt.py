@@ -289,7 +289,7 @@ class Crt(ValueTest):
 
 
 def _largest(level: float, copies: int) -> int:
-    """Return how many of the m + 1 statistics may be called large at this level."""
+    """Return the largest rank, of m + 1 statistics, at which a test of this level rejects."""
     largest = math.floor(level * (copies + 1) + 1e-9)
     if largest < 1:
         raise InputError(f"level {level:g} needs at least {math.ceil(1 / level) - 1} copies, not {copies}")

@@ -316,8 +316,12 @@ def spread_share(n: int | None, epsilon: float) -> float:
 
 def strata_for(question: Question, data: Dataset, numeric: tuple[str, ...], n: float) -> int:
     """Return the number of strata of equal counts for each numeric given column, for n rows."""
-    others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
-    return strata_per_number(others, len(numeric), n)
+    return strata_per_number(other_cells(question, data, numeric), len(numeric), n)
+
+
+def other_cells(question: Question, data: Dataset, numeric: tuple[str, ...]) -> int:
+    """Return the number of cells of the conditioning columns other than ``numeric``."""
+    return math.prod(data.schema[z].size for z in question.given if z not in numeric)
 
 
 def strata_per_number(others: int, numbers: int, n: float) -> int:
@@ -359,12 +363,12 @@ def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -
     dict
         By column; empty where the declared bins are to be used.
     """
-    numeric = [z for z in question.given if z in question.numeric and z in data.values]
+    numeric = numeric_given(question, data)
     if strata == "schema" or not numeric:
         return {}
     if strata != "auto":
         return dict.fromkeys(numeric, int(strata))
-    others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
+    others = other_cells(question, data, numeric)
     if n is None:
         per_column = STRATA_N_UNKNOWN.get(len(numeric), 4)
     else:
@@ -394,7 +398,7 @@ def _numbered(
 
 
 def _as_numbers(question: Question, data: Dataset, k: int) -> Question:
-    """Return the question with the sizes that the sensitivities depend on."""
+    """Return the question with the sizes on which sensitivities depend: numbers have any number of levels."""
     r, c = (
         ANY_LEVELS if name in data.values else data.schema[name].size for name in (question.x, question.y)
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # loaded late, so that other commands start fast
 
 
 def _methods() -> dict[str, Callable[[float], Target]]:
+    """Return the makers of audit targets, by name: mechanisms, and broken variants."""
     from dpcausal.audit.broken import BROKEN
     from dpcausal.audit.targets import SHIPPED
 
@@ -26,6 +27,7 @@ def _methods() -> dict[str, Callable[[float], Target]]:
 
 
 def _names() -> list[str]:
+    """Return the names of everything that can be audited."""
     from dpcausal.audit.calls import CALLS
 
     return [*_methods(), *CALLS]

@@ -92,7 +92,7 @@ def _is_sequence(kind: Any) -> bool:
 
 
 def takes(hint: Any) -> str:
-    """Describe the values of an option of this type.
+    """Describe the values that an option of this type takes.
 
     >>> takes(int | None), takes(tuple[float, float]), takes(Literal["values", "table"])
     ('a whole number or none', '2 numbers with a comma', 'values or table')

@@ -178,7 +178,7 @@ class OtherNames:
     _other_names: ClassVar[Mapping[str, str]] = {}
 
     def _instead_of(self, name: str) -> str | None:
-        """Return what to do instead of asking for ``name``; None where nothing is known."""
+        """Return the advice for an attribute of another name; None where there is none."""
         return f"write {self._other_names[name]}" if name in self._other_names else None
 
     if not TYPE_CHECKING:  # type checkers go on complaining about names that do not exist

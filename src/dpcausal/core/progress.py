@@ -46,7 +46,7 @@ def silent(what: str, total: float | None) -> Iterator[Tick]:
 
 @contextmanager
 def stages(show: bool) -> Iterator[Stage]:
-    """Yield a function that opens stages, one within the other if need be; the innermost is shown, unless not ``show``.
+    """Yield a function that opens progress stages, which may be nested; the innermost is shown, if ``show``.
 
     >>> with stages(show=False) as stage, stage("counting", 3) as tick:
     ...     tick(1)

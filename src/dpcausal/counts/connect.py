@@ -261,7 +261,7 @@ def _described(
 
 
 def _of_expression(source: Any) -> EngineTable:
-    """Return an Ibis table; anything else is an ``InputError``."""
+    """Return an Ibis table as a table of its engine; refuse anything else."""
     if type(source).__module__.partition(".")[0] != "ibis":
         raise InputError(
             f"a source is a file, a URL or an Ibis table, not {type(source).__name__}; rows in memory go to dc.read"

@@ -269,7 +269,7 @@ class EngineCounts(LaidOutCounts):
         raise refused  # outside the except block: no trace of the engine's own words, which may name cells
 
     def _answers(self) -> bool:
-        """Return whether the engine still answers a question that has nothing to do with the table."""
+        """Return whether the engine still answers a trivial query."""
         import ibis
 
         if self._table is None:
@@ -334,7 +334,7 @@ class EngineCounts(LaidOutCounts):
 
     @property
     def compresses(self) -> bool:
-        """Whether distinct rows are brought here: a public choice, by declared cells, rows and memory."""
+        """Whether distinct rows are fetched: decided by declared cells, number of rows and memory, all public."""
         cells = math.prod(self._layout.shape)
         codes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
         row = BYTES_PER_ROW + 2 * codes + 8 * self._keys.words

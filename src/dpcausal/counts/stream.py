@@ -312,7 +312,7 @@ class _Progress:
 
 
 def compress_stream(parts: Sequence[Part], layout: TableLayout, most: int) -> Rows:
-    """Return the distinct rows of all parts together, each part in a thread of its own.
+    """Return the distinct rows of all parts, each part read in a thread.
 
     Raises ``TooManyRows`` where there are more than ``most``. The layout must fit in one key, or have few cells.
     """

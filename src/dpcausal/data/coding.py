@@ -337,7 +337,7 @@ def _holds(type_: pa.DataType, number: Decimal) -> bool:
 
 
 def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
-    """Return ``table[places - low]``, and the last entry of ``table`` for every place outside it."""
+    """Return ``table[places - low]``; for a place outside the table its last entry."""
     result = np.empty(len(places), dtype=table.dtype)
     if places.itemsize == 1 and table.dtype == np.uint8 and low == 0:
         full = np.full(256, table[-1], dtype=np.uint8)
@@ -439,7 +439,7 @@ def parse_numbers(array: pa.Array, marks: NumberMarks = _POINT) -> NDArray[np.fl
 
 
 def with_points(cells: pa.Array, marks: NumberMarks) -> pa.Array:
-    """Return numbers in bytes written with a point and without thousands marks; one with a wrong mark is missing."""
+    """Return numbers in bytes with a decimal point and no thousands marks; one with a wrong mark is missing."""
     if marks == _POINT:
         return cells
     cells = arrow.trim(cells)

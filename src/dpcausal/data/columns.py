@@ -87,7 +87,7 @@ class DeclarationError(SchemaError):
 
 
 def canonical_value(text: str) -> object:
-    """Return what a text means however it is written: a number, a truth value, or itself without outer white space.
+    """Return the meaning of a text: a number, a truth value, or the text itself without outer white space.
 
     >>> canonical_value("1.0") == canonical_value(" 01"), canonical_value("TRUE") == canonical_value("true")
     (True, True)

@@ -36,7 +36,7 @@ _FINE_ROUGHNESS = 0.03
 
 
 def quantile_cuts(values: NDArray[np.float64], number: int, bounds: tuple[float, float]) -> tuple[float, ...]:
-    """Return round numbers near the quantiles of numbers, at most ``number`` of them: one or two digits each.
+    """Return at most ``number`` round numbers (one or two digits) near quantiles of the values.
 
     >>> quantile_cuts(np.array([0.0] * 40 + [1, 1, 1, 2, 2, 3, 4, 5, 8, 12, 20, 35] * 5), 3, (0.0, 35.0))
     (1.0, 2.0, 5.0)

@@ -97,31 +97,21 @@ class DraftRules:
     max_number_levels: int = 12  # distinct whole numbers of a categorical column
     min_levels: int = 2  # levels that must be left where codes are treated as missing
     max_event_levels: int = 5  # of a column that may say whether a time ended in an event
-    max_code_run: int = (
-        30  # whole numbers 0, 1, 2, ... or 1, 2, ... without a gap up to which they may be codes
-    )
+    max_code_run: int = 30  # largest of whole numbers from 0 or 1 on without a gap that may be codes
     min_grades: int = 3  # levels that may be grades
     min_graded_share: float = 0.6  # of value labels: those with a word of a scale, for them to read as grades
     many_columns: int = 20  # columns from which a note says how to draft some of them
     min_number_share: float = 0.8  # cells that are numbers, or nearly, in a numeric column with other texts
-    min_missing_level: float = (
-        0.05  # share of cells without a number above which these get a bin of their own
-    )
+    min_missing_level: float = 0.05  # share of cells without a number from which these get a bin
     ages: tuple[float, float] = (0.0, 110.0)  # bounds of a column that is named like an age
     min_oldest: float = 40.0  # how old the oldest must be for these
-    cuts_by_rows: tuple[tuple[int, int], ...] = (
-        (100_000, 8),
-        (20_000, 5),
-        (0, 3),
-    )  # (from rows on, cut points)
+    cuts_by_rows: tuple[tuple[int, int], ...] = ((100_000, 8), (20_000, 5), (0, 3))  # (rows, cut points)
     central_quantiles: tuple[float, float] = (0.01, 0.99)  # between which cut points lie
     max_uneven_share: float = 0.66  # share of the numbers in one bin above which cut points follow quantiles
     max_bin_share: float = 0.8  # share of the numbers in one bin above which a note says so
     min_spread_numbers: int = 50  # numbers from which a note on how they are spread is made
     far_upper: float = 0.5  # of the upper bound: it is far where nearly all numbers lie below this part of it
-    min_skewness: float = (
-        4.0  # how much further numbers reach up than down, from the median to 5% at either end
-    )
+    min_skewness: float = 4.0  # (95% quantile - median) / (median - 5% quantile)
     min_spread: float = 10.0  # and how many times their lower end their upper end must be
 
 
@@ -217,17 +207,13 @@ def _draft_as(
     """Draft a schema for a file format; ``writing`` observes the cells of a CSV file."""
     opened = open_source(source, columns or (), format=declared)
     names = _wanted(opened, columns)
+    left_out = _unusable_columns(opened, names)
+    usable = [name for name in names if name not in left_out]
     is_csv = isinstance(opened, CsvSource)
     if isinstance(opened, CsvSource):
         declared = declared.changed(separator=opened.delimiter)
-    if isinstance(opened, ColumnSource):
-        opened.convert([name for name in names if opened.names.count(name) == 1])
-    left_out = {name: why for name in names if (why := _unusable(opened, name))}
-    usable = [name for name in names if name not in left_out]
-    if not usable:
-        raise InputError(f"{opened.label} has no column that can be drafted")
-    shown = writing if is_csv else None
-    profiles = {name: ColumnProfile(RULES.max_levels, opened.marks, shown) for name in usable}
+    observed = writing if is_csv else None
+    profiles = {name: ColumnProfile(RULES.max_levels, opened.marks, observed) for name in usable}
     identifiers = {name: IdentifierProfile(name) for name in usable}
     first_rows = observe_rows(opened, profiles, identifiers, progress=progress)
     if first_rows.rows == 0:
@@ -269,6 +255,16 @@ def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
     if lacking := [name for name in columns if name not in names]:
         raise InputError(f"{opened.label} has {no_columns(lacking, names, '')}")
     return [name for name in names if name in columns]
+
+
+def _unusable_columns(source: Source, names: Sequence[str]) -> dict[str, LeftOut]:
+    """Return the columns that can't be drafted, by their names and types; raise ``InputError`` where none can."""
+    if isinstance(source, ColumnSource):
+        source.convert([name for name in names if source.names.count(name) == 1])
+    found = {name: why for name in names if (why := _unusable(source, name))}
+    if len(found) == len(names):
+        raise InputError(f"{source.label} has no column that can be drafted")
+    return found
 
 
 def _unusable(source: Source, name: str) -> LeftOut | None:
@@ -533,7 +529,7 @@ def _abbreviations(column: Categorical) -> list[Finding]:
 
 
 def _is_numeric(profile: ColumnProfile) -> bool:
-    """Return whether a column holds numbers, or mostly, and more different ones than levels usually are."""
+    """Return whether a column holds mostly numbers, and too many different ones for levels."""
     many = len(profile.numbers) > RULES.max_number_levels
     fractions = not profile.all_whole or max(-profile.lower, profile.upper) >= 2**53
     mostly = many and profile.number_share() >= RULES.min_number_share

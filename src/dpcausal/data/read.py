@@ -204,11 +204,17 @@ def open_checked(source: Any, schema: Schema) -> Source:
         opened.convert(wanted, schema)
     for name in wanted:
         check_column(opened, name, schema[name])
+    _warn_of_format(opened, schema)
+    return opened
+
+
+def _warn_of_format(opened: Source, schema: Schema) -> None:
+    """Warn of undeclared columns, and of a CSV file with semicolons and no declared decimal mark."""
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
     if ignored and not schema.is_selection and not opened.expects_other_columns:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
-        warnings.warn(message, ColumnsIgnored, stacklevel=3)
+        warnings.warn(message, ColumnsIgnored, stacklevel=4)
     semicolons = isinstance(opened, CsvSource) and opened.delimiter == ";"
     numbers = any(isinstance(column, Numeric) for column in schema.values())
     if semicolons and numbers and schema.format.decimal is None:
@@ -217,8 +223,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
             f"{opened.label} has semicolons between its cells, and no decimal mark is declared: numbers with decimal "
             f"commas are taken for missing; they need {how}, and a point there says that they have none"
         )
-        warnings.warn(message, DecimalNotDeclared, stacklevel=3)
-    return opened
+        warnings.warn(message, DecimalNotDeclared, stacklevel=4)
 
 
 def check_column(source: Source, name: str, column: Column) -> None:

@@ -119,7 +119,7 @@ class Schema(Mapping[str, Column]):
         format: FileFormat = FileFormat(),  # noqa: A002
         chosen: bool = False,
     ) -> Schema:
-        """Return a schema with its marks set."""
+        """Return a schema with a file format, and whether it is a selection of columns."""
         schema = cls(columns)
         object.__setattr__(schema, "_format", format)
         object.__setattr__(schema, "_chosen", chosen)
@@ -645,7 +645,7 @@ def column_toml(
 
 
 def format_toml(format: FileFormat) -> str:  # noqa: A002
-    """Return the top-level lines of how a file is written; empty where all is as usual."""
+    """Return the file format as top-level lines of TOML; empty where every entry has its default."""
     return "".join(f"{entry} = {_toml_value(value)}\n" for entry, value in format.declared().items())
 
 

@@ -103,7 +103,7 @@ class Labelled:
         return {text: label for text, label in printed.items() if text and label}
 
     def _meant(self, cell: Any, texts: Mapping[str, int] | None) -> Any:
-        """Return the label of a cell, or the cell itself where it has none or its label is no level."""
+        """Return the label of a cell; the cell itself where it has no label, or none that is a level."""
         label = self.labels.get(cell)
         if label is None or (texts is not None and label.strip() not in texts):
             whole = isinstance(cell, float) and texts is None and cell.is_integer() and abs(cell) < 2**53

@@ -265,16 +265,19 @@ class _TextReader:
         self._in_text = self._in_hint = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
         if name == self._element:
             self._parts = []
         self._in_hint = self._in_hint or name == "rPh"
         self._in_text = name == "t" and not self._in_hint
 
     def text(self, data: str) -> None:
+        """Collect characters."""
         if self._in_text:
             self._parts.append(data)
 
     def end(self, name: str) -> None:
+        """End an element."""
         self._in_text = False
         self._in_hint = self._in_hint and name != "rPh"
         if name == self._element:
@@ -301,6 +304,7 @@ class _CellReader:
         self._value = text
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin a row, a cell or its value."""
         self._inline.start(name, attributes)
         if name == "c":
             self._column += 1
@@ -319,11 +323,13 @@ class _CellReader:
             raise ValueError("a place that no sheet has")
 
     def text(self, data: str) -> None:
+        """Collect characters of a cell."""
         self._inline.text(data)
         if self._in_value:
             self._value += data
 
     def end(self, name: str) -> None:
+        """End a cell: pass it on."""
         self._inline.end(name)
         if name == "v":
             self._in_value = False

@@ -325,42 +325,42 @@ class Graph:
 
     @classmethod
     def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Self:
-        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
+        """Parse a JSON text, a parsed object or the file at a ``Path``; return a ``PAG`` if it is one."""
         return cls._made(formats.from_json(source))
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Self:
-        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
+        """Return the graph of a ``networkx`` graph; names must be text, arcs both ways are an undirected edge."""
         return cls._made(formats.from_networkx(graph))
 
     @classmethod
     def from_graphml(cls, text: str | bytes) -> Self:
-        """Return the first graph of a GraphML text."""
+        """Parse the first graph of a GraphML text."""
         return cls._made(formats.from_graphml(text))
 
     @classmethod
     def from_tetrad(cls, text: str) -> Self:
-        """Return the graph in a text of Tetrad's; a ``PAG`` where an edge has a circle or two heads."""
+        """Parse a text of Tetrad; return a ``PAG`` where an edge has a circle or two heads."""
         return cls._made(formats.from_tetrad(text))
 
     @classmethod
     def from_dagitty(cls, text: str) -> Self:
-        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
+        """Parse a text of dagitty; return a ``PAG`` where an edge has a circle or two heads."""
         return cls._made(formats.from_dagitty(text))
 
     @classmethod
     def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Self:
-        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
+        """Parse a table of arcs; ``nodes`` names nodes without an arc, too."""
         return cls._made(formats.from_arcs(text, nodes))
 
     @classmethod
     def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Self:
-        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
+        """Return the graph of pcalg's adjacency matrix, with the names of its rows."""
         return cls._made(formats.from_pcalg(matrix, nodes))
 
     @classmethod
     def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Self:
-        """Return the graph in a JSON text of caugi's."""
+        """Parse a JSON text of caugi."""
         return cls._made(formats.from_caugi(text))
 
     @classmethod

@@ -65,7 +65,7 @@ class NullLaw:
             raise InputError(f"a minor allele has 0 to {(self.n1 + self.n0) // 2} copies, not {self.least}")
 
     def margin(self, share: float, sign: float) -> float:
-        """Return ``share`` of all alleles, moved by SPREAD standard deviations of sampling down or up."""
+        """Return the allele count at frequency ``share``, moved by ``sign`` times SPREAD standard deviations."""
         n = self.n1 + self.n0
         return float(np.clip(share * n + sign * SPREAD * np.sqrt(n * share * (1 - share)), 0, n))
 

@@ -284,7 +284,7 @@ class ScreenPlan:
             self.floor.event("plan")
 
     def sieve_cuts(self) -> Floats:
-        """Return, for each margin, what a SNP without effect passes, noise included, with chance level/answers."""
+        """Return the cut of each margin: a SNP without effect, noise included, exceeds it with chance level/answers."""
         up, down, _ = self._noise(self.sieve)
         return self.law.noisy_cuts(self.score, self.level / self.answers, up, down)
 

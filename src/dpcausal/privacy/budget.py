@@ -438,7 +438,7 @@ class Budget:
         return self.whole.reading(self._spent)
 
     def spent_epsilon(self) -> float:
-        """Return the epsilon of the reading; never above the total."""
+        """Return the epsilon of the events charged so far, at most the total."""
         return self.reading().epsilon
 
     def statement(

@@ -176,7 +176,7 @@ def smooth_residuals(kernel: Matrix, targets: Matrix) -> Matrix:
 
 
 def turning(z: Matrix, residuals_x: Matrix, residuals_y: Matrix, discrete: tuple[int, ...]) -> Tops:
-    """Return the highest frequency (half waves over the ranks) at which each column of z turns x or y.
+    """Return the highest frequency (half waves over the ranks) at which x or y oscillates along each column of z.
 
     0 where none is found, where another column turns far more, and where the usual width is fine enough.
 

@@ -92,7 +92,7 @@ class EarlierRelease(NamedTuple):
 
 
 def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
-    """Return the charges with their notes, oldest first; a note that is no JSON object is passed over."""
+    """Return the charges with their parsed notes, oldest first; a note that is no JSON object is skipped."""
     found: list[tuple[Entry, Mapping[str, Any]]] = []
     for entry in sorted(entries, key=lambda entry: entry.seq):
         try:
@@ -135,7 +135,7 @@ def asks_latent(note: Mapping[str, Any]) -> bool:
 
 
 def can_be_searched_again(note: Mapping[str, Any]) -> bool:
-    """Return whether what the method of a note releases can be searched again at no cost.
+    """Return whether the release that a note describes can be searched again at no cost.
 
     It can where the method takes ``latent``, and then the note says it: the further questions that hidden causes raise
     are free there.
