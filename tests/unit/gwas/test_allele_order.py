@@ -173,7 +173,7 @@ def test_the_command_refuses_and_takes_the_declaration(
     assert seen.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
     assert run([*words, "--allele-order", "public"]) == 0
-    assert "the order of the two alleles" in (tmp_path / "out" / "privacy.json").read_text()
+    assert "allele-order" in (tmp_path / "out" / "privacy.json").read_text()
     assert run([*words[:-1], "het", "--allele-order", "mine"]) == 2
     assert "allele_order" in capsys.readouterr().err
 

@@ -94,7 +94,7 @@ def test_family_wise_error(method: str) -> None:
 def test_what_does_not_go_together() -> None:
     with pytest.raises(InputError, match="leave out maf"):
         screen(COUNTS, 1.0, freq_share=0.1, maf=0.05)
-    with pytest.raises(InputError, match="either public or budgeted"):
+    with pytest.raises(InputError, match="budgeted"):
         screen(COUNTS, 1.0, freq_share=0.1, frequencies=np.full(60, 0.3))
     with pytest.raises(InputError, match="share of epsilon"):
         screen(COUNTS, 1.0, freq_share=1.0)
