@@ -123,7 +123,7 @@ def run_again(
         "direction_level": direction_level,
         "confidence": confidence,
     }
-    kept = load_release(release)
+    loaded = load_release(release)
     texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
     given = {name: value for name, value in options.items() if value is not None}
     typed = {name: value for name, value in given.items() if texts.get(name, ()) is not None}
@@ -132,17 +132,17 @@ def run_again(
     bars = not as_json and sys.stderr.isatty()
     before, where = read_earlier_pairs(release), None
     if out is None:
-        result = kept.discover(**options, progress=bars)
+        result = loaded.discover(**options, progress=bars)
     else:
         origin = AgainOrigin(
-            f"release {kept.id}",
+            f"release {loaded.id}",
             "",
             ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
             given,
             release=shown,
         )
         with writable_directory(out):
-            result = kept.discover(**options, progress=bars)
+            result = loaded.discover(**options, progress=bars)
             where = write(result, out, origin, show_open=show_open)
     changed = [] if as_json else describe_changes(before, result, shown)
     text = result_text(result, [], [], as_json, show_open=show_open, full=full)

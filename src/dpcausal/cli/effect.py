@@ -194,9 +194,9 @@ def run_effect(
             raise InputError(
                 f"--release takes everything from what was released, free: leave out {', '.join(unused)}"
             )
-        kept = dc.load_release(release)
-        asked["adjust"] = columns_to_adjust(names, kept.schema)
-        print_answer_of(lambda: kept.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)
+        loaded = dc.load_release(release)
+        asked["adjust"] = columns_to_adjust(names, loaded.schema)
+        print_answer_of(lambda: loaded.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)
         return
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")

@@ -1,7 +1,7 @@
 """What commands print: answers, tables whatever the width, and warnings.
 
 Where the numbers and a little of each text do not fit side by side, every row becomes a few lines of its own: no number
-is ever cut. A budget that promises little, or an unchecked schema, is told once: in the answer, or else on standard
+is ever cut. A budget that promises little, or an unchecked schema, is reported once: in the answer, or on standard
 error.
 """
 

@@ -1,6 +1,6 @@
-"""Two hooks from lower rooms to upper ones, so that lower rooms import nothing from above.
+"""Two hooks from lower packages to upper ones, so that lower packages import nothing from above.
 
-Results and statements are plain values in lower rooms. Their ``summary``, ``_repr_html_``, ``plot`` and ``report`` ask
+Results and statements are plain values. Their ``summary``, ``_repr_html_``, ``plot`` and ``report`` ask
 ``display()``. ``Schema.draft`` asks ``drafter()``: the readers that a draft needs lie above the schema.
 ``dpcausal/__init__.py`` registers what loads either; it is called when the hook is first asked.
 """

@@ -1,7 +1,7 @@
 """How an option is spelled to the reader: as on the command line, or as an argument in Python.
 
-A sentence that names an option asks here, errors of lower rooms too. The command line says once, around each command,
-that it is the reader; a page that anybody may read asks for both spellings.
+Texts that name an option use ``spelled``, also errors of lower packages. The command line declares around each command
+that it is the reader; a page that anybody may read shows both spellings.
 """
 
 from __future__ import annotations

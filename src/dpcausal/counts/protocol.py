@@ -2,7 +2,7 @@
 
 A statistic asks for tables by the names of columns and can't tell which backend answers. Only tables of declared shape
 cross this line: no array of rows, no number of distinct rows and no timing. Counts are exact; they become publishable
-only through a mechanism of the privacy room.
+only through a mechanism of the package ``privacy``.
 
 ``TableLayout`` checks requests against the schema and ``Jobs`` lays them out flat, as the kernels take them. Only
 public sizes enter, so a refusal is public too.

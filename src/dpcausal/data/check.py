@@ -4,8 +4,8 @@
 Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
 missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
 many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers
-repeat, and how columns hang together. An alias counts as declared, a declared missing code as missing. The outcome is
-as sensitive as the data.
+repeat, and which columns determine others. An alias counts as declared, a declared missing code as missing. The
+outcome is as sensitive as the data.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
 texts that a profile remembers.

@@ -1,4 +1,4 @@
-"""How columns hang together in the rows: one that others determine, some that are missing in the same rows.
+"""Relations between columns: one that others determine, some that are missing in the same rows.
 
 **Not private.** It looks at rows without noise, for drafts and checks on the data holder's own machine only.
 

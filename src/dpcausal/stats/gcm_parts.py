@@ -308,7 +308,7 @@ def part_pvalue(
     scale
         The scale of the noise on each of the two.
     one_sided
-        Whether only S above 0 speaks against independence.
+        Whether only S above 0 is evidence against independence.
     pairs
         The number of pairs of columns that S is the maximum over.
     """
