@@ -203,27 +203,15 @@ class Charger(Protocol):
 
 @dataclass(frozen=True)
 class TestSettings:
-    """The privacy, level and neighbours under which a private test is asked.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        What one answer may cost.
-    level : float
-        The size of the test.
-    neighbours : Neighbours
-        Which two tables must be hard to tell apart.
-    n : int or None
-        The number of rows; None under add-remove, where it is not public.
-    """
+    """The privacy, level and neighbours under which a private test is asked."""
 
     __test__ = False  # not a test case, whatever its name
 
-    epsilon: float
+    epsilon: float  # what one answer may cost
     delta: float
-    level: float
-    neighbours: Neighbours
-    n: int | None
+    level: float  # the size of the test
+    neighbours: Neighbours  # which two tables must be hard to tell apart
+    n: int | None  # the number of rows; None under add-remove, where it is not public
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))

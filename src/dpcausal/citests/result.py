@@ -116,26 +116,14 @@ class WithNoise(Fact, named_by="which"):
 
 @dataclass(frozen=True)
 class Trend:
-    """Whether y rises or falls with x, read off a released statistic that has a sign.
+    """Whether y rises or falls with x, read off a released statistic that has a sign."""
 
-    Attributes
-    ----------
-    x, y, given
-        The columns, as they were asked about.
-    rises : bool
-        Whether y rises as x rises.
-    tau : float or None
-        Tau-a within the cells of ``given``, where it is known.
-    x_levels, y_levels : tuple of str
-        The declared levels in their order; empty for a number.
-    """
-
-    x: str
+    x: str  # the columns, as they were asked about
     y: str
     given: tuple[str, ...]
-    rises: bool
-    tau: float | None
-    x_levels: tuple[str, ...] = ()
+    rises: bool  # whether y rises as x rises
+    tau: float | None  # tau-a within the cells of ``given``, where it is known
+    x_levels: tuple[str, ...] = ()  # the declared levels in their order; empty for a number
     y_levels: tuple[str, ...] = ()
 
     @property

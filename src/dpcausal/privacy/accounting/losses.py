@@ -47,22 +47,12 @@ FINEST, SPREAD_STEPS, CELLS, MAX_CELLS, COARSE = 1e-4, 20, 1 << 18, 1 << 20, 8
 
 @dataclass(frozen=True)
 class LossLaw:
-    """Distribution of a privacy loss under P, composed ``count`` times.
+    """Distribution of a privacy loss under P, composed ``count`` times."""
 
-    Attributes
-    ----------
-    losses, masses : array of float
-        The finite losses and their masses, at least 0.
-    infinite : float
-        At least the mass of an infinite loss.
-    count : int
-        How many independent losses have this law.
-    """
-
-    losses: Floats
+    losses: Floats  # the finite losses and their masses, at least 0
     masses: Floats
-    infinite: float = 0.0
-    count: int = 1
+    infinite: float = 0.0  # at least the mass of an infinite loss
+    count: int = 1  # how many independent losses have this law
 
 
 @dataclass(frozen=True)

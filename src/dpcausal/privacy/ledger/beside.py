@@ -33,21 +33,11 @@ class SecondBudget(BeforeCharge):
 
 
 class OtherBudget(NamedTuple):
-    """A data set with a budget of its own that may hold the same rows.
+    """A data set with a budget of its own that may hold the same rows."""
 
-    Attributes
-    ----------
-    ledger : str
-        The name of the ledger's file; empty where it is the one that was asked about.
-    dataset : str
-        The data set there.
-    file : str
-        The file that was charged to it; empty where only names of data sets are compared.
-    """
-
-    ledger: str
-    dataset: str
-    file: str = ""
+    ledger: str  # the name of the ledger's file; empty where it is the one that was asked about
+    dataset: str  # the data set there
+    file: str = ""  # the file that was charged to it; empty where only names of data sets are compared
 
 
 def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:

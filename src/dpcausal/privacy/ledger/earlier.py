@@ -33,62 +33,31 @@ class OtherRows(BeforeCharge):
 
 
 class EarlierRows(NamedTuple):
-    """Entries that were for another number of rows.
+    """Entries that were for another number of rows."""
 
-    Attributes
-    ----------
-    entries : tuple of int
-        Their numbers in the ledger, oldest first.
-    counts : tuple of int
-        The numbers of rows that they had, each once.
-    rows : int
-        The number of rows now.
-    """
-
-    entries: tuple[int, ...]
-    counts: tuple[int, ...]
-    rows: int
+    entries: tuple[int, ...]  # their numbers in the ledger, oldest first
+    counts: tuple[int, ...]  # the numbers of rows that they had, each once
+    rows: int  # the number of rows now
 
 
 class EarlierQuestion(NamedTuple):
-    """Entries that asked the same question.
+    """Entries that asked the same question."""
 
-    Attributes
-    ----------
-    entries : tuple of int
-        Their numbers in the ledger, oldest first.
-    epsilons : tuple of float
-        What each was charged.
-    graph : bool
-        Whether they learned a graph; else a test or an effect.
-    again : bool
-        Whether what they released can be searched again at no cost.
-    """
-
-    entries: tuple[int, ...]
-    epsilons: tuple[float, ...]
-    graph: bool
-    again: bool
+    entries: tuple[int, ...]  # their numbers in the ledger, oldest first
+    epsilons: tuple[float, ...]  # what each was charged
+    graph: bool  # whether they learned a graph; else a test or an effect
+    again: bool  # whether what they released can be searched again at no cost
 
 
 class EarlierRelease(NamedTuple):
     """Entries whose release can be searched at no cost for what is asked now.
 
     They asked the same, but for whether common causes may be hidden.
-
-    Attributes
-    ----------
-    entries : tuple of int
-        Their numbers in the ledger, oldest first.
-    epsilons : tuple of float
-        What each was charged.
-    latent : bool
-        Whether common causes may be hidden in what is asked now.
     """
 
-    entries: tuple[int, ...]
-    epsilons: tuple[float, ...]
-    latent: bool
+    entries: tuple[int, ...]  # their numbers in the ledger, oldest first
+    epsilons: tuple[float, ...]  # what each was charged
+    latent: bool  # whether common causes may be hidden in what is asked now
 
 
 def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
