@@ -233,13 +233,7 @@ def sampler(call: Call, worlds: Sequence[Any], epsilon: float, relation: str) ->
 
 
 def target(name: str, epsilon: float, relation: str | None = None) -> Target:
-    """Return the audit of this call at this epsilon.
-
-    Raises
-    ------
-    InputError
-        If the call has no such relation.
-    """
+    """Return the audit of this call at this epsilon; raise ``InputError`` where it has no such relation."""
     call = CALLS[name]
     relation = call.relations[0] if relation is None else relation
     if relation not in call.relations:

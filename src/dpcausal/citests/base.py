@@ -72,12 +72,9 @@ class Question:
     def of(
         cls, schema: Schema, x: str | Sequence[str], y: str | Sequence[str], given: Sequence[str] = ()
     ) -> Question:
-        """Return the question about these columns; x and y, and several columns of one, in the order of the schema.
+        """Return the question about these columns, which are put in the order of the schema.
 
-        Raises
-        ------
-        InputError
-            If a name is not in the schema, one is named twice, or x or y names none.
+        Raises ``InputError`` if a name is not in the schema, one is named twice, or x or y names none.
         """
         given = column_names(given, "given", schema)
         sides = [_side(side, word) for side, word in ((x, "x"), (y, "y"))]
@@ -217,15 +214,10 @@ class TestSettings:
         object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
 
     def require_all(self, budget: Charger, label: str) -> None:
-        """Refuse a test of several pure steps before its first one, unless ``budget`` allows all of them.
+        """Raise ``BudgetError`` before the first of several pure steps, unless ``budget`` allows all of them.
 
         The steps cost ``epsilon`` together. Their sum of epsilon^2/2 is at most that of one event of ``epsilon``, so
         a budget that allows the one event allows every step.
-
-        Raises
-        ------
-        BudgetError
-            If the budget does not reach; nothing was charged.
         """
         budget.require(
             PureEvent(label=label, neighbours=self.neighbours, mechanism="all steps", cost=self.epsilon)
@@ -371,19 +363,9 @@ class CITest(ABC):
         return None
 
     def held_fixed(self, question: Question, data: Dataset | Counts, n: int | None) -> HeldFixed | None:
-        """Return how numeric conditioning columns are controlled for: by cut points or as numbers. Public facts only.
+        """Return how numeric conditioning columns are controlled for; None where there are none. Public facts only.
 
-        Parameters
-        ----------
-        question, data
-            What is asked; of ``data`` only whether it has rows, and its schema.
-        n
-            The number of rows where it is public, else None.
-
-        Returns
-        -------
-        HeldFixed or None
-            None where no numeric column is given.
+        Of ``data`` only the schema, and whether it has rows, are used; ``n`` is None where rows are protected.
         """
         columns = tuple(name for name in question.given if name in question.numeric)
         if not columns:

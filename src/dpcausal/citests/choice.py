@@ -36,18 +36,9 @@ CELLS_PER_ROOT = 0.3  # cells of given levels, at most, for each root of the num
 def choose(
     question: Question, epsilon: float | None, *, rows: bool = True, n: int | None = None
 ) -> tuple[str, Reason]:
-    """Return the name of the test to use and the reason, from public facts.
+    """Return the name of the test that ``auto`` uses, and the reason, from public facts.
 
-    Parameters
-    ----------
-    question
-        The question and its declared sizes.
-    epsilon
-        None without privacy.
-    rows
-        Whether there are rows or only counts.
-    n
-        The number of rows where it is public, else None.
+    ``epsilon`` is None without privacy; ``rows``: there are rows, not only counts; ``n`` is their number where public.
     """
     if question.several:
         return Gcm.info.name, ByQuestion("several-columns")
@@ -91,17 +82,7 @@ def _enough_epsilon(n: int) -> float:
 
 
 def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:
-    """Return which test ``auto`` would choose under privacy, where it answered without: from public facts.
-
-    Parameters
-    ----------
-    question
-        The question and its declared sizes.
-    rows
-        Whether there are rows or only counts.
-    n
-        The number of rows.
-    """
+    """Return which test ``auto`` would choose under privacy, where it answered without: from public facts."""
     name = choose(question, None, rows=rows, n=n)[0]
     large, small = (choose(question, epsilon, rows=rows, n=n)[0] for epsilon in (math.inf, 0.0))
     if large != name:

@@ -93,13 +93,7 @@ def arrays_of(data: Dataset, name: str) -> list[NDArray[Any]]:
 
 
 def refuse_fitted_rows(model: Model, data: Dataset) -> None:
-    """Refuse to test rows that the law was fitted on.
-
-    Raises
-    ------
-    InputError
-        If the law came from ``fit`` on a data set that shares its arrays with ``data``; no value is compared.
-    """
+    """Raise ``InputError`` if the law was fitted on arrays that ``data`` shares; no value is compared."""
     fitted = getattr(model, "fitted_on", None)
     if isinstance(fitted, FittedRows) and fitted.overlap(data):
         raise InputError(

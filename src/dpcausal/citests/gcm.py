@@ -119,17 +119,8 @@ def private_parts(
 ) -> Outcome:
     """Deal the rows into parts, release (S, V) of their scores, and compare S with its law under noise.
 
-    Of several pairs of columns S and V are the largest.
-
-    Parameters
-    ----------
-    columns, settings, budget, label
-        The rows, what may be spent, what is charged and under which name.
-    wanted
-        The number of parts; None takes what ``part_plan`` says (for half as many rows if ``weighted``, since half of
-        each part is spent on the weights).
-    weighted
-        Whether parts are scored with weights found in half of their rows.
+    Of several pairs of columns S and V are the largest. ``wanted`` is the number of parts; None takes that of
+    ``part_plan``, for half as many rows if ``weighted``: weights are then found in half of each part.
     """
     several = columns.pairs > 1
     moved = largest_sensitivity() if several else cut_sensitivity()

@@ -223,14 +223,9 @@ class RidgeChoice:
         *,
         per_row: bool,
     ) -> tuple[Ridge, TestSettings]:
-        """Return the chosen regression, and the settings with what is left of epsilon.
+        """Choose a regression privately; return it, and the settings with what is left of epsilon.
 
-        Parameters
-        ----------
-        columns, settings, budget, label
-            The rows, what may be spent, what is charged and under which name.
-        per_row
-            Whether the test that follows puts noise on every product, as in ``Ridge.noise_scale``.
+        ``per_row``: the test that follows puts noise on every product, as in ``Ridge.noise_scale``.
         """
         candidates = self.candidates(columns.z.shape[1])
         if len(candidates) == 1:

@@ -62,20 +62,10 @@ def forecast_of_test(
     *,
     help_below: float = LEAST_POWER,
 ) -> PowerForecast:
-    """Return what a test is expected to find; its power is None where that is not known.
+    """Return the expected power of a test from public numbers; its ``power`` is None where that is unknown.
 
-    Parameters
-    ----------
-    test, question
-        What is asked, and how.
-    rows
-        Their public number.
-    epsilon, delta, neighbours
-        The budget, and what it protects; an epsilon of None: without privacy.
-    level
-        The size of the test.
-    help_below
-        The chance to find a strong dependence below which ``remedies`` are looked for.
+    ``epsilon=None`` is without privacy. ``remedies`` are sought where the power against a strong dependence is below
+    ``help_below``.
     """
     without = Power.of(partial(_power, float(rows), 1, level=level))
     found = PowerForecast(

@@ -43,16 +43,7 @@ def pure_spread(
 ) -> Spread:
     """Charge ``epsilon`` and return the spread of a numeric column, measured with Laplace noise.
 
-    Parameters
-    ----------
-    data, name
-        The rows and the column.
-    n
-        The number of rows where it is public, else None.
-    epsilon, neighbours, budget, label
-        What it costs in all, for which relation, what is charged and under which name.
-    even
-        The share of every total that is spread evenly.
+    ``n`` is the number of rows, None where protected; ``even`` is the share of every total that is spread evenly.
     """
     each = epsilon / ROUNDS * MARGIN
 

@@ -347,21 +347,9 @@ def counted_blocks(
 
 
 def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -> dict[str, int]:
-    """Return the number of strata of every numeric conditioning column, from public numbers.
+    """Return the number of strata of every numeric conditioning column; none where declared bins are used.
 
-    Parameters
-    ----------
-    question, data
-        What is asked; of ``data`` only its schema and which columns hold numbers.
-    strata
-        The option of that name: a number, "auto" or "schema".
-    n
-        The number of rows where it is public, else None.
-
-    Returns
-    -------
-    dict
-        By column; empty where the declared bins are to be used.
+    Only public facts: the schema, which columns hold numbers, and ``n``, the number of rows (None where protected).
     """
     numeric = numeric_given(question, data)
     if strata == "schema" or not numeric:

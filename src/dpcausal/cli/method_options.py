@@ -118,12 +118,7 @@ def takes(hint: Any) -> str:
 
 
 def parse_options(texts: Sequence[str], hints: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Return the values of ``NAME=VALUE`` texts for the options of ``what``, whose types are ``hints``.
-
-    Raises
-    ------
-    InputError
-        If a text has no ``=``, ``what`` has no such option, one is given twice, or its value does not fit its type.
+    """Parse ``NAME=VALUE`` options of ``what``, whose types are ``hints``; refuse one that does not fit.
 
     >>> parse_options(["hits=20", "margins=0.5, 1"], {"hits": int | None, "margins": tuple[float, float]}, "x")
     {'hits': 20, 'margins': (0.5, 1.0)}

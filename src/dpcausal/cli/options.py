@@ -239,14 +239,9 @@ def restrict_schema(
 ) -> Schema:
     """Return the schema with the named columns only (all where none is named), encoding and sheet.
 
-    That other columns of the file are ignored is what a schema is for: ``schema --check`` names them, not every answer.
-    ``asked`` are the columns that other options name.
-
-    Raises
-    ------
-    SchemaError
-        If a name is not in the schema; it is said where the file ``data`` has such a column. Of ``asked`` only those
-        are refused that the file has, or that ``columns`` leave out.
+    Undeclared columns of the file are ignored without a warning: ``schema --check`` names them. Raises ``SchemaError``
+    for a name that is not in the schema; of ``asked``, which other options name, only for those that the file has or
+    that ``columns`` leave out.
     """
     warnings.filterwarnings("ignore", message=".* not in the schema, ignored$", category=UserWarning)
     whole = schema.with_format(encoding=encoding, sheet=sheet)

@@ -73,13 +73,7 @@ class Fact:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the fact of this family that ``to_dict`` wrote, in this or an earlier version.
-
-        Raises
-        ------
-        InputError
-            If the kind is not one that this version knows.
-        """
+        """Return the fact of this family that ``to_dict`` wrote; raise ``InputError`` for a kind that is not known."""
         values = dict(data)
         kind = values.pop("kind", None)
         if str(kind) not in cls.kinds:

@@ -218,17 +218,10 @@ class UnderpoweredError(InputError):
 def enough_epsilon(
     shows: Callable[[float], bool], above: float, most: float = MAX_EPSILON, near: float | None = None
 ) -> float | None:
-    """Return the least epsilon of two digits at which ``shows`` is true; None where there is none.
+    """Return the least epsilon of two digits, above ``above`` and up to ``most``, at which ``shows`` is true, or None.
 
-    Parameters
-    ----------
-    shows
-        Whether an epsilon is enough. Taken to stay true from the least on, unless ``most`` is not enough: at large
-        budgets fewer levels are merged, and more levels may show less, so that some epsilons between are tried.
-    above, most
-        It lies above the first and not above the second.
-    near
-        A guess, which is tried first.
+    It is taken to stay true from there on, unless ``most`` is not enough: at large budgets fewer levels are merged, and
+    more levels may show less, so that some epsilons between are tried. ``near``: a guess, tried first.
 
     >>> enough_epsilon(lambda epsilon: epsilon >= 0.123, 0.01), enough_epsilon(lambda epsilon: False, 0.01)
     (0.13, None)

@@ -51,21 +51,9 @@ _READABLE = re.compile(
 
 
 class DuckDBTable(Source):
-    """The declared columns of a table or view, read in chunks on a cursor of its own.
+    """The declared columns of a table or view (``schema.name`` too), read in chunks on a cursor of its own.
 
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-        The database.
-    name : str
-        The table or view: ``name``, ``schema.name`` or ``database.schema.name``.
-    schema : Schema
-        The declared columns.
-
-    Raises
-    ------
-    InputError
-        If there is no such table, it reads files, or a declared column has a type that can't be read.
+    Raises ``InputError`` if there is no such table, it reads files, or a declared column has a type that can't be read.
     """
 
     expects_other_columns = True

@@ -96,25 +96,9 @@ class EngineTable:
 class EngineCounts(LaidOutCounts):
     """``Counts`` of a table on an engine; ``dc.connect`` makes it.
 
-    Parameters
-    ----------
-    source : EngineTable
-        The table.
-    schema : Schema
-        The declared columns.
-    memory_limit : int, optional
-        Bytes that distinct rows may take here; a quarter of this machine's memory unless given.
-    threads : int, optional
-        At most so many for what is local.
-
-    Raises
-    ------
-    SchemaError
-        If a declared column is missing, or a numeric one holds no numbers.
-    InputError
-        If a type can't be coded on an engine.
-    EngineError
-        If the engine does not answer.
+    Distinct rows take at most ``memory_limit`` bytes here, a quarter of this machine's memory unless given. Raises
+    ``SchemaError`` if a declared column is missing or a numeric one holds no numbers, ``InputError`` for a type that
+    can't be coded on an engine, ``EngineError`` if the engine does not answer.
     """
 
     def __init__(
@@ -194,13 +178,7 @@ class EngineCounts(LaidOutCounts):
         return keyed.group_by("cell").aggregate(weight=keyed.count())
 
     def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
-        """Return the SQL that will be sent, without sending it.
-
-        Parameters
-        ----------
-        requests : sequence of sequences of str, optional
-            Tables that are asked for; all pairs unless given. They matter only where rows are not compressed.
-        """
+        """Return the SQL that will be sent for ``requests`` (tables; all pairs unless given), without sending it."""
         table = self._open()
         names = self._layout.names
         asked = requests or [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]

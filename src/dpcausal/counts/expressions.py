@@ -91,25 +91,10 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def code_expression(value: ir.Value, name: str, column: Column, dialect: Dialect, label: str) -> ir.Value:
-    """Return the code of a cell as a 64-bit integer.
+    """Return the code of a cell as a 64-bit integer, for the engine of ``dialect``; errors call the table ``label``.
 
-    Parameters
-    ----------
-    value : ibis column
-        The cells.
-    name, column
-        The column and its declaration.
-    dialect : Dialect
-        The engine that will evaluate it.
-    label : str
-        What errors call the table.
-
-    Raises
-    ------
-    SchemaError
-        If ``dc.read`` refuses cells of this kind: numbers or truth values where no level is one.
-    InputError
-        If the stored type can't be coded as declared, or there are too many spellings.
+    Raises ``SchemaError`` where ``dc.read`` refuses cells of this kind (numbers or truth values where no level is one),
+    ``InputError`` if the stored type can't be coded as declared or there are too many spellings.
     """
     code = _code(value, name, column, dialect, label)
     # literals below are 32-bit, so that this cast is written out: an engine takes 7 for a 32-bit number whatever
@@ -166,12 +151,7 @@ def number_expression(
 ) -> tuple[ir.Value, ir.Value]:
     """Return a numeric cell as a float, not clamped, and whether it is missing, NaN or a missing code.
 
-    Raises
-    ------
-    SchemaError
-        If the column holds no numbers.
-    InputError
-        If it holds numbers as text.
+    Raises ``SchemaError`` for a column without numbers, ``InputError`` for numbers as text.
     """
     stored = value.type()
     if stored.is_string():

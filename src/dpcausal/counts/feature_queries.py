@@ -118,19 +118,7 @@ def _at(numbers: Integers | Floats, place: ir.Value, dialect: Dialect) -> ir.Val
 
 
 class FeatureQueries:
-    """Writes queries about one table.
-
-    Parameters
-    ----------
-    table : ibis table
-        The rows.
-    codes : mapping of str to ibis column
-        The code of every categorical column.
-    numbers : mapping of str to Numeric
-        Every numeric column's declaration.
-    dialect, label
-        As for ``code_expression``.
-    """
+    """Writes queries about a table: ``codes`` of its categorical columns, declarations of its ``numbers``."""
 
     def __init__(
         self,

@@ -39,24 +39,8 @@ TUNING = _Tuning()
 
 
 class MemoryCounts(LaidOutCounts):
-    """``Counts`` of a data set in memory.
+    """``Counts`` of a data set in memory, or of coded rows with their schema; ``threads``: all cores unless given.
 
-    Parameters
-    ----------
-    data : Dataset or Rows
-        The data set, or coded rows.
-    schema : Schema, optional
-        Of coded rows; a data set has its own.
-    threads : int, optional
-        At most so many; the cores that this process may use unless given.
-
-    Raises
-    ------
-    InputError
-        If there is no schema.
-
-    Examples
-    --------
     >>> import dpcausal as dc
     >>> schema = dc.Schema(smoke=dc.Categorical(["no", "yes"]), lung=dc.Categorical(["no", "yes"]))
     >>> counts = MemoryCounts(dc.read({"smoke": ["no", "yes", "yes"], "lung": ["no", "no", "yes"]}, schema))
@@ -156,13 +140,7 @@ _counts_by_dataset: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary
 
 
 def counts_of(data: Dataset | Counts) -> Counts:
-    """Return ``data`` if it is a backend, else its counts in memory, which are cached while it lives.
-
-    Raises
-    ------
-    InputError
-        If it is neither a data set nor a counting backend.
-    """
+    """Return ``data`` if it is a backend, else its counts in memory, cached while it lives; refuse anything else."""
     if isinstance(data, Dataset):
         if data not in _counts_by_dataset:
             _counts_by_dataset[data] = MemoryCounts(data)

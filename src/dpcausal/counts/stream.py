@@ -105,25 +105,9 @@ def count_table(
 class StreamCounts(LaidOutCounts):
     """``Counts`` of rows that are read in chunks at each pass; ``dc.connect`` makes it.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        Where the rows are, checked against the schema (``open_checked``).
-    schema : Schema
-        The declared columns.
-    label : str
-        What errors and progress call the rows.
-    threads : int, optional
-        At most so many; the cores that this process may use unless given.
-    memory_limit : int, optional
-        Bytes that rows may take in memory; a quarter of this machine's memory unless given.
-    count : bool, default True
-        Whether rows are counted at once; else when their number is first asked for.
-
-    Raises
-    ------
-    InputError
-        If there are no rows.
+    ``sources`` were checked against the schema (``open_checked``). At most ``memory_limit`` bytes of rows are held in
+    memory, a quarter of this machine's unless given. ``count=False``: rows are counted when needed.
+    Raises ``InputError`` if there are no rows.
     """
 
     def __init__(

@@ -173,18 +173,8 @@ def chunks(
 ) -> Iterator[list[pa.Array]]:
     """Yield the cells at ``places`` of every row after the header, as arrays of bytes, block by block.
 
-    Parameters
-    ----------
-    stream, rest
-        What follows the header row: first ``rest``, then what ``stream`` still holds.
-    layout
-        How rows are laid out.
-    places
-        Positions of the wanted cells in a row.
-    ragged
-        Its counts grow as unusual rows are met.
-    next_line
-        Number of the first line after the header, for ``ragged``.
+    The rows are ``rest``, then what ``stream`` still holds. ``ragged`` counts irregular rows; ``next_line`` is the
+    number of the first line after the header.
     """
     size, data, ended = BLOCK_BYTES, rest, False
     notes = ragged if ragged is not None else RaggedRows()

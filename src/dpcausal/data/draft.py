@@ -154,23 +154,11 @@ def draft(
     columns: Sequence[str] | None = None,
     progress: bool = False,
 ) -> Draft:
-    """Draft a schema for a source. Not private.
+    """Draft a schema for anything that ``dc.read`` takes; only some ``columns`` if given. Not private.
 
-    Parameters
-    ----------
-    source
-        Anything that ``dc.read`` takes.
-    format
-        What is known of how a file is written; the rest is recognised, and the draft declares both.
-    columns
-        Draft these columns only; all unless given.
-    progress
-        Show a progress bar on standard error.
-
-    Raises
-    ------
-    InputError
-        If the source can't be read, has no rows, has no column that can be drafted, or none of a name in ``columns``.
+    ``format`` is what is known of how a file is written; the rest is recognised, and the draft declares both. Raises
+    ``InputError`` if the source can't be read, has no rows, no column that can be drafted, or none of a name in
+    ``columns``.
     """
     if columns is not None:
         columns = [

@@ -82,15 +82,8 @@ PAIRS = PairLimits()
 def determined_columns(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> list[Determined]:
     """Return columns that others determine, each once, simple relations first. Not private.
 
-    Parameters
-    ----------
-    numbers
-        Values of numeric columns, NaN where missing; all columns have the same rows.
-    levels
-        Codes of categorical columns, from 0 on.
+    ``numbers`` are NaN where missing, ``levels`` are codes from 0 on; all columns have the same rows.
 
-    Examples
-    --------
     >>> dose = np.arange(100.0) % 7
     >>> weight = (np.arange(100.0) * 37) % 41
     >>> determined_columns({"dose": dose, "weight": weight, "left": weight - dose}, {})

@@ -609,17 +609,7 @@ class _LineFinder:
 def column_toml(
     name: str, column: Column, *, comments: Sequence[str] = (), remarks: Mapping[str, str] | None = None
 ) -> str:
-    """Return the TOML table of one column.
-
-    Parameters
-    ----------
-    name, column
-        The column and its declaration.
-    comments
-        Lines of comment below the header.
-    remarks
-        Comments at the end of the line of a key.
-    """
+    """Return the TOML table of a column, with ``comments`` below its header and ``remarks`` after its keys."""
     entries: dict[str, Any]
     label = {"label": column.label} if column.label else {}
     if isinstance(column, Categorical):

@@ -98,21 +98,9 @@ def open_source(
     *,
     format: FileFormat = FileFormat(),  # noqa: A002
 ) -> Source:
-    """Return the source behind a path, frame, table or dict.
+    """Return the source of a path, frame, table or dict; raise ``InputError`` where it can't be read.
 
-    Parameters
-    ----------
-    source
-        What a user handed in.
-    wanted
-        Names of columns, which help to find the delimiter of a CSV header.
-    format
-        How a file is written; of no effect on frames.
-
-    Raises
-    ------
-    InputError
-        If it is nothing that can be read, or a file that is not there or can't be opened.
+    ``wanted`` are names of columns, which help to find the delimiter of a CSV file; ``format``: how a file is written.
     """
     if isinstance(source, str | PathLike):
         return _open_path(Path(source), wanted, format)

@@ -88,14 +88,7 @@ _RULES: tuple[Callable[[str], tuple[str, ...]], ...] = (
 
 
 def text_codes(column: Categorical, missing: int | None = None) -> dict[str, int]:
-    """Return every text that means a level, with the code of that level.
-
-    Parameters
-    ----------
-    column
-        The declaration.
-    missing
-        The code of texts that mean a missing value; that of ``other`` unless given.
+    """Return the code of every text that means a level; of missing values ``missing``, by default that of ``other``.
 
     >>> text_codes(Categorical([0, 1]))["true"], text_codes(Categorical(["no", "1.0"]))["1"]
     (1, 1)

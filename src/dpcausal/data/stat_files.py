@@ -47,15 +47,7 @@ from dpcausal.data.objects import ObjectPrinter
 
 @dataclass(frozen=True)
 class Labelled:
-    """Cells, and labels for some of their values.
-
-    Parameters
-    ----------
-    values : array of float64, or sequence of str or None
-        Numbers, NaN where they are missing, or texts.
-    labels : mapping
-        The label of a value.
-    """
+    """Cells (numbers, NaN where missing, or texts), and labels for some of their values."""
 
     values: NDArray[np.float64] | Sequence[str | None]
     labels: Mapping[Any, str]

@@ -77,18 +77,7 @@ def _parse(
 
 
 class Workbook:
-    """The sheets of a workbook, by name.
-
-    Parameters
-    ----------
-    path : Path
-        A workbook.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, or damaged.
-    """
+    """The sheets of a workbook, by name; raises ``InputError`` if it is no workbook, or damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

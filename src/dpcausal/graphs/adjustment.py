@@ -156,15 +156,9 @@ def adjustment_sets(
 ) -> list[tuple[str, ...] | None]:
     """Return the adjustment sets, one for each effect that the graph allows; None where it allows no effect.
 
-    One set where the parents of x are known, else one for each set of possible parents.
+    One set where the parents of x are known, else one for each set of possible parents. Raises ``InputError`` if no DAG
+    of the class has a path of arrows from x to y, or the arrows form a cycle.
 
-    Raises
-    ------
-    InputError
-        If no DAG of the class has a path of arrows from x to y, or the arrows form a cycle.
-
-    Examples
-    --------
     >>> chain = Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
     >>> adjustment_sets(chain, "b", "c", dict.fromkeys("abc", 2))
     [(), ('a',), None]
@@ -205,23 +199,11 @@ def open_back_door(
     sizes: Mapping[str, int],
     possible: Collection[Pair] = frozenset(),
 ) -> OpenBackDoor | None:
-    """Return which back-door paths from x to y ``given`` leaves open, or None where it leaves none.
+    """Return the back-door paths from x to y that ``given`` leaves open; None for none, or where arrows form a cycle.
 
-    Parameters
-    ----------
-    graph
-        A DAG or a CPDAG. One whose arrows form a cycle says nothing: None.
-    x, y
-        Treatment and outcome.
-    given
-        Nodes that are held fixed.
-    sizes
-        Levels of each node; of the columns that would help, those with few cells are named.
-    possible
-        Pairs that may be adjacent, although the graph has no edge there.
+    Of the columns that would help, those with few cells (``sizes``) are named. ``possible`` are pairs that may be
+    adjacent although the graph has no edge there.
 
-    Examples
-    --------
     >>> fork = Graph(["z", "x", "y"], directed=[("z", "x"), ("z", "y"), ("x", "y")])
     >>> open_back_door(fork, "x", "y", [], dict.fromkeys("xyz", 2))
     OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', '->', 'x'), ('z', '->', 'y')),))

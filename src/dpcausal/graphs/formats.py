@@ -287,16 +287,8 @@ def to_graphml(
 ) -> str:
     """Return GraphML text with its XML declaration.
 
-    Parameters
-    ----------
-    graph
-        The graph to write.
-    attributes
-        Further values (texts, numbers, booleans) by unordered pair; every arc of the pair gets them.
-    more
-        Further values of the whole graph, by name.
-    possible
-        Open pairs: arcs of kind ``open``, one each way.
+    ``attributes`` are further values of every arc of a pair, ``more`` those of the graph, and ``possible`` open pairs,
+    which are arcs of kind ``open``, one each way.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])

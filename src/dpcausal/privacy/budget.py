@@ -95,14 +95,9 @@ def charged_for(file: Path | None) -> Iterator[None]:
 
 
 def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: float) -> None:
-    """Refuse an epsilon that the ledger has not left, before any advice on how to spend it; nothing is charged.
+    """Raise ``BudgetError`` where a ledger has less than ``epsilon`` left; nothing is charged.
 
-    Raises
-    ------
-    BudgetError
-        If the ledger has less.
-    LedgerError
-        If the ledger can't be opened or has no such data set.
+    Raises ``LedgerError`` if the ledger can't be opened or has no such data set.
     """
     refuse_half_named(ledger, dataset)
     if ledger is None or dataset is None:
@@ -131,14 +126,9 @@ def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
 def refuse_hopeless(
     ahead: PowerForecast | None, ledger: str | Ledger | None = None, dataset: str | None = None
 ) -> None:
-    """Refuse what is forecast to show nothing, before anything is charged; of None nothing is known, and it passes.
+    """Raise ``UnderpoweredError``, with remedies, where a forecast shows nothing, before anything is charged.
 
-    Raises
-    ------
-    BudgetError
-        If the ledger has less left than this epsilon: no advice would help.
-    UnderpoweredError
-        With what would help.
+    Raises ``BudgetError`` instead where the ledger has less left than this epsilon. A forecast of None passes.
     """
     if ahead is None or ahead.epsilon is None or not ahead.hopeless:
         return

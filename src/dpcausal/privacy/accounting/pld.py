@@ -280,12 +280,8 @@ def _fixed_events(statement: PrivacyStatement) -> list[Event]:
     """Return the events of a statement as far as they were fixed beforehand.
 
     Of a single event that is everything. Of several the costs were fixed, but the grid of a later one may follow an
-    earlier answer (as in the ``moments`` method): of these the costs alone are kept.
-
-    Raises
-    ------
-    InputError
-        If the statement is not private, or its costs were chosen as answers came in.
+    earlier answer (as in the ``moments`` method): of these only the costs are used. Raises ``InputError`` if the
+    statement is not private, or its costs were chosen as answers came in.
     """
     if not statement.private:
         raise InputError("a release that is not private can't be composed: its statement says so")

@@ -41,13 +41,7 @@ class OtherBudget(NamedTuple):
 
 
 def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:
-    """Return the other ledgers in the folder of an SQLite ledger, each with its data sets.
-
-    Parameters
-    ----------
-    url : str
-        The address of a ledger.
-    """
+    """Return the other ledgers in the folder of an SQLite ledger, each with its data sets."""
     own = _file(url)
     return [] if own is None else [(path.name, _names(path)) for path in _others(own, [own.parent])]
 
@@ -55,18 +49,9 @@ def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:
 def other_budgets(
     ledger: str | Path, dataset: str, file: str = "", folder: Path | None = None
 ) -> list[OtherBudget]:
-    """Return budgets that the rows may have besides that of ``dataset``.
+    """Return budgets that the rows may have besides that of ``dataset`` in ``ledger`` (an address or a file).
 
-    Parameters
-    ----------
-    ledger : str or Path
-        The ledger that is charged: its address, or the file of an SQLite ledger.
-    dataset : str
-        The data set there.
-    file : str, default ""
-        The name of the file with the rows: entries that note it count, in this ledger and others.
-    folder : Path or None, default None
-        A second folder to look for ledgers in: that of the file.
+    Entries that note the ``file`` with the rows count, here and in ledgers of its ``folder``.
     """
     own = ledger if isinstance(ledger, Path) else _file(ledger)
     if own is None:
@@ -81,15 +66,7 @@ def other_budgets(
 
 
 def charged_beside(ledgers: Iterable[Path], file: str) -> list[OtherBudget]:
-    """Return the budgets that a file was charged to.
-
-    Parameters
-    ----------
-    ledgers : iterable of Path
-        The SQLite files to look in.
-    file : str
-        The name of the file with the rows, which is compared with what entries note.
-    """
+    """Return the budgets in these SQLite ledgers to which a file was charged, by its name."""
     return [OtherBudget(path.name, name, file) for path in ledgers for name in _charged_for(path, file)]
 
 
