@@ -160,25 +160,13 @@ def _words(columns: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer of one test.
+    """The answer of one test."""
 
-    Attributes
-    ----------
-    independent : bool
-        Whether independence was not rejected.
-    pvalue, statistic : float or None
-        None where only a decision was released.
-    dof : int or None
-        Degrees of freedom, where the test has them.
-    chosen : Chosen or None
-        What was chosen privately on the way; later charges then followed an earlier answer.
-    """
-
-    independent: bool
-    pvalue: float | None = None
+    independent: bool  # independence was not rejected
+    pvalue: float | None = None  # None where only a decision was released, like the statistic
     statistic: float | None = None
-    dof: int | None = None
-    chosen: Chosen | None = None
+    dof: int | None = None  # degrees of freedom, where the test has them
+    chosen: Chosen | None = None  # chosen privately on the way: later charges followed an earlier answer
 
     @classmethod
     def at(

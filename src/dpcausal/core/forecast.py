@@ -28,23 +28,13 @@ PowerCurve = Callable[[float], float]  # Cohen's w -> the chance that such a dep
 
 
 class Power(NamedTuple):
-    """How likely dependences are found.
+    """How likely dependences are found."""
 
-    Attributes
-    ----------
-    weak, medium, strong : float
-        The chance that one of Cohen's w = .1, .3 and .5 is found.
-    smallest : float or None
-        The w that is found 4 times in 5, to two digits; None where even a strong one is found less often.
-    asked : float or None
-        The chance that a dependence of the size asked about is found, where one was.
-    """
-
-    weak: float
-    medium: float
-    strong: float
-    smallest: float | None
-    asked: float | None = None
+    weak: float  # chance that a dependence of Cohen's w = .1 is found
+    medium: float  # of w = .3
+    strong: float  # of w = .5
+    smallest: float | None  # the w found 4 times in 5, to two digits; None above .5
+    asked: float | None = None  # the chance for a w that was asked about, where one was
 
     @classmethod
     def of(cls, curve: PowerCurve, asked: float | None = None) -> Power:

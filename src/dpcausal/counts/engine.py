@@ -67,30 +67,14 @@ class NoWorkers(EngineError):
 
 @dataclass(frozen=True)
 class EngineTable:
-    """A table on an engine, and how to reach it again.
+    """A table on an engine, and how to reach it again."""
 
-    Attributes
-    ----------
-    engine : str
-        The engine's name, for people.
-    label : str
-        What errors call the table; it holds no credentials.
-    dialect : Dialect
-        What expressions must know of the engine.
-    open : callable
-        Returns the table, on a new connection where the old one is lost.
-    remote : bool
-        Whether someone else may operate the engine.
-    size : callable
-        Returns how many bytes the table has on the engine, or None where it does not tell.
-    """
-
-    engine: str
-    label: str
-    dialect: Dialect
-    open: Callable[[], ir.Table]
-    remote: bool = True
-    size: Callable[[], int | None] = lambda: None
+    engine: str  # the engine's name, for people
+    label: str  # what errors call the table; it holds no credentials
+    dialect: Dialect  # what expressions must know of the engine
+    open: Callable[[], ir.Table]  # returns the table, on a new connection where the old one is lost
+    remote: bool = True  # whether someone else may operate the engine
+    size: Callable[[], int | None] = lambda: None  # bytes of the table, None where unknown
 
 
 class EngineCounts(LaidOutCounts):
