@@ -15,8 +15,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.data.columns import Numeric
-from dpcausal.data.missing_words import reads_as_missing
+from dpcausal.data.columns import Numeric, reads_as_missing
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level

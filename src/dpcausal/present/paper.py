@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal._version import __version__
 from dpcausal.core.statement import MissingAs, UncheckedDraft
-from dpcausal.data.missing_words import reads_as_missing
+from dpcausal.data.columns import reads_as_missing
 from dpcausal.discovery.search import SharedMissing
 from dpcausal.present.graph_words import (
     W_MEANS,
