@@ -70,9 +70,11 @@ from dpcausal.present.tables import (
     EdgeNotes,
     PairRow,
     edge_rows,
+    grade,
     open_sentence,
     pair_rows,
     pairs_words,
+    share_words,
 )
 
 STATEMENT, RELEASE = "privacy.json", "release.json"
@@ -240,6 +242,9 @@ def _evidence_columns(result: DiscoveryResult) -> list[str]:
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
 
+DOT_WIDTHS = {"sure": 2, "weaker": 1, "hint": 0.5}  # by ``grade``
+
+
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?", declared heads hollow."""
     found: dict[Pair, dict[str, Any]] = {}
@@ -251,10 +256,10 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
         if (part := row.found_again) is not None:
             marks |= {
                 "confidence": f"{part:.4g}",
-                "penwidth": f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}",
+                "penwidth": f"{DOT_WIDTHS[grade(part)]:g}",
             }
-            label.append(f"{part:.0%}")
-            words.append(f"edge found again in {part:.0%} of repeats")
+            label.append(share_words(part))
+            words.append(f"edge found again: {share_words(part)}")
         if EdgeFact.DIRECTION_DECLARED in row.facts:
             marks["arrowhead"] = "empty"
         if EdgeFact.CONTRADICTED in row.facts:
