@@ -124,6 +124,21 @@ def test_the_guess_is_the_best_against_a_mechanism_that_uses_all_it_may(epsilon:
     assert right <= said <= min(right + 0.0101, 1)  # rounded up
 
 
+def test_pages_for_people_have_the_numbers_of_the_sentence() -> None:
+    """The table for ethics boards, and what the README says of epsilon 1 and 3."""
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "explain" / "boards.md").read_text()
+    rows = re.findall(
+        r"^\| ([\d.]+) \| (?:all but once in )?([\d,]+)(?:%| times) \|", page, flags=re.MULTILINE
+    )
+    assert [epsilon for epsilon, _ in rows] == ["0.1", "0.5", "1", "2", "3", "10"]
+    for epsilon, number in rows:
+        assert f" {number}" in guess_words(float(epsilon), 0.0)
+    readme = (root / "README.md").read_text()
+    assert guess_words(1.0, 0.0) in readme
+    assert f"(at epsilon 3, {guess_words(3.0, 0.0).split()[4]})" in readme
+
+
 def test_a_seeded_release_promises_nothing(statement_of: Callable[..., PrivacyStatement]) -> None:
     seeded = replace(statement_of([PURE]), private=False, not_private=NotPrivate.SEEDED)
     for told in (" ".join(promise(seeded)), seeded.summary()):
