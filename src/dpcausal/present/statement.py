@@ -533,9 +533,12 @@ def privacy_line(statement: PrivacyStatement) -> str:
     if statement.epsilon is None or statement.delta is None:
         return not_private_line(statement)
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
+    unused = (
+        " (none was needed)" if any(isinstance(f, facts.DeltaNotNeeded) for f in statement.public) else ""
+    )
     change = UNIT_CHANGES.get(statement.unit.kind, CHANGES[statement.neighbours])
     return (
-        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}; {change} makes no result more "
+        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{unused}; {change} makes no result more "
         f"than {odds(statement.epsilon)} times as likely or unlikely{but}."
     )
 
