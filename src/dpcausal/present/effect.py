@@ -351,7 +351,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*map(_sentence, lines), *missing_lines(notes)]
+    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval")]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -459,7 +459,7 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
     """
     cost = [statement.summary(result.privacy)] if full else short_cost_lines(result.privacy)
     lines = [answer_words(result), *listed_effects(result, full=full), *assumes_lines(result)]
-    return "\n".join([*lines, rows_differ("interval"), *raw_lines(result), *cost])
+    return "\n".join([*lines, *raw_lines(result), *cost])
 
 
 def raw_lines(result: EffectResult) -> list[str]:
