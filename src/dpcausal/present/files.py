@@ -61,7 +61,7 @@ from dpcausal.discovery.result import (
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
 from dpcausal.present.figures import figure_svg, rebuilt
-from dpcausal.present.graph_words import missing_words
+from dpcausal.present.graph_words import absent_means
 from dpcausal.present.notes import note_words
 from dpcausal.present.statement import RELATIONS, caveat_lines
 from dpcausal.present.tables import (
@@ -92,7 +92,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "direction": direction_list(result.direction),
-        "missing_edges": missing_words(result),
+        "missing_edges": absent_means(result),
         "declared": declared(result.known),
         "method": result.method,
         "why": result.why,

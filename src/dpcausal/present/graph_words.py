@@ -63,10 +63,6 @@ CONTRADICTED_MEANS = "Direction contradicted: test results point both ways, so n
 NOTHING_HELD_SENTENCE = "Where nothing was held fixed, a third column may explain the link."
 NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
-AT_BEST = (
-    "At best: levels, or the groups to which they were merged, are equally common; of merged levels, what their groups "
-    "keep of a link counts, on average."
-)
 
 
 def fits_words(result: DiscoveryResult) -> str:
@@ -291,12 +287,6 @@ def absent_means(result: DiscoveryResult) -> str:
     return f"Absent: no link was shown {limit_of(result)}, which does not show that there is none; {missed}."
 
 
-def missing_words(result: DiscoveryResult) -> str:
-    """Return what an absent pair means, and what the best case is that it speaks of."""
-    best = f" {AT_BEST}" if result.reach is not None and result.reach.pair is not None else ""
-    return f"{absent_means(result)}{best}" if result.not_shown else ""
-
-
 def absent_line(result: DiscoveryResult) -> str:
     """Return the first absent pairs, and which link would have been found; empty where none is absent."""
     target = result.target
@@ -359,26 +349,6 @@ less often'
     elif reach.pair_largest > NOTABLE * reach.pair:
         strong += f"; {reach.pair_largest:.2g} for columns with many levels"
     return f"a link of w = {reach.pair:.2g} ({strong}) is found in {cases} at best, a weaker one less often"
-
-
-def reach_words(reach: Reach | None) -> str:
-    """Return what a budget could show by plan, also with a column held fixed; empty where there is no plan."""
-    if reach is None:
-        return ""
-    usual, large, given, large_given = (
-        "nothing, however strong" if w is None else f"w = {w:.2g}"
-        for w in (reach.pair, reach.pair_largest, reach.triple, reach.triple_largest)
-    )
-    parts = [f"{usual} between two columns with a middling number of levels"]
-    parts += [f"{large} between those with most levels"] if large != usual else []
-    if (given, large_given) != (usual, large):
-        most = f" ({large_given})" if large_given != given else ""
-        parts.append(f"{given} with one more column held fixed{most}")
-    return (
-        f"What this budget could show, by plan: {', '.join(parts)} is found in {reach.power:.0%} of cases. The plan is "
-        "made from public numbers, as if levels were equally common: weaker dependences are missed more often, and "
-        f"stronger ones, too, where a level is rare. {W_MEANS}."
-    )
 
 
 def tiers_words(result: DiscoveryResult) -> str:
@@ -572,8 +542,7 @@ def full_text(result: DiscoveryResult) -> str:
         "": [headline(result), helps_words(result)],
         "Edges": [*edge_lines(result), free_words(result)],
         "Open pairs": [open_line(result, every=True), why_open_words(result)] if result.open else [],
-        "Absent pairs": [missing_words(result), absent_words(result), joined_words(result)],
-        "What could be shown": [reach_words(result.reach)],
+        "Absent pairs": [absent_means(result), absent_words(result), joined_words(result)],
         "Background knowledge": [
             tiers_words(result),
             f"{by_you} Directions that follow from it were not found in the data." if by_you else "",

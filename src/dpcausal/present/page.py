@@ -39,9 +39,7 @@ from dpcausal.present.graph_words import (
     joined_words,
     merged_groups,
     merged_line,
-    missing_words,
     open_line,
-    reach_words,
     tiers_words,
     undecided_words,
     why_open_words,
@@ -52,7 +50,6 @@ from dpcausal.present.statement import (
     HEADINGS,
     board_lines,
     chart,
-    chart_words,
     counted,
     event_rows,
     fact_words,
@@ -70,6 +67,7 @@ from dpcausal.present.tables import (
     PairRow,
     edge_rows,
     given_words,
+    open_reason,
     pair_rows,
     pairs_words,
     sign,
@@ -82,8 +80,8 @@ if TYPE_CHECKING:
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """Return what the budget could show, what could not be tested about edges and why, and the method's notes."""
-    about = [reach_words(result.reach), _asked_up_to(result)]
+    """Return what could not be tested about edges and why, and the method's notes."""
+    about = [_asked_up_to(result)]
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
     notes = [note for note in result.notes if not isinstance(note, MergedLevels)]
@@ -258,6 +256,13 @@ class TableOfPairs:
         if name == "p":
             return "" if one.pvalue is None else pvalue_words(one.pvalue).removeprefix("= ")
         return "" if one.log10_bayes is None else factor_words(one.log10_bayes)
+
+    def remark(self, row: PairRow) -> str:
+        """Return what must be known of a pair without an edge; why it is open where most have another reason."""
+        reasons = [open_reason(one.why_open) for one in self.rows if one.why_open is not None]
+        usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
+        why = "" if row.why_open is None else open_reason(row.why_open)
+        return row.merged if row.marks or why == usual != "" else row.note
 
     @staticmethod
     def held(row: PairRow) -> str:
@@ -463,7 +468,6 @@ def render(
         open_questions=open_questions(result),
         questions=questions(result),
         chart=chart(found),
-        chart_words=chart_words(found),
         events=charged,
         citation=citation(result),
         python_call=python_call(result, origin),
@@ -507,7 +511,7 @@ def notebook_html(result: DiscoveryResult) -> str:
         f"{open_line(result)} result.plot(open=True) draws them." if result.open else "",
         *(line for kind, line in banners(result) if kind == "conflicts"),  # others are in the statement
         helps_words(result),
-        missing_words(result),
+        absent_means(result),
         tiers_words(result),
         free_words(result),
         merged_line(result, brief=True),

@@ -647,21 +647,6 @@ def _cost(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
-def chart_words(found: Sequence[Step]) -> str:
-    """Return one line below the chart; empty where it needs none."""
-    parts = []
-    if found and found[0].unit == "rho":
-        parts.append(
-            "shares are those of rho, the unit in which these steps add up (zCDP); the table of steps below has it"
-        )
-    elif found and found[0].unit != "events":
-        parts.append("the bars show shares of the total")
-    if any(step.times > 1 for step in found):
-        parts.append("a bar sums the steps of one kind")
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
 def shortened(label: str, most: int = 60) -> str:
     """Return ``label``, or its beginning where it is longer than ``most``."""
     return label if len(label) <= most else label[: most - 1] + "…"

@@ -38,6 +38,7 @@ from dpcausal.present.graph_words import (
     NOTHING_HELD_SENTENCE,
     PAIRS_SHOWN,
     PUBLISHED,
+    absent_means,
     again_line,
     aligned,
     arrows_mean,
@@ -45,7 +46,6 @@ from dpcausal.present.graph_words import (
     joined_words,
     legend,
     merged_line,
-    missing_words,
     open_line,
     tiers_words,
     why_open_words,
@@ -246,20 +246,20 @@ def test_a_pair_has_one_of_three_states(result: DiscoveryResult) -> None:
 
 
 def test_a_missing_edge_is_no_independence(result: DiscoveryResult) -> None:
-    assert missing_words(result) in result.summary(full=True)
-    assert "does not show that there is none" in missing_words(result)
-    assert "single test" not in missing_words(
+    assert absent_means(result) in result.summary(full=True)
+    assert "does not show that there is none" in absent_means(result)
+    assert "single test" not in absent_means(
         result
     )  # it finds no more than the graph where its noise is larger
     full = replace(
         result, graph=dc.Graph(NAMES, undirected=[("a", "b"), ("b", "long_name"), ("a", "long_name")])
     )
-    assert missing_words(full) == ""
-    assert missing_words(replace(result, open=frozenset([frozenset(("a", "long_name"))]))) == ""
+    assert absent_means(full) == ""
+    assert absent_means(replace(result, open=frozenset([frozenset(("a", "long_name"))]))) == ""
     forbidden = Knowledge.of(NAMES, forbidden=[{"a", "long_name"}])
-    assert missing_words(replace(result, known=forbidden)) == ""  # the other two are there
+    assert absent_means(replace(result, known=forbidden)) == ""  # the other two are there
     exact = dc.discover(dc.networks.load("cancer").sample(500, seed=1), epsilon=None, method="pc")
-    assert "with this many rows" in missing_words(exact)
+    assert "with this many rows" in absent_means(exact)
     assert "ci_test" not in exact.summary(full=True)
 
 
