@@ -43,7 +43,6 @@ from dpcausal.present.tables import (
     mark_kinds,
     merged_unordered,
     open_reason,
-    repeats_words,
     share_words,
 )
 from dpcausal.stats.contrasts import POWER
@@ -249,25 +248,14 @@ def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
     return f"Open: {named}; an edge may be there or not."
 
 
-def again_line(result: DiscoveryResult) -> str:
-    """Return what the percentages are, and from where on one counts; empty where there is none."""
-    if not result.found_confidence:
-        return ""
-    return (
-        f"Found again, whichever way it points, by {repeats_words(result.repeats)} on other samples and noise. "
-        f"{SURE:.0%} or more: so it was in runs on real data. Perhaps: in {HINT:.0%} to {SURE:.0%} of the repeats, but "
-        "on real data in 2 to 8 of 10 runs. Less than half: a weak hint, not a finding."
-    )
-
-
 def all_sure(result: DiscoveryResult) -> bool:
     """Return whether every edge is found again in nearly all repeats, so that one line can say it of all."""
     known = result.found_confidence
     return bool(known) and known.keys() == result.graph.skeleton and min(known.values()) >= SURE
 
 
-def again_brief(result: DiscoveryResult) -> str:
-    """Return what the words in the column say, or that every edge is found again."""
+def again_line(result: DiscoveryResult) -> str:
+    """Return what the words beside edges say, or that every edge is found again; empty where that is not known."""
     said = {share_words(part) for part in result.found_confidence.values()}
     perhaps, hint = share_words(HINT), share_words(0.0)
     parts = (
@@ -506,7 +494,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         helps_words(result),
         *edge_table(result, EDGE_HEADS),
         *(f"  ({words})" for words in alone),
-        again_brief(result),
+        again_line(result),
         NOTHING_HELD_SENTENCE if result.nothing_held else "",
         CONTRADICTED_MEANS if torn else "",
         tiers_words(result),

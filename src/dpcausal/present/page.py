@@ -22,7 +22,6 @@ from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDraft
 from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
-from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.pag import PAG
 from dpcausal.present.effect import edge_effect_lines, edge_effects_mean
 from dpcausal.present.figures import BOXES, Picture, data_name, figure_svg, key_ends, style_rules, svg
@@ -50,14 +49,12 @@ from dpcausal.present.statement import (
     HEADINGS,
     board_lines,
     chart,
-    counted,
     event_rows,
     fact_words,
     promise,
     pvalue_words,
     rows_differ,
     steps,
-    steps_words,
 )
 from dpcausal.present.tables import (
     NONE_TO_HOLD,
@@ -146,19 +143,6 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     ]
 
 
-def questions(result: DiscoveryResult) -> str:
-    """Return how many tests were made, by size of the conditioning set, and how many noisy steps answered them."""
-    if not result.asked:
-        return ""
-    many_steps = len(result.privacy.events)
-    paid = f", answered by {steps_words(many_steps)}" if many_steps else ""
-    parts = [
-        f"{count:,} with {counted(order, 'column') if order else 'nothing'} held fixed"
-        for order, count in sorted(result.asked.items())
-    ]
-    return f"Tests made: {sum(result.asked.values()):,}{paid} ({', '.join(parts)})."
-
-
 def citation(result: DiscoveryResult) -> str:
     """Return a BibTeX entry for the software, with what a methods section must say."""
     statement = result.privacy
@@ -202,26 +186,21 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
 
 def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
     """Return every edge for the table below the drawing."""
-    return [
-        {
+    found = []
+    for row in edge_rows(result):
+        effect = edge_effect_lines(result.edge_effect(row.a, row.b))
+        about = {
             "from": row.a,
             "to": row.b,
             "sign": sign(row.marks),
             "points": row.points,
             "again": row.again,
-            "remark": marks.remark(row.a, row.b, row.arrow),
-            "evidence": [
-                *evidence(result, row),
-                *edge_effect_lines(result.edge_effect(row.a, row.b)),
-            ],
         }
-        for row in edge_rows(result)
-    ]
-
-
-def found_effects(result: DiscoveryResult) -> list[bool]:
-    """Return whether each edge has an effect with it."""
-    return [isinstance(result.edge_effect(row.a, row.b), EffectResult) for row in edge_rows(result)]
+        remark = marks.remark(row.a, row.b, row.arrow)
+        found.append(
+            {**about, "remark": remark, "effect": effect, "evidence": [*evidence(result, row), *effect]}
+        )
+    return found
 
 
 def factor_words(log10: float) -> str:
@@ -462,11 +441,10 @@ def render(
         has_chances=any(row.points for row in edge_rows(result)),
         has_confidence=bool(marks.confidence),
         again=again_line(result),
-        effects_mean=edge_effects_mean() if any(found_effects(result)) else "",
+        effects_mean=edge_effects_mean(),
         promise=promise(result.privacy),
         board=board_lines(result.privacy),
         open_questions=open_questions(result),
-        questions=questions(result),
         chart=chart(found),
         events=charged,
         citation=citation(result),

@@ -288,8 +288,7 @@ def test_the_legend_claims_no_more_than_the_method_does(result: DiscoveryResult)
 def test_repeats_are_counted_and_a_weak_edge_called_a_hint(result: DiscoveryResult) -> None:
     sure = replace(result, confidence={AB: 1.0, BL: 0.45}, repeats=20)
     assert again_line(sure) in sure.summary(full=True)
-    assert "20 repeats" in again_line(sure)
-    assert "50%" in again_line(sure)
+    assert again_line(sure).startswith("Less than half: ")
     assert sure.to_dict()["confidence_repeats"] == 20
     found = dc.discover(
         dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0, method="measured", confidence=3
