@@ -36,7 +36,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 
 def test_create_show_log_verify(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = call(
-        capsys, "create", "--ledger", url, "--dataset", "d", "--epsilon", "10", "--delta", "1e-5"
+        capsys, "create", "--ledger", url, "--dataset", "d", "--epsilon", "3", "--delta", "1e-5"
     )
     assert (code, err) == (0, "")
     head = re.search(r"head ([0-9a-f]{64})", out)
@@ -44,7 +44,7 @@ def test_create_show_log_verify(url: str, capsys: pytest.CaptureFixture[str]) ->
     Ledger.open(url).charge("d", "r1", 2.5)
     code, out, _ = call(capsys, "show", "--ledger", url)
     assert code == 0
-    assert re.search(r"d +10 +2\.5 +7\.5 +1e-05 +0 +1e-05 +1", out)
+    assert re.search(r"d +3 +2\.5 +0\.5 +1e-05 +0 +1e-05 +1", out)
     code, out, _ = call(capsys, "log", "--ledger", url, "--dataset", "d")
     assert code == 0
     assert "create" in out

@@ -24,7 +24,7 @@ from dpcausal.citests.result import (
     MissingCountsAs,
     MissingRule,
 )
-from dpcausal.core.arguments import checked_name, column_names
+from dpcausal.core.arguments import checked_name, column_names, stated_pvalue
 from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
@@ -173,7 +173,7 @@ class Outcome:
         cls, level: float, pvalue: float, statistic: float | None = None, dof: int | None = None
     ) -> Outcome:
         """Return the answer of a p-value: independent unless it is at most ``level``."""
-        return cls(bool(pvalue > level), float(pvalue), statistic, dof)
+        return cls(bool(pvalue > level), stated_pvalue(pvalue), statistic, dof)
 
 
 class Charger(Protocol):

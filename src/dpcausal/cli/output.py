@@ -1,7 +1,7 @@
 """What commands print: answers, tables whatever the width, and warnings.
 
 Where the numbers and a little of each text do not fit side by side, every row becomes a few lines of its own: no number
-is ever cut. A budget that promises little, or an unchecked schema, is reported once: in the answer, or on standard
+is ever cut. A weak promise, or an unchecked schema, is reported once: in the answer, or on standard
 error.
 """
 
@@ -124,7 +124,7 @@ LARGE_DELTA = 1e-4  # what suits at most 10,000 rows
 
 
 class WeakPromise(UserWarning):
-    """The budget is so large that little is promised."""
+    """The budget is so large that the promise is weak."""
 
 
 def warn_weak(

@@ -205,3 +205,11 @@ def refuse_charge_without_epsilon(delta: float, ledger: object) -> None:
                 "epsilon=None means no privacy: it goes with no delta and no ledger",
             )
         )
+
+
+SMALLEST_PVALUE = 1e-300  # a smaller one is stated as this: no p-value is 0
+
+
+def stated_pvalue(pvalue: float) -> float:
+    """Return a p-value as it is stated: one that rounding made 0, or nearly, becomes the smallest that is shown."""
+    return max(float(pvalue), SMALLEST_PVALUE)

@@ -61,7 +61,7 @@ from dpcausal.discovery.result import (
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
 from dpcausal.present.figures import figure_svg, rebuilt
-from dpcausal.present.graph_words import missing_words
+from dpcausal.present.graph_words import absent_means
 from dpcausal.present.notes import note_words
 from dpcausal.present.statement import RELATIONS, caveat_lines
 from dpcausal.present.tables import (
@@ -70,9 +70,11 @@ from dpcausal.present.tables import (
     EdgeNotes,
     PairRow,
     edge_rows,
+    grade,
     open_sentence,
     pair_rows,
     pairs_words,
+    share_words,
 )
 
 STATEMENT, RELEASE = "privacy.json", "release.json"
@@ -90,7 +92,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "direction": direction_list(result.direction),
-        "missing_edges": missing_words(result),
+        "missing_edges": absent_means(result),
         "declared": declared(result.known),
         "method": result.method,
         "why": result.why,
@@ -240,6 +242,9 @@ def _evidence_columns(result: DiscoveryResult) -> list[str]:
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
 
+DOT_WIDTHS = {"sure": 2, "weaker": 1, "hint": 0.5}  # by ``grade``
+
+
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?", declared heads hollow."""
     found: dict[Pair, dict[str, Any]] = {}
@@ -251,10 +256,10 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
         if (part := row.found_again) is not None:
             marks |= {
                 "confidence": f"{part:.4g}",
-                "penwidth": f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}",
+                "penwidth": f"{DOT_WIDTHS[grade(part)]:g}",
             }
-            label.append(f"{part:.0%}")
-            words.append(f"edge found again in {part:.0%} of repeats")
+            label.append(share_words(part))
+            words.append(f"edge found again: {share_words(part)}")
         if EdgeFact.DIRECTION_DECLARED in row.facts:
             marks["arrowhead"] = "empty"
         if EdgeFact.CONTRADICTED in row.facts:

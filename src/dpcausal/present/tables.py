@@ -35,9 +35,11 @@ MARKS = {  # of an edge of a PAG: its sign, and what it means
     "-o": ("—∘", "perhaps rows were selected by their values"),
 }
 SELECTED = ("-", "-o")  # marks that a search never makes: rows are assumed not to be selected
-SURE, HINT = 0.8, WEAK_HINT  # found again: from SURE on drawn heavily, below HINT a hint only
-SUREST = 0.95  # where the last of the ranges begins
-HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
+SURE, HINT = (
+    0.95,
+    WEAK_HINT,
+)  # of the repeats: between them per cents did not hold on real data, so none is said
+HINTS_MEAN = "found again in less than half of the repeats"
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 NOTHING_HELD_MEANS = "only shown with nothing held fixed; a third column may explain it"
 NONE_TO_HOLD = "no other column seemed linked to both, so nothing was held fixed"
@@ -133,16 +135,12 @@ def known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
 
 
 def share_words(part: float) -> str:
-    """Return how often an edge is found again, as a range: one figure promises more than the repeats can keep.
+    """Return how often an edge is found again, as far as repeats can tell (``docs/found_again.md``).
 
-    >>> share_words(1.0), share_words(0.8), share_words(0.5), share_words(0.35)
-    ('95% or more', '80% to 95%', '50% to 80%', 'less than 50%')
+    >>> share_words(1.0), share_words(0.8), share_words(0.35)
+    ('95% or more', 'perhaps', 'less than half')
     """
-    if part >= SUREST:
-        return f"{SUREST:.0%} or more"
-    if part >= SURE:
-        return f"{SURE:.0%} to {SUREST:.0%}"
-    return f"{HINT:.0%} to {SURE:.0%}" if part >= HINT else f"less than {HINT:.0%}"
+    return f"{SURE:.0%} or more" if part >= SURE else "perhaps" if part >= HINT else "less than half"
 
 
 def repeats_words(repeats: int | None) -> str:
@@ -153,7 +151,7 @@ def repeats_words(repeats: int | None) -> str:
 def grade(part: float) -> str:
     """Return how an edge that is found again this often is drawn.
 
-    >>> grade(0.8), grade(0.5), grade(0.35)
+    >>> grade(0.95), grade(0.5), grade(0.35)
     ('sure', 'weaker', 'hint')
     """
     return "sure" if part >= SURE else "weaker" if part >= HINT else "hint"
@@ -271,7 +269,7 @@ class EdgeNotes:
         """Return one edge with its remark and how often it is found again, for hovering and screen readers.
 
         >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", True)
-        'a → b: direction decided; edge found again in 95% or more of repeats'
+        'a → b: direction decided; edge found again: 95% or more'
         """
         pair = frozenset((a, b))
         arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
@@ -279,7 +277,7 @@ class EdgeNotes:
         if pair not in self.confidence:
             return text
         often = share_words(self.confidence[pair])
-        return f"{text}; edge found again in {often} of {repeats_words(self.repeats)}"
+        return f"{text}; edge found again: {often}"
 
 
 def open_sentence(a: str, b: str) -> str:

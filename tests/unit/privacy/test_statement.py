@@ -216,11 +216,11 @@ def test_print_gives_the_words_and_repr_stays() -> None:
 
 
 def test_weak_promises_are_named() -> None:
-    """Above epsilon 10, and from delta 1/n on where n is public."""
-    assert weak_limits(10.0, 1e-4, 8000) == ()
+    """Above epsilon 3, and from delta 1/n on where n is public."""
+    assert weak_limits(3.0, 1e-4, 8000) == ()
     assert weak_limits(None, None, 8000) == ()
-    assert weak_limits(10.1, 1 / 8000, 8000) == (
-        WeakEpsilon(10.1),
+    assert weak_limits(3.1, 1 / 8000, 8000) == (
+        WeakEpsilon(3.1),
         WeakDelta(delta=1 / 8000, rows=8000),
     )
     assert weak_limits(1.0, 0.1) == ()  # the number of rows is protected
