@@ -12,6 +12,7 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.result_of_search import (
     _conflict_note,
+    _marked_by_chance,
     _orient_by_chance,
     _orient_cpdag,
     _resting_on_hints,
@@ -20,6 +21,7 @@ from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, S
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent
+from dpcausal.graphs.pag import PAG
 from dpcausal.present.files import file_texts
 from dpcausal.present.notes import note_words
 from dpcausal.present.tables import EdgeNotes
@@ -137,6 +139,36 @@ def test_a_declared_direction_needs_no_chance() -> None:
         complete_skeleton(columns, known), (), direction={("a", "b"): 0.0, ("b", "a"): 0.5}
     )
     assert _orient_by_chance(outcome, known, frozenset(), 0.8) == Graph(columns, [("b", "a")])
+
+
+def marked(level: float, **heads: tuple[float, float]) -> PAG:
+    """The graph of edges named by their columns, with the chances of a head at the first and at the second."""
+    columns = tuple(sorted({name for pair in heads for name in pair}))
+    chances = {}
+    for (a, b), (at_a, at_b) in heads.items():
+        chances[b, a], chances[a, b] = at_a, at_b
+    none = Skeleton(columns, {name: set() for name in columns})
+    return _marked_by_chance(SearchOutcome(none, (), latent=True, marks=chances), frozenset(), level)
+
+
+def test_marks_are_those_that_are_likely_enough() -> None:
+    found = marked(0.8, ab=(0.1, 0.95), bc=(0.79, 0.99), cd=(0.5, 0.81), de=(0.79, 0.79))
+    assert found == PAG(
+        list("abcde"), [("a", "->", "b"), ("b", "o->", "c"), ("c", "o->", "d"), ("d", "o-o", "e")]
+    )
+
+
+def test_two_heads_need_a_chance_of_their_own() -> None:
+    """An edge has a head at one end at least, so that both have what is left: .85 + .9 - 1."""
+    assert marked(0.8, ab=(0.85, 0.9)) == PAG(["a", "b"], [("a", "o->", "b")])
+    assert marked(0.8, ab=(0.89, 0.9)) == PAG(["a", "b"], [("a", "o->", "b")])
+    assert marked(0.75, ab=(0.85, 0.9)) == PAG(["a", "b"], [("a", "<->", "b")])
+    assert marked(0.8, ab=(0.9, 0.91)) == PAG(["a", "b"], [("a", "<->", "b")])
+
+
+def test_of_a_cycle_of_likely_arrows_the_least_likely_has_no_tail() -> None:
+    around = {"ab": (0.1, 1.0), "bc": (0.1, 1.0), "cd": (0.1, 1.0), "de": (0.15, 1.0), "ea": (0.1, 1.0)}
+    assert marked(0.8, **around).partly_directed == {("d", "e")}
 
 
 def test_no_direction_that_rests_on_a_weak_hint_is_shown() -> None:

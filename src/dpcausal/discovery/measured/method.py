@@ -6,9 +6,9 @@
 4. **Search.** A forward search (``forward.py``) on columns and pairs. Where noise is small, PC then asks about what it
    found on larger tables (``larger.py``). On one joint table whole graphs are scored (``whole_graphs.py``). Edges that
    the bins of a number explain are open (``bins.py``).
-5. **Report.** Found, absent and open pairs; the chance of each direction
-   (``discovery/directions.py``; where causes may be hidden, colliders by the evidence of all separating sets); and how
-   often an edge is found again on another sample with other noise, drawn by what is known after the run.
+5. **Report.** Found, absent and open pairs; the chance of each direction, or where causes may be hidden of each mark
+   (``discovery/directions.py``); and how often an edge is found again on another sample with other noise, drawn by what
+   is known after the run.
 
 **Guarantee** (epsilon, delta)-DP in total (``measure.proof.md``): mechanisms are charged before noise is drawn, and
 what is measured, merged and asked follows from public and released values only. **Cost** O(cells) a question.
@@ -27,12 +27,16 @@ from typing import Annotated
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.counts.rows import count_jobs
-from dpcausal.discovery.directions import allowed_arrows, directions_by_graphs, directions_by_pairs
+from dpcausal.discovery.directions import (
+    allowed_arrows,
+    directions_by_graphs,
+    directions_by_pairs,
+    marks_by_pairs,
+)
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
 from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
@@ -130,11 +134,19 @@ def search_measured(
         notes.append(ScoredGraphs(edges=len(whole.chosen)))
     if larger is not None and larger.silent:
         notes.append(unanswered(larger.silent))
-    arrows, direction = None, None
+    marks, direction, misfit = None, None, measured.plan.settings.misfit
     if latent:
-        arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=True)
+        marks = marks_by_pairs(
+            task,
+            contrasts,
+            skeleton.edges,
+            skeleton.separating,
+            cost=rules.acceptance_threshold,
+            absent=rules.absent,
+            misfit=misfit,
+        )
     else:
-        direction = directions_of(task, forward, skeleton, whole, measured.plan.settings.misfit)
+        direction = directions_of(task, forward, skeleton, whole, misfit)
     repeats, again = 0, None
     if asked != 0:
         repeats, again = confidence_of(task, measured, forward, skeleton.edges, graphs, whole, chosen, asked)
@@ -146,8 +158,8 @@ def search_measured(
         released=measured.released,
         notes=tuple(notes),
         adaptive=not measured.plan.joint,
-        not_colliders=arrows,
         direction=direction,
+        marks=marks,
         detectable=detectable_of(forward, larger, skeleton),
         confidence=again,
         repeats=repeats or None,
@@ -283,21 +295,6 @@ def directions_of(
             misfit,
         )
     return {(columns[a], columns[b]): chance for (a, b), chance in found.items()}
-
-
-def _answers(forward: Forward, larger: LargerTables | None) -> tuple[Independent, EvidenceAgainst]:
-    """Return whether, and how strongly, what was released speaks for a dependence given a set."""
-    if larger is not None:
-        return larger.independent, larger.evidence_against
-
-    def independent(x: int, y: int, given: Given) -> bool | None:
-        evidence = forward.evidence(min(x, y), max(x, y), given)
-        return None if evidence is None else evidence <= forward.rules.acceptance_threshold
-
-    def evidence_against(x: int, y: int, given: Given) -> float:
-        return forward.evidence(min(x, y), max(x, y), given) or 0.0
-
-    return independent, evidence_against
 
 
 def evidence_of(forward: Forward, larger: LargerTables | None, found: Skeleton) -> dict[Pair, Evidence]:
