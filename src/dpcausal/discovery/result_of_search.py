@@ -21,7 +21,6 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
 from dpcausal.discovery.result import (
-    HINT,
     DiscoveryResult,
     PairFindings,
     Reusable,
@@ -95,7 +94,6 @@ def result_of_search(
             confidence=_confidence_of_edges(found.confidence, graph),
             repeats=found.repeats,
             conflicts=conflicts,
-            on_hints=_resting_on_hints(found, asking, undecided, graph, settle=settle),
         ),
         search=SearchRecord(
             asked=dict(skeleton.asked),
@@ -222,39 +220,6 @@ def _orient_pag(
         heads=known.arrows,
         possible=undecided | (known.forbidden - frozenset(middles)),
     )
-
-
-def _resting_on_hints(
-    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], graph: Graph, *, settle: bool
-) -> frozenset[Pair]:
-    """Return edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
-
-    Hints then count as possibly adjacent, so that what remains is decided whether they are edges or not. Hints
-    themselves, and arrows that were declared, are not among them.
-    """
-    hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.required
-    by_chance = found.direction is not None or found.marks is not None
-    if by_chance or not hints & graph.skeleton:  # a chance counts them already
-        return frozenset()
-    firm, _ = _orient(found, known, undecided | hints, 1.0, settle=settle)
-    decided = {frozenset((a, b)): (a, marks, b) for a, marks, b in firm.marked_edges()}
-    fixed = frozenset() if found.latent else frozenset(map(frozenset, known.required_arrows(graph.skeleton)))
-    return frozenset(
-        pair
-        for a, marks, b in graph.marked_edges()
-        if (pair := frozenset((a, b))) in decided.keys() - fixed
-        and (a, marks, b) != decided[pair]
-        and 0 < _decided_ends(marks) >= _decided_ends(decided[pair][1])
-    )
-
-
-def _decided_ends(marks: str) -> int:
-    """Return how many ends of an edge are decided.
-
-    >>> [_decided_ends(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
-    [0, 2, 1, 0, 2]
-    """
-    return 0 if marks == "-" else 2 - marks.count("o")
 
 
 def _confidence_of_edges(

@@ -15,7 +15,6 @@ from dpcausal.discovery.result_of_search import (
     _marked_by_chance,
     _orient_by_chance,
     _orient_cpdag,
-    _resting_on_hints,
 )
 from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, complete_skeleton
 from dpcausal.graphs import Graph, extend
@@ -169,37 +168,6 @@ def test_two_heads_need_a_chance_of_their_own() -> None:
 def test_of_a_cycle_of_likely_arrows_the_least_likely_has_no_tail() -> None:
     around = {"ab": (0.1, 1.0), "bc": (0.1, 1.0), "cd": (0.1, 1.0), "de": (0.15, 1.0), "ea": (0.1, 1.0)}
     assert marked(0.8, **around).partly_directed == {("d", "e")}
-
-
-def test_no_direction_that_rests_on_a_weak_hint_is_shown() -> None:
-    """quit - diabetes is found again in 27% of repeats, and pressure -> diabetes is decided by it alone."""
-    columns = ("quit", "pressure", "diabetes", "age", "sex")
-    near = {
-        "quit": {"diabetes"},
-        "pressure": {"diabetes", "age", "sex"},
-        "diabetes": {"quit", "pressure"},
-        "age": {"pressure"},
-        "sex": {"pressure"},
-    }
-    skeleton = Skeleton(columns, near)
-    absent = [("quit", "pressure"), ("quit", "age"), ("quit", "sex"), ("age", "sex")]
-    skeleton.separating = {frozenset(pair): () for pair in absent}
-    hint, firm = frozenset(("quit", "diabetes")), frozenset(("pressure", "diabetes"))
-    sure = {frozenset((a, b)): 0.9 for a, others in near.items() for b in others} | {hint: 0.27}
-    found = SearchOutcome(skeleton, (), confidence=sure)
-    graph, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
-    assert ("pressure", "diabetes") in graph.directed
-    assert ("age", "pressure") in graph.directed
-    # the other edges of pressure are decided without the hint, and so is what follows from them
-    assert _resting_on_hints(found, Knowledge(), frozenset(), graph, settle=True) == frozenset()
-    skeleton.separating[frozenset(("age", "sex"))] = ("pressure",)
-    graph, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
-    assert ("pressure", "diabetes") in graph.directed
-    assert _resting_on_hints(found, Knowledge(), frozenset(), graph, settle=True) == {firm}
-    declared = Knowledge.of(columns, required=[("pressure", "diabetes")])
-    assert _resting_on_hints(found, declared, frozenset(), graph, settle=True) == frozenset()
-    enough = SearchOutcome(skeleton, (), confidence=sure | {hint: 0.5})
-    assert _resting_on_hints(enough, Knowledge(), frozenset(), graph, settle=True) == frozenset()
 
 
 def test_a_direction_on_hints_is_named_in_words_and_files(tmp_path: Path) -> None:
