@@ -234,13 +234,14 @@ def summary(kept: Kept) -> None:
             f"| {title} | rows | epsilon | graphs | edges | <-> right | heads said | right | tails said | right |"
         )
         print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-        total: list[Run] = []
+        lines: dict[tuple[Any, ...], list[Run]] = collections.defaultdict(list)
         for (part, setting), runs in kept.items():
             if part == "hidden":
-                some = [run[kind] for run in runs.values()]
-                total += some
-                print(hidden_line(" | ".join(map(str, setting)), some))
-        print(hidden_line("all | | ", total))
+                law, rows, epsilon = setting
+                for name in (setting, (law, "all", "all"), ("all", rows, epsilon), ("all", "all", "all")):
+                    lines[name] += [run[kind] for run in runs.values()]
+        for name in sorted(lines, key=lambda one: one.count("all")):
+            print(hidden_line(" | ".join(map(str, name)), lines[name]))
         print()
 
 
