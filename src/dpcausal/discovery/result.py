@@ -682,7 +682,7 @@ class DiscoveryResult(OtherNames):
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "on_hints": sorted_pairs(self.on_hints),
             "direction": direction_list(self.direction),
-            "marks": mark_list(self.marks),
+            "mark_chances": mark_list(self.marks),
             "detectable": [
                 {"pair": sorted(pair), "w": w if math.isfinite(w) else None}
                 for pair, w in sorted(self.detectable.items(), key=lambda item: sorted(item[0]))

@@ -12,7 +12,7 @@
 - ``hints``: weak hints, found again in less than half of the repeats; ``directed`` and ``undirected`` have them;
 - ``found``: ``directed`` and ``undirected`` without the hints, as the files for other programs have them;
 - ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
-- ``direction``: the chance of each direction; ``marks``, where causes may be hidden: the chance of a head at ``to``,
+- ``direction``: the chance of each direction; ``mark_chances``, where causes may be hidden: that of a head at ``to``,
   that it is no cause of ``from``;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
@@ -93,7 +93,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "direction": direction_list(result.direction),
-        "marks": mark_list(result.marks),
+        "mark_chances": mark_list(result.marks),
         "missing_edges": missing_words(result),
         "declared": declared(result.known),
         "method": result.method,

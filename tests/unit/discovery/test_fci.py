@@ -20,10 +20,12 @@ from dpcausal.discovery.fci import Bounds, fci_search
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.measured.tables import JointTable
 from dpcausal.discovery.search import HiddenCauses, Query, Skeleton, drive, pc_search
+from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.graphs.separation import d_separated
+from dpcausal.present.files import graph_json
 
 MAGS = Path(__file__).parents[2] / "property" / "graphs" / "mags.py"
 
@@ -178,8 +180,14 @@ def test_what_is_released_gives_the_same_chances_again(tmp_path: Path) -> None:
         again = dc.load_release(one.release.save(tmp_path / f"{i}.json")).discover(latent=True)
         assert again.marks == pytest.approx(hidden.marks)
         assert again.graph == hidden.graph
-    listed = json.loads(hidden.to_json())["marks"]
-    assert {(one["from"], one["to"]): one["head"] for one in listed} == pytest.approx(hidden.marks, abs=1e-4)
+    path = tmp_path / "graph.json"
+    path.write_text(graph_json(hidden))
+    assert read_graph(path)[0] == hidden.graph
+    for text in (hidden.to_json(), path.read_text()):
+        listed = json.loads(text)["mark_chances"]
+        assert {(one["from"], one["to"]): one["head"] for one in listed} == pytest.approx(
+            hidden.marks, abs=1e-4
+        )
 
 
 def chain(n: int, seed: int) -> dc.Dataset:
