@@ -135,6 +135,11 @@ TOYS: dict[str, list[Toy]] = {
             "m.KINDS = ('gates',); m.NETWORKS = (); m.ARROWS = ((300, 3.0),)",
             says="PC, no privacy",
         ),
+        Toy(
+            "--parts hidden --runs 1",
+            "m.KINDS = ('gates',); m.NETWORKS = (); m.ARROWS = ((300, 3.0),)",
+            says="the hub hidden",
+        ),
     ],
     "fresh_graphs": [
         Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="| weak | 300 | 1 | no rounds"),

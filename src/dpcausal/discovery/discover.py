@@ -231,10 +231,10 @@ def discover(
     {methods}
 
     With ``latent=True`` the search is FCI instead of PC, and ``result.graph`` a ``PAG``: ``a -> b`` (a causes b),
-    ``a <-> b`` (neither causes the other: a hidden common cause links them), ``a o-> b`` (b does not cause a; a hidden
-    common cause is possible) or ``a o-o b`` (nothing is decided). It costs no more. Tiers and forbidden arrows then say
-    what does not cause what, and a required arrow that its tail is a cause. With a ``target`` the budget goes to tables
-    that hold it, so that their noise is smaller; other pairs are not decided.
+    ``a <-> b`` (neither causes the other; they may share a cause that was not measured), ``a o-> b`` (b does not cause
+    a) or ``a o-o b`` (nothing is decided); ``result.marks`` has the chances of marks. It costs no more. Tiers and
+    forbidden arrows then say what does not cause what, and a required arrow that its tail is a cause. With a ``target``
+    the budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.
 
     Examples
     --------

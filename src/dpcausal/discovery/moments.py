@@ -60,7 +60,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
+from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs, marks_by_pairs
 from dpcausal.discovery.evidence import largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
@@ -82,7 +82,7 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.planning.moments import spread_is_seen, spread_share
-from dpcausal.planning.settings import acceptance_threshold
+from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
@@ -270,6 +270,20 @@ def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tu
         MISFIT,
     )
     return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
+
+
+def marks_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:
+    """Return for both ends of every edge the chance of a head at the second column."""
+    skeleton = found.skeleton
+    return marks_by_pairs(
+        task,
+        contrasts_of(moments),
+        skeleton.edges - skeleton.open(task.known),
+        skeleton.separating,
+        cost=acceptance_threshold(len(task.columns), task.level),
+        absent=SETTINGS.absent,
+        misfit=MISFIT,
+    )
 
 
 @proved("moments.proof.md")
@@ -553,6 +567,7 @@ def search_moments(
         confidence=again,
         repeats=repeats or None,
         direction=None if latent else directions_of(task, moments, found),
+        marks=marks_of(task, moments, found) if latent else None,
     )
 
 

@@ -536,10 +536,10 @@ class SearchOutcome:
     public: tuple[Public, ...] = ()
     notes: tuple[Note, ...] = ()
     adaptive: bool = True  # False: every event was fixed before the first answer
-    # middles of open triples that must not be made colliders, where more is known than one separating set
-    not_colliders: Mapping[Pair, frozenset[str]] | None = None
     # the chance that each edge points from the first column to the second; None: separating sets decide
     direction: Mapping[tuple[str, str], float] | None = None
+    # where causes may be hidden: the chance that the second column is no cause of the first; None: as above
+    marks: Mapping[tuple[str, str], float] | None = None
     # of pairs that are not edges: the w that would be found in most runs
     detectable: Mapping[Pair, float] = field(default_factory=dict)
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again

@@ -634,8 +634,10 @@ def _unquoted(kind: str, word: str) -> str:
     return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
 
 
-def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None = None) -> str:
-    r"""Return the arcs as comma-separated values, for bnlearn; ``direction`` has the chance of each, a third column.
+def to_arcs(graph: MixedGraph, chances: Mapping[tuple[str, str], float] | None = None) -> str:
+    r"""Return the arcs as comma-separated values, for bnlearn.
+
+    ``chances`` are a further column: of each arc, ``chance``; of a PAG ``head``, that of a head at ``to``.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> to_arcs(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
@@ -646,12 +648,13 @@ def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     pag = graph.kind == PAG
-    more = ["marks"] if pag else ["chance"] if direction else []
-    rows.writerow(["from", "to", *more])
+    rows.writerow(
+        ["from", "to", *(["marks"] if pag else []), *(["head" if pag else "chance"] if chances else [])]
+    )
 
     def write(a: str, marks: str, b: str) -> None:
-        chance = [f"{direction[a, b]:.2f}" if (a, b) in direction else ""] if direction else []
-        rows.writerow([a, b, *([marks] if pag else chance)])
+        chance = [f"{chances[a, b]:.2f}" if (a, b) in chances else ""] if chances else []
+        rows.writerow([a, b, *([marks] if pag else []), *chance])
 
     for a, marks, b in graph.marked_edges():
         write(a, marks, b)

@@ -8,8 +8,9 @@ columns. The mark at b of an edge between a and b says what all of them agree on
 - a **circle**: neither holds in all of them.
 
 So ``a -> b``: a causes b. ``a <-> b``: neither causes the other, and a hidden common cause links them. ``a o-> b``: b
-does not cause a; a causes b, or a hidden common cause links them, or both. ``a o-o b``: the data decide nothing. A tail
-at both ends appears only where rows were selected by what is in the graph; ``dpcausal.discover`` assumes they were not.
+does not cause a; a causes b, or a hidden common cause links them, or both. ``a o-o b``: the data decide nothing. In a
+result that has chances (``DiscoveryResult.marks``) a mark is one that is likely enough, not one that is sure. A tail at
+both ends appears only where rows were selected by what is in the graph; ``dpcausal.discover`` assumes they were not.
 
 Reference: Zhang (2008), "On the completeness of orientation rules for causal discovery in the presence of latent
 confounders and selection bias", section 3.

@@ -12,6 +12,8 @@
 - ``hints``: weak hints, found again in less than half of the repeats; ``directed`` and ``undirected`` have them;
 - ``found``: ``directed`` and ``undirected`` without the hints, as the files for other programs have them;
 - ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
+- ``direction``: the chance of each direction; ``mark_chances``, where causes may be hidden: that of a head at ``to``,
+  that it is no cause of ``from``;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
@@ -56,6 +58,7 @@ from dpcausal.discovery.result import (
     direction_list,
     given_list,
     in_order,
+    mark_list,
     sorted_pairs,
 )
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
@@ -92,6 +95,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "direction": direction_list(result.direction),
+        "mark_chances": mark_list(result.marks),
         "missing_edges": absent_means(result),
         "declared": declared(result.known),
         "method": result.method,
@@ -124,7 +128,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         "graph.dagitty": to_dagitty(
             firm, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": to_arcs(firm, result.direction),
+        "arcs.csv": to_arcs(firm, result.direction or result.marks),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(firm, dot_attributes(result), remark=remark(result), possible=left),
@@ -179,7 +183,7 @@ def pairs_csv(result: DiscoveryResult) -> str:
     """Return every pair of columns that was asked about, as comma-separated values.
 
     ``marks`` are read from a to b. ``direction``: declared, data, contradicted, hints (it rests on weak hints, and is
-    not shown) or undecided. ``a_to_b``, ``b_to_a``: the chance of each direction, where the method has one.
+    not shown) or undecided. ``a_to_b``, ``b_to_a``: the chance that the one causes the other, where the method has one.
     ``held_fixed``: the columns held fixed in the question that decided, with semicolons: of an
     absent pair, what separates it; of an edge, what came nearest to that; ``nothing`` where nothing was held fixed, and
     empty where no question decided or the method released none. ``given_up_to``: of an edge, up to how many columns

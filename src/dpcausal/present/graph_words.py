@@ -78,6 +78,8 @@ def fits_words(result: DiscoveryResult) -> str:
 def arrows_mean(result: DiscoveryResult) -> str:
     """Return what the arrows of a graph mean, never more than the answers allow; empty where there are none."""
     arrows = result.shown.directed
+    if result.marks and mark_kinds(result.shown) != ["o-o"]:
+        return f"Arrowheads and tails have a chance of {result.direction_level:.0%} or more, unless they were declared."
     if not arrows or result.graph.kind == "pag":
         return ""
     by_you = arrows & result.known.required_arrows(result.graph.skeleton)

@@ -280,9 +280,10 @@ def arrow_sentence(result: DiscoveryResult) -> str:
     """Return what the arrows on this page mean, or that there are none, and what they assume."""
     if result.graph.kind == "pag":
         return (
-            "The key above explains the mark at each end of an edge. Marks are right if independences in the data come "
-            "from the graph alone (faithfulness) and rows were not selected by their values."
-        )
+            f"The key above explains the mark at each end of an edge. {arrows_mean(result)} Marks are right if "
+            "independences in the data come from the graph alone (faithfulness) and rows were not selected by their "
+            "values."
+        ).replace("  ", " ")
     means = arrows_mean(result) or "No direction was decided."
     return (
         f"{means} An arrow is a cause only if no common cause was left out of the table and independences in the data "

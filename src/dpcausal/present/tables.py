@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 MARKS = {  # of an edge of a PAG: its sign, and what it means
     "->": ("→", "a cause, directly or through others"),
-    "<->": ("↔", "a hidden common cause; neither causes the other"),
-    "o->": ("∘→", "a cause, a hidden common cause, or both; not a cause the other way round"),
-    "o-o": ("∘—∘", "direction not decided; a hidden common cause is possible"),
+    "<->": ("↔", "neither causes the other; they may share a cause that was not measured"),
+    "o->": ("∘→", "not a cause the other way round; they may share a cause that was not measured"),
+    "o-o": ("∘—∘", "direction not decided; they may share a cause that was not measured"),
     "-": ("—", "rows were selected by their values"),
     "-o": ("—∘", "perhaps rows were selected by their values"),
 }
@@ -64,8 +64,8 @@ def mark_kinds(graph: Graph) -> list[str]:
 def counted_kinds(graph: Graph, hints: Collection[frozenset[str]] = ()) -> list[str]:
     """Return how many edges of a PAG there are of each kind, weak ``hints`` left out; empty for other graphs.
 
-    >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("b", "o-o", "c")]))
-    ['1 → (a cause, directly or through others)', '1 ∘—∘ (direction not decided; a hidden common cause is possible)']
+    >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("c", "->", "b")]))
+    ['2 → (a cause, directly or through others)']
     """
     listed = [marks for a, marks, b in graph.marked_edges() if frozenset((a, b)) not in hints]
     return [
@@ -331,7 +331,7 @@ class PairRow:
     marks: str = ""
     arrow: bool = False
     direction: str = ""
-    chances: tuple[float, float] | None = None  # that the edge points from a to b, and from b to a
+    chances: tuple[float, float] | None = None  # that a causes b, and b causes a
     found_again: float | None = None
     held_fixed: tuple[str, ...] | None = None
     given_up_to: int | None = None
@@ -362,12 +362,18 @@ class PairRow:
 
     @property
     def points(self) -> str:
-        """The chance of the direction of an edge, or of the likelier one of an edge without an arrow."""
+        """The chance of what an edge says, or of the likelier direction or head of one that says nothing."""
         if self.chances is None or self.direction == "declared":
             return ""
-        likelier = self.chances[0] >= self.chances[1]
-        chance = chance_words(max(self.chances))
-        return chance if self.arrow else f"{chance} to {self.b if likelier else self.a}"
+        forward, backward = self.chances
+        head = self.b if forward >= backward else self.a
+        if self.marks == "<->":
+            return chance_words(1.0 - forward - backward)
+        if self.marks in ("o->", "o-o"):
+            chance = chance_words(1.0 - min(forward, backward))
+            return chance if self.marks == "o->" else f"{chance} o-> {head}"
+        chance = chance_words(max(forward, backward))
+        return chance if self.arrow else f"{chance} to {head}"
 
     @property
     def held(self) -> str:
@@ -435,6 +441,9 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         held = ()
     elif pair in result.evidence:
         held = result.evidence[pair].given
+    chances = (result.direction[a, b], result.direction[b, a]) if (a, b) in result.direction else None
+    if (a, b) in result.marks:
+        chances = (1.0 - result.marks[b, a], 1.0 - result.marks[a, b])
     return PairRow(
         a,
         b,
@@ -442,7 +451,7 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         marks=marks,
         arrow=arrow,
         direction=_direction(result, notes, a, b, marks),
-        chances=(result.direction[a, b], result.direction[b, a]) if (a, b) in result.direction else None,
+        chances=chances,
         found_again=notes.confidence.get(pair),
         held_fixed=held,
         given_up_to=result.given_up_to.get(pair),
@@ -466,7 +475,8 @@ def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks:
         return "contradicted"
     if frozenset((a, b)) in result.on_hints:
         return "hints"
-    if (a, b) in notes.known.arrows and marks == "->":
+    tail = bool(notes.marks) and marks == "->"  # of a PAG: an order of time declares the head alone
+    if marks in ("->", "o->") and (a, b) in (notes.known.causes if tail else notes.known.arrows):
         return "declared"
     return "undecided" if marks in ("-", "o-o") else "data"
 

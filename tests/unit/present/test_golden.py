@@ -149,6 +149,11 @@ def hidden() -> DiscoveryResult:
         graph(),
         graph=marked,
         known=Knowledge(),
+        direction={},
+        marks={
+            **{("age", "dose"): 0.97, ("dose", "age"): 0.1, ("dose", "pain"): 0.93, ("pain", "dose"): 0.91},
+            **{("pain", "cured"): 0.88, ("cured", "pain"): 0.5, ("age", "pain"): 0.66, ("pain", "age"): 0.5},
+        },
         notes=(HiddenCauses(2, 1),),
         open=frozenset(),
         conflicts=frozenset(),

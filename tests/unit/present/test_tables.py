@@ -228,7 +228,7 @@ def test_the_page_draws_and_explains_it(hidden: dc.DiscoveryResult, tmp_path: Pa
     assert MARKS["o->"][1] in text
     assert "causal sufficiency" not in text
     assert "↔" in text
-    assert "hidden common cause" in hidden._repr_html_()
+    assert MARKS["<->"][1] in hidden._repr_html_()
 
 
 def test_every_file_keeps_the_marks(hidden: dc.DiscoveryResult) -> None:

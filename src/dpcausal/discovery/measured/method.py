@@ -30,12 +30,16 @@ import numpy as np
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.counts.rows import count_jobs
-from dpcausal.discovery.directions import allowed_arrows, directions_by_graphs, directions_by_pairs
+from dpcausal.discovery.directions import (
+    allowed_arrows,
+    directions_by_graphs,
+    directions_by_pairs,
+    marks_by_pairs,
+)
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.bins import Made, coarse_note, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
 from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
@@ -106,8 +110,8 @@ def search_measured(
         released=scope.measured.released,
         notes=notes_on(scope, found, larger, whole, latent=latent),
         adaptive=not scope.measured.plan.joint,
-        not_colliders=colliders_of(scope, found, forward, larger) if latent else None,
         direction=None if latent else directions_of(task, scope, forward, found, whole),
+        marks=marks_of(task, scope, found) if latent else None,
         detectable=detectable_of(forward, larger, found.skeleton),
         confidence=again,
         repeats=repeats or None,
@@ -280,11 +284,17 @@ def bounds_of(scope: Scope, larger: LargerTables | None) -> Bounds:
     return USUAL if larger is not None else replace(USUAL, order=scope.rules.max_set)
 
 
-def colliders_of(
-    scope: Scope, found: Edges, forward: Forward, larger: LargerTables | None
-) -> dict[Pair, frozenset[str]]:
-    """Return the middles of open triples that are no colliders, by the evidence of all separating sets."""
-    return not_colliders(found.skeleton, *_answers(forward, larger), scope.columns, beside=True)
+def marks_of(task: Task, scope: Scope, found: Edges) -> dict[tuple[str, str], float]:
+    """Return the chance of an arrowhead at the second column of every edge, where causes may be hidden."""
+    return marks_by_pairs(
+        task,
+        scope.contrasts,
+        found.skeleton.edges,
+        found.skeleton.separating,
+        cost=scope.rules.acceptance_threshold,
+        absent=scope.rules.absent,
+        misfit=scope.measured.plan.settings.misfit,
+    )
 
 
 def confidence_of(
@@ -349,21 +359,6 @@ def directions_of(
             scope.measured.plan.settings.misfit,
         )
     return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
-
-
-def _answers(forward: Forward, larger: LargerTables | None) -> tuple[Independent, EvidenceAgainst]:
-    """Return whether, and how strongly, what was released speaks for a dependence given a set."""
-    if larger is not None:
-        return larger.independent, larger.evidence_against
-
-    def independent(x: int, y: int, given: Given) -> bool | None:
-        evidence = forward.evidence(min(x, y), max(x, y), given)
-        return None if evidence is None else evidence <= forward.rules.acceptance_threshold
-
-    def evidence_against(x: int, y: int, given: Given) -> float:
-        return forward.evidence(min(x, y), max(x, y), given) or 0.0
-
-    return independent, evidence_against
 
 
 def evidence_of(
