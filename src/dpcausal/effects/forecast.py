@@ -327,9 +327,8 @@ def regression_width(
     of_outcome = MEAN
     spread = 4 * (of_outcome * (1 - of_outcome) if question.two_levels else TYPICAL_SD**2)
     treated = float(shares(2)[1])
-    half = np.sqrt(np.array(variances) / 2)  # half of a square is that of its mean
-    means = np.array([1.0, *half, treated - 0.5, 2 * of_outcome - 1])
-    expected = rows * (np.outer(means, means) + np.diag([0.0, *half**2, treated * (1 - treated), spread]))
+    means = np.array([1.0, *[0.0] * features, treated - 0.5, 2 * of_outcome - 1])
+    expected = rows * (np.outer(means, means) + np.diag([0.0, *variances, treated * (1 - treated), spread]))
     quantile = float(-ndtri((1 - level) / 2))
     whole, unit = question.high - question.low, (question.high - question.low) / 2
     scale = np.ones(size)
@@ -338,8 +337,9 @@ def regression_width(
     for draw in range(DRAWS):
         noise = unpacked(typical_noise(first.size, draw, first), size) * np.outer(scale, scale)
         noise[0, 0] = 0.0
-        fit = fitted(expected + noise, features, math.sqrt(noise_variance(first) / 2), float(rows))
-        left = rows * treated * (1 - treated) + fit.excess
+        errors = math.sqrt(noise_variance(first) / 2), planned.constant, math.sqrt(noise_variance(second))
+        fit = fitted(expected + noise, features, float(rows), *errors, number=question.by_value)
+        left = (rows * treated * (1 - treated) + fit.excess) / fit.room**2
         sums = np.array([0.0, KEEP * left, KEEP * left * min(spread / fit.cut**2, 1.0)])
         sums += typical_noise(3, draw + DRAWS, second)
         theta = difference(sums, fit, noise_variance(second), quantile)
