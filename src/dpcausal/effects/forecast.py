@@ -62,6 +62,7 @@ MOST_WIDTH_OF_TWO, MOST_WIDTH = 1.0, 0.5  # of the range of the outcome: from he
 NOISE_RULES = 2.0  # times the width without noise: most of the width is noise
 GOLDEN = (math.sqrt(5.0) - 1) / 2
 BINARY = np.array([0.0, 1.0])
+TINY = 1e-12
 TYPICAL_SD = 1 / 6  # of a number, in units of its range
 MEAN = 1 / 3  # of the outcome, in units of its range: the risk, where it has two levels
 ANY_CUT = ">= NUMBER"  # the event that is proposed: of what number is for the reader to say
@@ -270,7 +271,7 @@ def chance_left_out(
     treated = shares(question.treatment_levels)[list(question.arms)]
     many = np.ones(len(strata.shares))
     many[-1] = strata.lumped
-    sd = math.sqrt(2 * summed * noise_variance(mechanism))
+    sd = max(math.sqrt(2 * summed * noise_variance(mechanism)), TINY)
     counts = rows * np.outer(strata.shares / many, treated)
     hidden = np.minimum(ndtr((max(MIN_ARM * sd, MIN_ROWS) - counts) / sd), 1 - 1e-12)
     return max(float(-np.expm1((many[:, None] * np.log1p(-hidden)).sum())), 0.0)

@@ -4,10 +4,10 @@
    (``stats/moments.py``), from which both are regressed on the columns.
 2. The other half buys three sums of products of what is left (``stats/double_residual.py``).
 
-Features are fixed beforehand: a number by its value between its bounds, ordered levels by their position, other levels
-by an indicator each. Their length has a bound that follows from the schema, so that no row is shrunk: without noise the
-answer is that of least squares. What is not linear in them is not taken out, and where effects differ between people the answer is
-a mean weighted by how much the treatment varies (Angrist 1998); the answer says so.
+Features are fixed beforehand: a number by its value between its bounds, ordered levels by their position, other
+levels by an indicator each. The schema bounds their length, so that no row is shrunk: without noise the answer is
+that of least squares. What is not linear in them is not taken out, and where effects differ between people the answer
+is a mean weighted by how much the treatment varies (Angrist 1998); the answer says so.
 
 **Guarantee** (``regression.proof.md``): (epsilon, delta)-DP by the sum of both charges.
 """
@@ -44,7 +44,12 @@ SHARE = 0.5  # of the budget, for moments
 ROWS_PER_CHUNK = 1 << 15
 SPENT = 1.0 - 1e-12
 ENDS = 1.25  # squared length of treatment and outcome
-TYPICAL = {"two": 0.24, "ordered": 0.2, "levels": 0.15, "number": 0.11}  # variances of features, for forecasts
+TYPICAL = {
+    "two": 0.24,
+    "ordered": 0.2,
+    "levels": 0.15,
+    "number": 0.11,
+}  # variances of features, for forecasts
 
 
 def kind_of(schema: Schema, name: str) -> str:

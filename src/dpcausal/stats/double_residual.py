@@ -21,11 +21,12 @@ direction explains as much of a, B_k has a posterior mean and variance V_k; T is
 explain one of ``SHARES``. The same for b.
 
 **Error.** theta errs by sampling (S3), by noise on S1 and on S2, and by the product of the errors of B and b, of
-variance sum l_k^2 V_k(a) V_k(b): where noise hides a direction, that is what its confounding may be. Its mean is taken
-out: with w_k the weight of the data in a posterior mean, t^2 B'b sum w_k(a) w_k(b)/l_k from the noise of M_zz, which is in
-both errors, and C sum (1 - w_k(a)) (1 - w_k(b)) from what both priors miss, C = E l_k B_k b_k. C is the mean of products of
-both moments over all directions, drawn to 0 by its own prior; what is not known of it is in the variance, too. That of S2,
-sum l_k V_k(a), is taken out as well. **Cost** O(n q). **Edge cases**: S2 within its noise of 0: nothing is known.
+variance sum l_k^2 V_k(a) V_k(b): where noise hides a direction, that is what its confounding may be. The mean of the
+product is taken out. With w_k the weight of the data in a posterior mean, it is t^2 B'b sum w_k(a) w_k(b)/l_k from
+the noise of M_zz, which is in both errors, and C sum (1 - w_k(a)) (1 - w_k(b)) from what both priors miss, C = E l_k
+B_k b_k. C is the mean of products of both moments over all directions, drawn to 0 by its own prior; what is not known
+of it is in the variance, too. The excess of S2, sum l_k V_k(a), is taken out as well. **Cost** O(n q). **Edge
+cases**: S2 within its noise of 0: nothing is known.
 
 References: Frisch & Waugh 1933; Robinson 1988; Chernozhukov et al. 2018.
 """
@@ -46,10 +47,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 KEEP = 0.25  # weight of the two sums that only say how sure the first is
 UNITS = 1 << 16  # a row's part of a sum is a whole number of 1/UNITS
-CUT_SD = 3.5  # residuals of a number are cut at so many standard deviations, or where noise is little further out:
+CUT_SD = (
+    3.5  # residuals of a number are cut at so many standard deviations, or where noise is little further out:
+)
 NOISE_SHARE = 0.25  # standard deviations of sampling error that the noise of S1 may have then
 MAX_ROOM = 1.5  # times the range within which residuals are not cut at all
-SHARES = np.array([0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.55, 0.8])  # of the variance of a or y that z may explain
+SHARES = np.array(
+    [0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.55, 0.8]
+)  # of the variance of a or y that z may explain
 TINY = 1e-12
 
 
@@ -197,7 +202,7 @@ NOTHING = Difference(math.nan, math.nan, math.nan)
 def difference(sums: Floats, fit: Fit, noise_variance: float, quantile: float) -> Difference:
     """Return the difference of two arms (theta) and its interval from noisy sums (S1, S2, S3).
 
-    theta lies in the interval if room cut S1 - theta room^2 S2 is within ``quantile`` standard deviations of 0 (Fieller).
+    theta is in the interval if room cut S1 - theta room^2 S2/KEEP is within ``quantile`` deviations of 0 (Fieller).
 
     >>> fit = Fit(np.zeros(1), np.zeros(1), 1.0, 1.0, 0.0, 0.0, 0.0)
     >>> found = difference(np.array([50.0, 25.0, 6.0]), fit, 1.0, 2.0)
