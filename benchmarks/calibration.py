@@ -13,6 +13,8 @@ comparison, arrows of PC without privacy (level .01) on the same rows.
 **absent**: yes/no columns, all independent; ``result.detectable`` says which link between the first two would be found
 in 80% of runs. Then a link of that size is planted between columns of the same prevalence, and the search is run again.
 Printed: the mean w that is said, and in how many runs the planted link is found, open or absent.
+
+**effects** (``calibration_effects.py``): how often 95% intervals of effects hold the truth.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+import calibration_effects
 import dpcausal as dc
 import fresh_graphs
 from dpcausal.discovery.discover import NoDelta
@@ -44,6 +47,7 @@ ABSENT = tuple(
     for prevalence in (0.02, 0.1, 0.5)
 )
 Run = dict[str, Any]
+PARTS = ("arrows", "absent", "effects")
 
 
 def linear(seed: int, rows: int) -> fresh_graphs.Made:
@@ -132,12 +136,17 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     if "absent" in parts:
         for setting in ABSENT:
             yield "absent", setting
+    if "effects" in parts:
+        for setting in calibration_effects.settings():
+            yield "effects", setting
 
 
 def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
     """One run."""
     if part == "arrows":
         return arrows_of(setting[0], seed, *setting[1:])
+    if part == "effects":
+        return calibration_effects.effects_of(seed, *setting)
     return absent_of(seed, *setting)
 
 
@@ -159,7 +168,7 @@ def share(right: int, of: int) -> str:
 
 
 def summary(kept: Kept) -> None:
-    """Print both tables."""
+    """Print all tables."""
     print("| law | rows | epsilon | graphs | said | right | .8 to .9 | .9 or more | PC, no privacy |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for (part, setting), runs in kept.items():
@@ -184,12 +193,18 @@ def summary(kept: Kept) -> None:
         mean = f"{sum(run['w'] for run in told) / len(told):.3f}" if told else "none"
         cells = [share(states[state], len(told)) for state in ("found", "open", "absent")]
         print(f"| {' | '.join(map(str, setting))} | {len(runs)} | {mean} | {' | '.join(cells)} |")
+    print()
+    print(
+        "\n".join(
+            calibration_effects.lines({key[1]: runs for key, runs in kept.items() if key[0] == "effects"})
+        )
+    )
 
 
 def main() -> None:
     """Run what is asked for, and print it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--parts", nargs="*", default=["arrows", "absent"], choices=["arrows", "absent"])
+    options.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS)
     options.add_argument("--runs", type=int, default=12)
     options.add_argument("--first", type=int, default=6_000_000)
     options.add_argument("--out", type=Path)

@@ -308,6 +308,7 @@ def forecast_of(
         request.relation,
         rows,
         request.level,
+        population=request.population,
         help_wanted=help_wanted,
         part=part,
     )

@@ -78,7 +78,7 @@ def estimable_population(table: StrataTable, level: float) -> Population:
 
     All, or the exposed, are told if their interval is expected to be at most ``WIDER`` times as wide as the narrowest
     of the three, with one-way margins as released (``smoothed``): the noise of strata, which makes intervals narrow
-    or wide, does not choose. With one stratum the three are one: all.
+    or wide, does not choose, but where it leaves nothing to be said. With one stratum the three are one: all.
 
     >>> filled = np.tile([[60.0, 40.0], [30.0, 20.0]], (8, 1, 1))
     >>> few = np.tile([[900.0, 100.0], [9.0, 1.0]], (8, 1, 1))
@@ -93,10 +93,10 @@ def estimable_population(table: StrataTable, level: float) -> Population:
     widths = {
         one: effect.interval[1] - effect.interval[0] for one, effect in found.items() if effect is not None
     }
-    told = (
+    told = [
         one for one in get_args(Population) if one in widths and widths[one] <= WIDER * min(widths.values())
-    )
-    return next(told, "all")
+    ]
+    return next((one for one in told if population_effect(table, one, level) is not None), "all")
 
 
 def smoothed(table: StrataTable) -> StrataTable:
