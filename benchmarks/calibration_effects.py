@@ -46,7 +46,7 @@ CHOICES = {
     "columns": (1, 2, 4, 6, 8, 10),
     "epsilon": (0.2, 0.5, 1.0, 3.0),
 }
-CELLS = 40  # of the grid, drawn at random from all
+CELLS = 20  # of the grid, drawn at random from all
 DOORS = ("adjust", "graph", "engine", "share", "free", "data")
 REAL = ("breast_cancer", "diabetes", "digits", "wine", "iris")
 Run = dict[str, Any]

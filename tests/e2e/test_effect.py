@@ -56,7 +56,7 @@ def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer.startswith("Risk difference of y = yes among all, x yes against no, z, age held fixed: 0.")
     assert "95% interval" in answer
     assert rests.startswith(
-        "Causal if z, age include every common cause of x and y; age by the declared bins"
+        "Causal if z, age include every common cause of x and y, and nothing that x changes; age by the declared bins"
     )
     assert cost.startswith(
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times"

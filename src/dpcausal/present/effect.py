@@ -365,7 +365,8 @@ def _rests(result: EffectResult, unsure: str) -> str:
     if not result.adjust:
         return f"Causal if {ends} have no common cause"
     hold = "includes" if len(result.adjust) == 1 else "include"
-    return f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
+    changed = f"and nothing that {result.treatment} changes"
+    return f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}, {changed}"
 
 
 def _unsure(result: EffectResult) -> str:

@@ -1067,7 +1067,7 @@ def test_every_remark_on_an_effect_has_a_line_of_its_own() -> None:
     with dc.testing.seeded(1):
         found = dc.effect(rows(600), "x", "weight", adjust=["z"], epsilon=0.4, anyway=True)
     lines = str(found).splitlines()
-    assert lines[1] == "Causal if z includes every common cause of x and weight."
+    assert lines[1] == "Causal if z includes every common cause of x and weight, and nothing that x changes."
     assert any(line.startswith("Most of the interval's width is privacy noise: ") for line in lines)
     assert (
         "By the schema, missing weight counts as 0 and weight outside 0 to 100 as the nearer bound." in lines
