@@ -124,7 +124,7 @@ TOYS: dict[str, list[Toy]] = {
             says="1 graphs",
         ),
         Toy("scores-brief", says="mean error"),
-        Toy("brief", says="five networks"),
+        Toy("brief", says="rivals: mst"),
         Toy("table", says="coverage"),
     ],
     "exact_privacy": [Toy(says="sampling misses it")],
