@@ -129,6 +129,11 @@ TOYS: dict[str, list[Toy]] = {
     ],
     "exact_privacy": [Toy(says="sampling misses it")],
     "calibration": [
+        Toy(
+            "--parts effects --runs 1",
+            "e = m.calibration_effects; e.CELLS, e.REPEATS, e.CALLS = 1, 2, 1; e.DOORS = ('adjust',); e.REAL = ()",
+            says="odds ratio",
+        ),
         Toy("--parts absent --runs 1", "m.ABSENT = ((300, 1.0, 3, 0.5),)", says="prevalence"),
         Toy(
             "--parts arrows --runs 1",
