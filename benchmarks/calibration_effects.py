@@ -162,7 +162,7 @@ def grid_of(
 
 def fewer(rows: int) -> int:
     """How many regressions are run."""
-    return REPEATS if rows < 100_000 else REPEATS // 4
+    return REPEATS if rows < 100_000 else max(REPEATS // 4, 1)
 
 
 def summed(answers: list[Any]) -> list[float]:
@@ -321,7 +321,7 @@ def lines(kept: dict[tuple[Any, ...], dict[int, Run]]) -> Iterator[str]:
 def told(parts: list[list[float]]) -> str:
     """Coverage, the mean error over the median half width where it is more than .25, and the half width."""
     tried, said, held = (sum(part[k] for part in parts) for k in (0, 1, 2))
-    if said < 0.1 * tried:
+    if not said or said < 0.1 * tried:
         return "-"
     half = float(np.median([part[4] for part in parts if part[1]]))
     error = sum(part[3] for part in parts) / said / half if half else 0.0
