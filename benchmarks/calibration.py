@@ -19,6 +19,8 @@ arrowhead at b of an edge of a and b is right if b is no cause of a, directly or
 the rows; a tail if it is; ``<->`` if neither causes the other. Printed: how many edges there are, how many of them are
 ``<->`` and right, and of arrowheads and of tails (a chance of .8 or more) what is said on average and how many are
 right.
+
+**effects** (``calibration_effects.py``): how often 95% intervals of effects hold the truth.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+import calibration_effects
 import dpcausal as dc
 import fresh_graphs
 from dpcausal.discovery.discover import NoDelta
@@ -51,6 +54,7 @@ ABSENT = tuple(
     for prevalence in (0.02, 0.1, 0.5)
 )
 Run = dict[str, Any]
+PARTS = ("arrows", "absent", "hidden", "effects")
 
 
 def linear(seed: int, rows: int) -> fresh_graphs.Made:
@@ -173,6 +177,9 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     if "hidden" in parts:
         for law, (rows, epsilon) in itertools.product((*KINDS, *NETWORKS, "linear"), ARROWS):
             yield "hidden", (law, rows, epsilon)
+    if "effects" in parts:
+        for setting in calibration_effects.settings():
+            yield "effects", setting
 
 
 def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
@@ -181,6 +188,8 @@ def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
         return arrows_of(setting[0], seed, *setting[1:])
     if part == "hidden":
         return hidden_of(setting[0], seed, *setting[1:])
+    if part == "effects":
+        return calibration_effects.effects_of(seed, *setting)
     return absent_of(seed, *setting)
 
 
@@ -227,7 +236,12 @@ def summary(kept: Kept) -> None:
         mean = f"{sum(run['w'] for run in told) / len(told):.3f}" if told else "none"
         cells = [share(states[state], len(told)) for state in ("found", "open", "absent")]
         print(f"| {' | '.join(map(str, setting))} | {len(runs)} | {mean} | {' | '.join(cells)} |")
-
+    print()
+    print(
+        "\n".join(
+            calibration_effects.lines({key[1]: runs for key, runs in kept.items() if key[0] == "effects"})
+        )
+    )
     print()
     for kind, title in (("plain", "nothing hidden"), ("hidden", "the hub hidden")):
         print(
@@ -262,8 +276,7 @@ def hidden_line(name: str, runs: list[Run]) -> str:
 def main() -> None:
     """Run what is asked for, and print it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = ["arrows", "absent", "hidden"]
-    options.add_argument("--parts", nargs="*", default=parts, choices=parts)
+    options.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS)
     options.add_argument("--runs", type=int, default=12)
     options.add_argument("--first", type=int, default=6_000_000)
     options.add_argument("--out", type=Path)
