@@ -67,7 +67,7 @@ def read_earlier_pairs(release: Path) -> str:
 
 
 def describe_changes(before: str, result: DiscoveryResult, name: str) -> list[str]:
-    """Return one line that compares the edges with those of an earlier pairs.csv; no line without one."""
+    """Return one line that compares the edges with those of an earlier pairs.csv; none where there is no such file."""
     from dpcausal.present.files import pairs_csv
     from dpcausal.present.graph_words import changes_line, edges_in, is_pairs
 
