@@ -84,42 +84,49 @@ def answer(plan: Plan) -> str:
     Where that is a weak one, as it is unless another is asked about, and this budget does not find it everywhere, it
     says which are found: strong, medium or weak ones.
     """
-    aim, epsilon = plan.aim, plan.measurement.public.epsilon
+    aim, epsilon, enough = plan.aim, plan.measurement.public.epsilon, plan.epsilon_enough
     moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
-        assert moments.power is not None
-        asked = moments.power.asked or 0.0
-        yes, is_enough = ("Yes", "is enough") if asked >= aim.power else ("No", "is not enough")
-        return (
-            f"{yes}: epsilon {epsilon:g} {is_enough} to find a correlation of {aim.effect:g} in {aim.power:.0%} of "
-            f"cases by moments, which discover takes for numbers: at best it is found in {percent(asked)}."
-        )
+        return _answer_by_moments(plan, moments)
     of = "" if plan.target is None else f" of {plan.target}"
     found = f"a dependence{of} of w = {aim.effect:g}"
-    enough = plan.epsilon_enough
     if aim.effect == WEAK and (enough is None or enough > epsilon):
         return _graded_answer(plan, of)
     if enough is None:
-        short, why = _too_few_rows(plan)
-        rest = [order for order in plan.orders if order.epsilon_enough is not None]
-        by_order = f" By order: {_by_order(plan)}." if rest else ""
-        given = f"given {short.order or 'no'} column{'' if short.order == 1 else 's'}"
-        return f"No: no epsilon is enough to find {found} {given}: {why}.{by_order}"
+        return _no_epsilon(plan, found)
     cases = f"to find {found} in {aim.power:.0%} of cases"
     if enough <= epsilon:
         most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
         less = f" (so is {number(enough)})" if enough <= NOTABLY_LESS * epsilon else ""
         return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}.{_but_open(plan)}"
-    needed = [(order.order, order.epsilon_enough or enough) for order in plan.orders]
-    if len({number(value) for _, value in needed}) == 1:
-        return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {number(enough)}."
-    if all(value > epsilon for _, value in needed):
-        takes = ", ".join(
-            f"{value} ({given})" for given, value in _in_runs([number(value) for _, value in needed])
-        )
-        return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {takes}."
-    some = f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
-    return f"{some}{_but_open(plan)}"
+    needed = [order.epsilon_enough or enough for order in plan.orders]
+    if any(value <= epsilon for value in needed):
+        some = f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
+        return f"{some}{_but_open(plan)}"
+    words = [number(value) for value in needed]
+    takes = ", ".join(f"{value} ({given})" for given, value in _in_runs(words))
+    return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {takes if len(set(words)) > 1 else words[0]}."
+
+
+def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
+    """Whether this budget is enough where ``discover`` takes moments."""
+    assert moments.power is not None
+    aim, asked = plan.aim, moments.power.asked or 0.0
+    yes, is_enough = ("Yes", "is enough") if asked >= aim.power else ("No", "is not enough")
+    return (
+        f"{yes}: epsilon {plan.measurement.public.epsilon:g} {is_enough} to find a correlation of {aim.effect:g} in "
+        f"{aim.power:.0%} of cases by moments, which discover takes for numbers: at best it is found in "
+        f"{percent(asked)}."
+    )
+
+
+def _no_epsilon(plan: Plan, found: str) -> str:
+    """That the rows are too few for any epsilon at some order; ``found``: what is to be found."""
+    short, why = _too_few_rows(plan)
+    rest = [order for order in plan.orders if order.epsilon_enough is not None]
+    by_order = f" By order: {_by_order(plan)}." if rest else ""
+    given = f"given {short.order or 'no'} column{'' if short.order == 1 else 's'}"
+    return f"No: no epsilon is enough to find {found} {given}: {why}.{by_order}"
 
 
 NOTABLY_LESS = 0.9  # times an epsilon that is enough: another that is worth naming
