@@ -52,7 +52,7 @@ MANY = dc.Schema({name: dc.Categorical([0, 1, 2, 3, 4]) for name in "xyzuvwst"})
 # with declared bins: the bound for two levels must not be taken for numbers
 NUMBERS = dc.Schema({name: dc.Numeric(-1.0, 1.0, bins=[0.0]) for name in "xyz"})
 SIX = dc.Schema({name: dc.Categorical([0, 1]) for name in "xyzuvw"})
-TREE = dc.Schema({f"x{j:02}": dc.Categorical([0, 1, 2]) for j in range(20)})  # so many that a tree is chosen
+TREE = dc.Schema({f"x{j:02}": dc.Categorical([0, 1, 2]) for j in range(12)})  # so many that a tree is chosen
 CELLS = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"], z=dc.Categorical([0, 1]))
 FOUR = dc.Schema(dict.fromkeys("xyzu", NUMBERS["x"]))
 LINE = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"])
