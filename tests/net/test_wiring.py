@@ -35,6 +35,9 @@ from dpcausal.effects import table as effect_table
 from dpcausal.estimators.base import Estimator
 from dpcausal.privacy.mechanisms import SmoothTrimmedMean, base, trimmed_mean
 from dpcausal.privacy.mechanisms.trimmed_mean import trimmed_sensitivity
+from dpcausal.regression.kernel import Kernel
+from dpcausal.regression.rounding import inner_error, residual_error
+from dpcausal.stats.crt import crt_sensitivity
 from dpcausal.stats.double_residual import sums_sensitivity
 from dpcausal.stats.split_cells import split_sensitivity
 from dpcausal.stats.spread import counts_sensitivity
@@ -704,6 +707,24 @@ def test_a_trimmed_mean_covers_its_smooth_sensitivity(noise: Any, delta: float |
     )
     with low, pytest.raises(Exceeded, match="SmoothTrimmedMean costs"):
         list(trimmed_means(noise, delta))
+
+
+def test_rows_that_are_dealt_keep_their_part_whatever_their_number_is() -> None:
+    """Seen through public calls: two numbers of rows, and the same coins for each row that both have."""
+    for case in ("gcm parts add-remove", "test-of-tests gcm add-remove"):
+        tapes = list(unrelated(BY_ID[case]))
+        assert all(tape.parts_of_rows for tape in tapes)
+
+
+def test_the_noise_of_kernel_residuals_covers_the_rounding_of_floats() -> None:
+    """A term so small that no neighbours show it: the sensitivity must be above the exact one by as much."""
+    case = BY_ID["crt kernel decision replace-one"]
+    data = case.build(near.data_sets(next(case.stars()), REPLACE)[0])
+    (use,) = record(case.run, data).uses
+    exact = crt_sensitivity(REPLACE, "kernel", 20.0)
+    rounding = 2 * inner_error(data.n, residual_error(data.n, 20.0, Kernel(0.05), 1))
+    assert rounding > 1e-15 * exact  # else the next line might pass without it
+    assert use.mechanism.sensitivity == pytest.approx(exact + rounding, rel=1e-15)
 
 
 def test_the_search_measures_in_every_way() -> None:
