@@ -31,7 +31,16 @@ from dpcausal.stats.value_ranks import Ranked
 ROWS = (Dataset, Ranked, RegressionColumns)  # what holds rows by its nature
 ROOT = f"{Path(dpcausal.__file__).parent}/"
 # rooms whose functions are watched: not those that hold rows and exact counts by their nature
-ROOMS = ("adapters/", "citests/", "discovery/", "effects/", "estimators/", "gwas/", "planning/")
+ROOMS = (
+    "adapters/",
+    "citests/",
+    "discovery/",
+    "effects/",
+    "estimators/",
+    "gwas/",
+    "planning/",
+    "stats/spread",
+)
 WITHIN = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>", "<lambda>")
 MOST_CALLS = 3000  # of a function that are looked at; of a replay fewer, for they may come in another order
 MOST_REPLAYED = 100

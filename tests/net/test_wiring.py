@@ -444,6 +444,7 @@ def _graphs() -> Iterator[Tight]:
 
 
 EFFECT_NUMBER = dc.Schema(x=BITS["x"], y=dc.Numeric(0.0, 1.0), z=BITS["z"])
+EFFECT_MISSING = dc.Schema(x=BITS["x"], y=dc.Numeric(0.0, 1.0, missing_level=True), z=BITS["z"])
 EFFECT_STRATA = dc.Schema(
     x=BITS["x"], y=BITS["y"], z=dc.Categorical(list(range(12)))
 )  # many: there is a margin
@@ -508,6 +509,9 @@ def _effects() -> Iterator[Tight]:
             table = effect_of(relation, delta, epsilon, method="table")
             yield Tight(f"effect with a margin {end}", table, partial(halves, 2, (0, 1)), least=0.99, **many)
             yield Tight(f"effect number {end}", few, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
+            gaps = partial(halves, 2, (0.0, 0.5, np.nan))
+            missing = {"least": 0.9, "build": of(EFFECT_MISSING), **more}
+            yield Tight(f"effect missing {end}", few, gaps, **missing)
             run = effect_of(relation, delta, epsilon, compare=(0, 2))
             cut = effect_of(relation, delta, epsilon, event=">= 0.7")
             yield Tight(f"effect cut {end}", cut, halves, least=0.99, build=of(EFFECT_NUMBER), **more)
