@@ -1,7 +1,7 @@
 r"""What is said, and what is so: how often statements of a result are true, on laws that no number was set on.
 
-    python benchmarks/calibration.py [--parts arrows absent] [--runs 12] [--first 6000000] [--out calibration.jsonl]
-    python benchmarks/calibration.py --summary calibration.jsonl      # what is kept there
+    python benchmarks/calibration.py [--parts arrows absent hidden] [--runs 12] [--first 6000000] [--out FILE.jsonl]
+    python benchmarks/calibration.py --summary FILE.jsonl      # what is kept there
 
 With ``--out`` every run is kept as it ends: stop and resume.
 
@@ -13,6 +13,14 @@ comparison, arrows of PC without privacy (level .01) on the same rows.
 **absent**: yes/no columns, all independent; ``result.detectable`` says which link between the first two would be found
 in 80% of runs. Then a link of that size is planted between columns of the same prevalence, and the search is run again.
 Printed: the mean w that is said, and in how many runs the planted link is found, open or absent.
+
+**hidden**: the laws of ``arrows`` with ``latent=True``, as they are and without the column that causes most others. An
+arrowhead at b of an edge of a and b is right if b is no cause of a, directly or through others, in the graph that made
+the rows; a tail if it is; ``<->`` if neither causes the other. Printed: how many edges there are, how many of them are
+``<->`` and right, and of arrowheads and of tails (a chance of .8 or more) what is said on average and how many are
+right.
+
+**effects** (``calibration_effects.py``): how often 95% intervals of effects hold the truth.
 """
 
 from __future__ import annotations
@@ -29,9 +37,11 @@ from typing import Any
 
 import numpy as np
 
+import calibration_effects
 import dpcausal as dc
 import fresh_graphs
 from dpcausal.discovery.discover import NoDelta
+from dpcausal.graphs.pag import PAG
 
 DELTA = 1e-6
 ARROWS = ((1_000, 3.0), (3_000, 1.0), (3_000, 3.0), (10_000, 0.3), (10_000, 1.0), (20_000, 3.0))
@@ -44,6 +54,7 @@ ABSENT = tuple(
     for prevalence in (0.02, 0.1, 0.5)
 )
 Run = dict[str, Any]
+PARTS = ("arrows", "absent", "hidden", "effects")
 
 
 def linear(seed: int, rows: int) -> fresh_graphs.Made:
@@ -96,6 +107,37 @@ def arrows_of(law: str, seed: int, rows: int, epsilon: float) -> Run:
     return {"said": said, "drawn": len(found.graph.directed), "pc": [len(exact.graph.directed), right]}
 
 
+def without_hub(data: dc.Dataset, truth: dc.Graph, seed: int) -> dc.Dataset:
+    """The rows without the column that causes most others."""
+    most = max(len(truth.children(name)) for name in truth.nodes)
+    hubs = [name for name in truth.nodes if len(truth.children(name)) == most]
+    hub = hubs[int(np.random.default_rng(seed).integers(len(hubs)))]
+    schema = dc.Schema({name: data.schema[name] for name in data.schema if name != hub})
+    codes, values = (
+        {name: one for name, one in some.items() if name != hub} for some in (data.codes, data.values)
+    )
+    return dc.Dataset(schema, data.n, codes, values)
+
+
+def hidden_of(law: str, seed: int, rows: int, epsilon: float) -> Run:
+    """One graph as it is and without its hub: chances of heads, and whether the truth has them; both heads apart."""
+    data, truth = makers()[law](seed, rows)
+    causes = {name: truth.ancestors([name]) for name in truth.nodes}
+    method, run = "moments" if law == "linear" else "measured", {}
+    for kind, some in (("plain", data), ("hidden", without_hub(data, truth, seed))):
+        with dc.testing.seeded(seed):
+            found = quietly(
+                some, epsilon=epsilon, delta=DELTA, method=method, latent=True, confidence=0, anyway=True
+            )
+        assert isinstance(found.graph, PAG)
+        run[kind] = {
+            "edges": len(found.graph.skeleton),
+            "heads": [(chance, b not in causes[a]) for (a, b), chance in found.marks.items()],
+            "both": [b not in causes[a] and a not in causes[b] for a, b in found.graph.bidirected],
+        }
+    return run
+
+
 def yes_no(rng: np.random.Generator, rows: int, columns: int, prevalence: float, w: float) -> dc.Dataset:
     """Yes/no columns of one prevalence; the first two have a correlation of ``w``."""
     values = rng.random((rows, columns)) < prevalence
@@ -132,12 +174,22 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     if "absent" in parts:
         for setting in ABSENT:
             yield "absent", setting
+    if "hidden" in parts:
+        for law, (rows, epsilon) in itertools.product((*KINDS, *NETWORKS, "linear"), ARROWS):
+            yield "hidden", (law, rows, epsilon)
+    if "effects" in parts:
+        for setting in calibration_effects.settings():
+            yield "effects", setting
 
 
 def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
     """One run."""
     if part == "arrows":
         return arrows_of(setting[0], seed, *setting[1:])
+    if part == "hidden":
+        return hidden_of(setting[0], seed, *setting[1:])
+    if part == "effects":
+        return calibration_effects.effects_of(seed, *setting)
     return absent_of(seed, *setting)
 
 
@@ -159,7 +211,7 @@ def share(right: int, of: int) -> str:
 
 
 def summary(kept: Kept) -> None:
-    """Print both tables."""
+    """Print all tables."""
     print("| law | rows | epsilon | graphs | said | right | .8 to .9 | .9 or more | PC, no privacy |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for (part, setting), runs in kept.items():
@@ -184,12 +236,47 @@ def summary(kept: Kept) -> None:
         mean = f"{sum(run['w'] for run in told) / len(told):.3f}" if told else "none"
         cells = [share(states[state], len(told)) for state in ("found", "open", "absent")]
         print(f"| {' | '.join(map(str, setting))} | {len(runs)} | {mean} | {' | '.join(cells)} |")
+    print()
+    print(
+        "\n".join(
+            calibration_effects.lines({key[1]: runs for key, runs in kept.items() if key[0] == "effects"})
+        )
+    )
+    print()
+    for kind, title in (("plain", "nothing hidden"), ("hidden", "the hub hidden")):
+        print(
+            f"| {title} | rows | epsilon | graphs | edges | <-> right | heads said | right | tails said | right |"
+        )
+        print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+        lines: dict[tuple[Any, ...], list[Run]] = collections.defaultdict(list)
+        for (part, setting), runs in kept.items():
+            if part == "hidden":
+                law, rows, epsilon = setting
+                for name in (setting, (law, "all", "all"), ("all", rows, epsilon), ("all", "all", "all")):
+                    lines[name] += [run[kind] for run in runs.values()]
+        for name in sorted(lines, key=lambda one: one.count("all")):
+            print(hidden_line(" | ".join(map(str, name)), lines[name]))
+        print()
+
+
+def hidden_line(name: str, runs: list[Run]) -> str:
+    """A line on marks: how many are likely enough, what is said of them and how many are right."""
+    heads = [one for run in runs for one in run["heads"]]
+    both = [right for run in runs for right in run["both"]]
+    cells = [str(len(runs)), str(sum(run["edges"] for run in runs)), share(sum(both), len(both))]
+    for likely in (
+        [(chance, right) for chance, right in heads if chance >= 0.8],
+        [(1.0 - chance, not right) for chance, right in heads if 1.0 - chance >= 0.8],
+    ):
+        cells.append(f"{sum(chance for chance, _ in likely) / len(likely):.2f}" if likely else "-")
+        cells.append(share(sum(right for _, right in likely), len(likely)))
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 def main() -> None:
     """Run what is asked for, and print it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--parts", nargs="*", default=["arrows", "absent"], choices=["arrows", "absent"])
+    options.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS)
     options.add_argument("--runs", type=int, default=12)
     options.add_argument("--first", type=int, default=6_000_000)
     options.add_argument("--out", type=Path)

@@ -1,6 +1,7 @@
 """Is "found again in 80%" right? Every edge that a run finds is looked for in a second sample with other noise.
 
     python benchmarks/confidence.py [--graphs 40] [--repeats 40]
+    python benchmarks/confidence.py --real FOLDER [--runs 24]     # archives of real data: see hospital_real.py
 
 Random graphs of nine columns: networks of unordered levels (Dirichlet tables), and linear models of which a third of
 the columns is cut into yes and no, a third is skewed, and all numbers are cut into four bins. ``many levels`` has
@@ -8,6 +9,10 @@ fourteen unordered columns of two to six levels, ``many columns`` has 28 of two 
 measured where noise asks for it. 1,500 and 4,000 rows, epsilon 1, delta 1e-6. The first run says how often it expects
 to find each of its edges again; the second run, on new rows of the same law, finds it or not. Where the two columns of
 numbers agree, the per cent mean what they say.
+
+**Real data**: each set is released many times, with the same rows or with other rows of the same set, and always other
+noise. What one run says of an edge is held against the share of all the other runs that find it. *Within 15* is the
+share of edges for which the two differ by at most 15 points.
 """
 
 from __future__ import annotations
@@ -15,10 +20,12 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 import dpcausal as dc
+import hospital_real
 from dpcausal.networks.network import Network, Variable
 from effects import random_network
 
@@ -100,13 +107,73 @@ def edges_found(kind: str, seed: int, rows: int, repeats: int) -> list[tuple[flo
     return [(share, edge in again, edge in true) for edge, share in (first.confidence or {}).items()]
 
 
+REAL = (  # data set, rows (None: all, the same ones in every run), epsilon
+    ("NHEFS", None, 1.0),
+    ("NHEFS", None, 3.0),
+    ("flchain", 2_000, 1.0),
+    ("flchain", None, 0.3),
+    ("flchain", None, 1.0),
+    ("CPS", 3_000, 1.0),
+    ("CPS", None, 0.3),
+    ("CPS", None, 1.0),
+)
+REAL_CLASSES = (0.0, 0.2, 0.5, 0.8, 0.95, 1.01)
+
+
+def real_edges(data: dc.Dataset, rows: int | None, epsilon: float, runs: int) -> list[tuple[float, float]]:
+    """Each edge of every run: how often it is said to be found again, and the share of other runs that find it."""
+    found = []
+    for seed in range(runs):
+        at = np.random.default_rng(seed).permutation(data.n)[:rows]
+        part = dc.Dataset(data.schema, len(at), {name: data.codes[name][at] for name in data.columns})
+        with dc.testing.seeded(seed):
+            result = dc.discover(part, epsilon=epsilon, delta=1e-6, method="measured", anyway=True)
+        found.append(result.confidence or {})
+    return [
+        (share, (sum(edge in one for one in found) - 1) / (runs - 1))
+        for said in found
+        for edge, share in said.items()
+    ]
+
+
+def real(folder: Path, runs: int) -> None:
+    """Print what is said and what is so on real data, by what is said."""
+    print("| data | rows | epsilon | said | edges | mean of what was said | found again | within 15 |")
+    print("|---|---|---|---|---|---|---|---|")
+    every: list[tuple[float, float]] = []
+    for name, rows, epsilon in (*REAL, ("all", None, 0.0)):
+        if name != "all":
+            data = hospital_real.read(folder, name)
+            found = real_edges(data, rows, epsilon, runs)
+            every += found
+            where = (
+                f"{name} | {f'{data.n:,}, the same' if rows is None else f'{rows:,}, others'} | {epsilon:g}"
+            )
+        else:
+            found, where = every, "all | | "
+        for low, high in itertools.pairwise(REAL_CLASSES):
+            part = np.array([one for one in found if low <= one[0] < high])
+            if len(part):
+                (said, again), near = part.mean(axis=0), np.abs(part[:, 0] - part[:, 1]) <= 0.15
+                print(
+                    f"| {where} | {low:.0%} to {min(high, 1):.0%} | {len(part)} | {said:.2f} | {again:.2f} "
+                    f"| {near.mean():.2f} |",
+                    flush=True,
+                )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--graphs", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("--real", type=Path, help="folder with archives of real data")
+    parser.add_argument("--runs", type=int, default=24)
     asked = parser.parse_args()
+    if asked.real is not None:
+        real(asked.real, asked.runs)
+        return
     print(
         "| columns | rows | said | edges | mean of what was said | found again | true |\n|---|---|---|---|---|---|---|"
     )

@@ -137,7 +137,7 @@ def add(held: dict[str, Any], key: str, found: Any, pair: Pair, schema: dc.Schem
 
 def no_forecast() -> None:
     """Leave out the forecast of a width: with ``anyway`` it only adds a remark to the answer, and it takes long."""
-    nothing = types.SimpleNamespace(noise_rules=False, says_nothing=False)
+    nothing = types.SimpleNamespace(noise_rules=False, says_nothing=False, hopeless=False, epsilon=None)
     effects.forecast_of = lambda *_args, **_options: nothing  # type: ignore[assignment, return-value]
 
 

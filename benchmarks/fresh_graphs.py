@@ -313,7 +313,6 @@ WAYS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
     "larger tables only where noise is small": ({"larger_ratio": 0.0}, ()),
     "never larger tables": ({"larger_ratio": 0.0, "larger_small": 0.0}, ()),
     "larger tables only below sampling": ({"larger_small": 0.0}, ()),
-    "larger tables of many levels too": ({"larger_levels": 1e6}, ORDERED),
     "half for each order": ({"share_next": 0.5}, ()),
     "no tree": ({"tree_columns": 10**6}, TREES),
     "a tree of few levels too": ({"tree_levels": 0.0}, TREES),

@@ -19,9 +19,10 @@ import dpcausal as dc
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.graphs import Graph, cpdag_scores, skeleton_scores
 from dpcausal.networks import clinic
+from dpcausal.present.tables import share_words
 
 EPSILON, DELTA, LEVEL, ROWS = 1.0, 1e-6, 0.01, 50_000
-REPEATS = 20  # searches on louder noise, for the confidence in each edge: free, from what was released
+REPEATS = 20  # searches on other samples and noise, for "found again": free, from what was released
 SMALLER = (0.2, 0.05)  # budgets shown for comparison
 HERE = Path(__file__).parent
 
@@ -34,15 +35,15 @@ def drawn(a: str, b: str, arrow: bool, width: int) -> str:
 def edges(result: DiscoveryResult, truth: Graph) -> Table:
     """Every edge found, and every one missed, beside the truth."""
     shown = Table(title="The graph (─── direction not decided)", title_justify="left")
-    for heading in ("edge", "confidence", "in the truth"):
+    for heading in ("edge", "found again", "in the truth"):
         shown.add_column(heading, no_wrap=heading != "in the truth")
-    graph, confidence = result.graph, result.confidence or {}
+    graph, confidence = result.shown, result.confidence or {}
     width = max(map(len, graph.nodes))
     for a, b, arrow in graph.edges():
         pair = frozenset((a, b))
         right = (a, b) in truth.directed if arrow else pair in truth.undirected
         words = "yes" if right else "yes, other direction mark" if pair in truth.skeleton else "[red]no[/red]"
-        shown.add_row(drawn(a, b, arrow, width), f"{confidence[pair]:.0%}", words)
+        shown.add_row(drawn(a, b, arrow, width), share_words(confidence[pair]), words)
     for a, b, arrow in truth.edges():
         if frozenset((a, b)) not in graph.skeleton:
             shown.add_row(f"[dim]{drawn(a, b, arrow, width)}[/dim]", "", "[red]yes, but missed[/red]")

@@ -17,6 +17,7 @@ import griffe
 
 ESTIMATORS = "dpcausal.estimators"
 DISCOVER = "dpcausal.discovery.discover"  # its help lists the methods, as they describe themselves
+CI_TEST = "dpcausal.citests.ci_test"  # and that of a test all tests
 LISTS = {"Parameters", "Attributes", "Returns", "Raises"}  # sections in which plain text has no place
 
 
@@ -73,7 +74,8 @@ class Docstrings(griffe.Extension):
         """Called by griffe for every module, class, function and attribute."""
         if isinstance(obj, griffe.Class) and obj.parent and obj.parent.path == ESTIMATORS:
             describe_estimator(obj, getattr(import_module(ESTIMATORS), obj.name))
-        if obj.docstring is not None and obj.path == f"{DISCOVER}.discover":
-            obj.docstring.value = inspect.getdoc(import_module(DISCOVER).discover) or ""
+        if obj.docstring is not None and obj.path in (f"{DISCOVER}.discover", f"{CI_TEST}.ci_test"):
+            module, _, name = obj.path.rpartition(".")
+            obj.docstring.value = inspect.getdoc(getattr(import_module(module), name)) or ""
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

@@ -168,7 +168,7 @@ def test_the_command_runs_a_call(capsys: pytest.CaptureFixture[str]) -> None:
         str(TRUE),
     ]
     assert run(words) == 0
-    assert "consistent with the claim of 1" in capsys.readouterr().out
+    assert "consistent" in capsys.readouterr().out
     assert run([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["says"] == "the public call, add-remove"

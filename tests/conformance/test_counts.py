@@ -236,13 +236,13 @@ def test_bad_input(tmp_path: Path) -> None:
     path = parquet_of(data, tmp_path)
     with pytest.raises(SchemaError, match=r'no column "c_1" \(did you mean'):
         count_files(path, Schema(c_1=Categorical([0, 1])))
-    with pytest.raises(InputError, match=r"none\.parquet: no such file"):
+    with pytest.raises(InputError, match=r"none\.parquet"):
         count_files(tmp_path / "none.parquet", data.schema)
-    with pytest.raises(InputError, match="can't be read by DuckDB: no such table"):
+    with pytest.raises(InputError, match="no such table"):
         count_table(duckdb.connect(), "none", data.schema)
     nested = tmp_path / "nested.parquet"
     pq.write_table(pa.table({"c0": [[1], [2]], "c1": [0, 1]}), nested)
-    with pytest.raises(SchemaError, match=r'"c0" of nested\.parquet has type'):
+    with pytest.raises(SchemaError, match=r'"c0" of nested\.parquet'):
         count_files(nested, data.schema)
     connection = duckdb.connect()
     connection.execute("CREATE TABLE nested AS SELECT [1] AS c0, 1 AS c1")

@@ -68,10 +68,10 @@ def test_a_glob_is_all_files_in_the_order_of_their_names(tmp_path: Path) -> None
     assert count_files(tmp_path / "a" / "*.parquet", SCHEMA).table(["c"]).tolist() == [1, 2]
     assert count_files(str(tmp_path / "[a-b]" / "[0-9].parquet"), SCHEMA).n == 4
     assert count_files(str(tmp_path / "**" / "*.parquet"), SCHEMA).n == 4
-    with pytest.raises(dc.InputError, match=r"none\*\.parquet: no such file"):
+    with pytest.raises(dc.InputError, match=r"none\*\.parquet"):
         count_files(tmp_path / "none*.parquet", SCHEMA)
     pq.write_table(pa.table({"d": [1]}), tmp_path / "b" / "2.parquet")
-    with pytest.raises(dc.SchemaError, match=r'2\.parquet has no column "c"'):
+    with pytest.raises(dc.SchemaError, match=r'2\.parquet .*"c"'):
         count_files(tmp_path / "b" / "*.parquet", SCHEMA)
 
 

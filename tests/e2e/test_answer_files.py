@@ -58,7 +58,7 @@ def test_an_earlier_answer_is_kept(words: list[str], capsys: pytest.CaptureFixtu
 def test_a_refused_test_leaves_no_directory(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ledger", "create", "--ledger", "sqlite:///b.db", "--dataset", "d", "--epsilon", "0.5"]) == 0
     assert run([*words, "--epsilon", "1", "--ledger", "sqlite:///b.db", "--dataset", "d"]) == 3
-    assert capsys.readouterr().err.count("a new budget is the decision of whoever") == 1
+    assert capsys.readouterr().err.count("a new budget") == 1
     assert not Path("out").exists()
 
 

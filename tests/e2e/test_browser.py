@@ -157,7 +157,7 @@ def test_nothing_is_cut_off_where_every_pair_has_an_edge(result: DiscoveryResult
 
 def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult, tmp_path: Path) -> None:
     graph = dc.Graph(list("abcd"), directed=[("a", "b"), ("b", "c"), ("c", "d")])
-    parts = {frozenset("ab"): 0.9, frozenset("bc"): 0.6, frozenset("cd"): 0.2}
+    parts = {frozenset("ab"): 0.99, frozenset("bc"): 0.6, frozenset("cd"): 0.2}
     marked = {
         "conflicts": frozenset(),
         "given_up_to": {},
@@ -171,9 +171,7 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult, tmp_path:
 
 def test_confidence_is_said_when_there_is_one(result: DiscoveryResult, tmp_path: Path) -> None:
     confident = replace(result, confidence=dict.fromkeys(result.graph.skeleton, 0.97))
-    assert re.search(
-        r"edge found again in 95% or more of (\d+ )?repeats", probed(confident, tmp_path)["said"]
-    )
+    assert "edge found again: 95% or more" in probed(confident, tmp_path)["said"]
 
 
 OPEN = """
@@ -242,13 +240,13 @@ for (let node; (node = walk.nextNode());) {
 const letters = [...document.querySelectorAll("#graph .node text")].map(t => t.getBoundingClientRect().height);
 const overflow = document.documentElement.scrollWidth - innerWidth;
 const figure = document.querySelector(".drawn"), inner = figure.getBoundingClientRect();
+document.getElementById("budget").open = true;
 const past = [...document.querySelectorAll("#spending text, #events td")].filter(
   part => part.getBoundingClientRect().right > wide).length;
 const fits = document.getElementById("graph").getBoundingClientRect().right <= inner.right + 1;
 const hint = !document.getElementById("swipe").hidden;
 const bars = Math.min(...[...document.querySelectorAll("#spending text")].map(t => t.getBoundingClientRect().height));
-const mouse = getComputedStyle(document.querySelector(".with-mouse")).display;
-const seen = { broken, wide, overflow, letters: Math.min(...letters), past, fits, hint, bars, mouse };
+const seen = { broken, wide, overflow, letters: Math.min(...letters), past, fits, hint, bars };
 const out = document.createElement("pre");
 out.id = "probe";
 out.textContent = JSON.stringify(seen);
@@ -279,7 +277,6 @@ def test_on_a_phone_a_graph_of_usual_size_fits(result: DiscoveryResult, tmp_path
     assert seen["letters"] > 10
     assert seen["past"] == 0  # amounts of the bars and costs of the steps
     assert seen["bars"] > 10
-    assert seen["mouse"] == "none"
 
 
 def named(result: DiscoveryResult, more: str) -> DiscoveryResult:
@@ -369,6 +366,7 @@ FILES = """
   seen.given = given;
   // the methods paragraph is selected and copied
   let copied = "";
+  document.getElementById("paper").open = true;
   document.execCommand = kind => { copied = kind + ": " + getSelection().toString(); return true; };
   document.getElementById("copy-methods").click();
   seen.copied = copied;
@@ -395,7 +393,7 @@ def test_the_figure_downloads_and_the_paragraph_copies(result: DiscoveryResult, 
         [("sex", "smoking")],
     )
     sure = {
-        frozenset(("age", "bmi")): 0.9,
+        frozenset(("age", "bmi")): 0.99,
         frozenset(("smoking", "bmi")): 0.6,
         frozenset(("sex", "smoking")): 0.2,
     }
@@ -416,7 +414,7 @@ def test_the_figure_downloads_and_the_paragraph_copies(result: DiscoveryResult, 
     assert seen["copied"].startswith("copy: We learned a causal graph over 4 columns")
     assert seen["said"] == "Copied"
     assert seen["opened"] is True
-    assert seen["folded"] == 1  # few absent pairs are shown at once
+    assert seen["folded"] == 2  # the edges, and what was opened here
 
 
 def luminance(colour: str) -> float:
@@ -471,7 +469,7 @@ def test_paper_gets_the_words_and_no_buttons(result: DiscoveryResult, tmp_path: 
     seen = json.loads(unescape(found))
     assert seen["buttons"] == 0
     assert (seen["conclusion"], seen["methods"], seen["promise"], seen["statement"]) == (1, 1, 1, 1)
-    assert seen["remarks"] == seen["edges"] == len(result.graph.skeleton) > 0
+    assert seen["edges"] == len(result.graph.skeleton) >= seen["remarks"] > 0
     assert seen["drawing"] == len(result.graph.nodes)
     assert seen["key"] > 0
     assert luminance(seen["paper"]) == 1.0

@@ -15,6 +15,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.cli.app import run
+from dpcausal.present.graph_words import PAIRS_SHOWN
 from dpcausal.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
@@ -309,6 +310,7 @@ def test_the_report_names_the_command_that_was_given(
         shutil.copy(source, tmp_path / Path(source).name.replace("data", "my data"))
     ledger = f"sqlite:///{tmp_path}/budget.db"
     assert run(["ledger", "create", "--ledger", ledger, "--dataset", "d", "--epsilon", "9"]) == 0
+    capsys.readouterr()  # a weak promise
     options = [
         "--epsilon",
         "1.5",
@@ -378,7 +380,7 @@ def test_open_pairs_are_listed_and_drawn_only_where_asked_for(
         assert found["facts"]["pairs"]["open"] == len(left)
         counts = f", {len(left)} pair{'s' * (len(left) != 1)} open (method moments)."
         assert counts in said.splitlines()[0]
-        assert said.count(" ? ") == (len(left) if more else min(len(left), 6))
+        assert said.count(" ? ") == (len(left) if more else min(len(left), PAIRS_SHOWN))
         assert (out / "graph.dot").read_text().count("state=open") == (len(left) if more else 0)
         assert (out / "graph.graphml").read_text().count(">open<") == (2 * len(left) if more else 0)
         assert dc.Graph.from_graphml((out / "graph.graphml").read_text()).skeleton.isdisjoint(

@@ -32,7 +32,7 @@ BY_NOISE = re.compile(
     r"Test results contradict .*|"
     r"Only tested with .*|Absent( pairs.*|: .*)|\d+ (of the )?questions? .*|"
     r"\s+edge( .*)?|\s+\((no edge found:|nothing could be decided) .*|Open: .*|Direction contradicted: .*|"
-    r"Levels merged, .*"
+    r"Levels merged, .*|(Found again|Perhaps|Less than half).*"
 )
 TREND = re.compile(
     r"; \S+ (rises|falls) as \S+ rises|; (higher \S+|later levels of \S+|\S+ = \S+) (is|are) associated with "
@@ -61,6 +61,7 @@ def blotted(line: str) -> str:
     if BY_NOISE.fullmatch(line) or line.startswith("Power: "):  # said where a test does not reject
         return ""
     line = VERDICT.sub("?", HINTS.sub("", TREND.sub("", DEEPER.sub("", line))))
+    line = re.sub(r"(\d+ (?:edge|pair))s?\b", r"\1", line)  # one or several
     return " ".join(re.sub("─+", "─", NUMBER.sub("#", line)).split())
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.cli.app import run
+from dpcausal.present.statement import rows_differ
 
 SCHEMA = """\
 [columns.x]
@@ -50,14 +51,15 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("s.toml").write_text(SCHEMA)
 
 
-def test_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_four_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*BASE, "--adjust", "z,age", "--epsilon", "1"]) == 0
-    answer, rests, cost = capsys.readouterr().out.splitlines()
+    answer, rests, rows, cost = capsys.readouterr().out.splitlines()
     assert answer.startswith("Risk difference of y = yes among all, x yes against no, z, age held fixed: 0.")
     assert "95% interval" in answer
     assert rests.startswith(
-        "Causal if z, age include every common cause of x and y; age by the declared bins"
+        "Causal if z, age include every common cause of x and y and nothing that x changes; age by the declared bins"
     )
+    assert rows == rows_differ("interval")
     assert cost.startswith(
         "Privacy: epsilon 1, delta 0; changing one row makes no result more than 2.72 times"
     )
@@ -114,7 +116,7 @@ def test_without_privacy_nobody_speaks_of_noise(capsys: pytest.CaptureFixture[st
     kept = [line for line in text if not (line.startswith("yes") and ",c," in line)]  # nobody treated in c
     Path("t.csv").write_text("\n".join(kept) + "\n")
     assert run([*BASE, "--adjust", "z", "--no-privacy"]) == 0
-    _, _, left, every, cost = said = capsys.readouterr().out.splitlines()
+    _, _, left, every, _, cost = said = capsys.readouterr().out.splitlines()
     assert "with fewer than 3 rows in one of the two groups are left out: the answer holds for" in left
     assert left.endswith(". Left out: z c.")
     assert every.startswith("For all rows, whatever the effect is in those left out, the interval is ")
@@ -252,7 +254,7 @@ def test_delta_is_charged_where_it_is_used_and_told_as_charged(
     said = capsys.readouterr().out
     cost = next(line for line in said.splitlines() if line.startswith("Privacy:"))
     promised, charged = cost.split(" Ledger: ")
-    unused = "" if float(delta) else f" (that of {float(asked):.3g} was not needed and not charged)"
+    unused = "" if float(delta) else " (none was needed)"
     assert f", delta {delta}{unused};" in promised
     assert f", delta {delta}; left" in charged
     spent = [float(entry.delta) for entry in dc.Ledger.open(url).log("d")][1:]

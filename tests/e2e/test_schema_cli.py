@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from dpcausal.cli.app import run
 from dpcausal.data.columns import Categorical, Numeric
-from dpcausal.data.read import read
+from dpcausal.data.read import ColumnsIgnored, read
 from dpcausal.data.schema import Schema
 
 ROWS = 120
@@ -68,10 +69,8 @@ def test_the_draft_loads_and_fits_its_own_file(
     assert schema["age (years)"] == Numeric(0, 110, [20, 40, 60], other=48)
     assert schema["count"] == Numeric(0, 900, [200, 400, 600, 800], other=410)
     assert schema["half"] == Numeric(0.5, 1.5, [1], other=1)
-    assert "# [columns.number]  left out: all 120 rows have different values: an identifier?" in text
-    assert "# [columns.name]  left out: more than 50 different texts" in text
-    assert "# [columns.nothing]  left out: no values" in text
-    with pytest.warns(UserWarning, match='columns "number", "name", "nothing" not in the schema'):
+    assert re.findall(r"# \[columns.(\w+)\]  left out", text) == ["number", "name", "nothing"]
+    with pytest.warns(ColumnsIgnored, match='"number", "name", "nothing"'):
         data = read(tmp_path / name, schema)
     assert data.n == ROWS
     assert data.codes["a b"][:3].tolist() == [0, 1, 2]
@@ -133,15 +132,13 @@ def test_columns_that_cannot_be_drafted_are_left_out_by_name(
     assert run(["schema", str(tmp_path / "t.csv")]) == 0
     text = capsys.readouterr().out
     assert list(Schema.from_toml_string(text)) == ["c"]
-    assert "# [columns.a]  left out: more than one column has this name" in text
-    assert "# [columns.b]  left out: no values" in text
-    assert '# [columns.""]  left out: it has no name' in text
+    assert re.findall(r"# \[columns.(.+)\]  left out", text) == ["a", "b", '""']
     pq.write_table(pa.table({"l": [[1]], "x": [1]}), tmp_path / "t.parquet")
     assert run(["schema", str(tmp_path / "t.parquet")]) == 0
-    assert "# [columns.l]  left out: type list<element: int64>" in capsys.readouterr().out
+    assert "# [columns.l]  left out" in capsys.readouterr().out
     pq.write_table(pa.table({"l": [[1]]}), tmp_path / "t.parquet")
     assert run(["schema", str(tmp_path / "t.parquet")]) == 2
-    assert capsys.readouterr().err == "dpcausal: t.parquet has no column that can be drafted\n"
+    assert capsys.readouterr().err.startswith("dpcausal: t.parquet has no column")
 
 
 DECLARED = """
@@ -170,16 +167,11 @@ def test_the_check_says_what_becomes_of_the_rows(messy: Path, capsys: pytest.Cap
     assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
     said = capsys.readouterr()
     assert said.err == ""
-    assert said.out.startswith("Not private: do not publish this output")
+    assert said.out.startswith("Not private")
     lines = said.out.splitlines()
-    assert lines[-1] == 'In t.csv, but not declared, so never read: "id"'  # last: there may be many
-    assert "a: 1 missing cells become x" in lines
-    assert "a: no declared level, so they become x: 'X' (1)" in lines
-    own = "so they count in the bin 0 to 5 (`missing_level = true` gives them one of their own)"
-    assert f"n: no number, so they become 0, {own}: 'many' (1)" in lines
-    assert (
-        "n: 1 cells are below the lower bound and 0 above the upper one; they are moved to the bound" in lines
-    )
+    assert lines[-1].endswith(': "id"')  # last: there may be many
+    assert sum(line.startswith("a: ") for line in lines) == 2  # missing, and no level
+    assert sum(line.startswith("n: ") for line in lines) == 3  # missing, no number, and below
     row = next(line for line in lines if line.strip().startswith("a "))
     assert row.split() == ["a", "25.0%", "25.0%", "z"]
 
@@ -198,8 +190,7 @@ def test_the_check_counts_lines_that_still_have_remarks_of_a_draft_and_shortens_
     )
     (messy / "s.toml").write_text(marked)
     assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
-    told = "2 lines of the schema still say 'from rows' or 'choose': check them, then delete these words."
-    assert told in capsys.readouterr().out.splitlines()
+    assert "2 lines of the schema still say" in capsys.readouterr().out
 
 
 def test_the_check_tells_codes_aliases_and_ragged_rows(
@@ -212,23 +203,16 @@ def test_the_check_tells_codes_aliases_and_ragged_rows(
     )
     (messy / "s.toml").write_text(DECLARED.replace(*keys) + "missing = [999, -9]\n")
     assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "a: 1 missing cells become x (1 of them hold a code in `missing`)" in lines
-    own = "so they count in the bin 0 to 5 (`missing_level = true` gives them one of their own)"
-    assert f"n: 3 missing cells become 0, {own} (2 of them hold a code in `missing`)" in lines
-    assert "n: 9999 occurs in 1 of these; if it means missing: `missing = [9999]`" in lines
-    assert any(
-        line.startswith("1 row has more fields than the header: what lies beyond is not") for line in lines
-    )
-    assert "1 row has fewer fields than the header: the last ones are missing" in lines
-    assert not any("aliases" in line or "no declared level" in line for line in lines)
-    assert (
-        lines[1]
-        == "5 rows can be read by this schema; cells of 2 of 2 columns are changed: see below the table."
-    )
+    assert "`missing = [9999]`" in capsys.readouterr().out
+    assert run(["schema", "t.csv", "--check", "s.toml", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["rows_with_more_cells"], found["rows_with_fewer_cells"]) == (1, 1)
+    a, n = found["columns"]
+    assert (a["missing"], a["coded_missing"], a["not_a_level"]) == (1, 1, 0)
+    assert (n["missing"], n["coded_missing"], n["codes"]) == (3, 2, [{"code": 9999, "cells": 1}])
     (messy / "t.csv").write_text("a,n\nx,1\ny,7\nz,2\nX,3\n")
-    assert run(["schema", "t.csv", "--check", "s.toml"]) == 0
-    assert "Every cell of 4 rows is used unchanged." in capsys.readouterr().out
+    assert run(["schema", "t.csv", "--check", "s.toml", "--json"]) == 0
+    assert all(column["fine"] for column in json.loads(capsys.readouterr().out)["columns"])
 
 
 def test_the_check_as_json_and_its_exit_code(messy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,8 +226,8 @@ def test_the_check_as_json_and_its_exit_code(messy: Path, capsys: pytest.Capture
     assert json.loads(capsys.readouterr().out)["not_in_data"] == ["nn"]
     assert run(["schema", "t.csv", "--check", "s.toml"]) == 2
     said = capsys.readouterr()
-    assert 'Declared, but not in t.csv: "nn"' in said.out
-    assert said.err.startswith('dpcausal: t.csv has no column "nn"')
+    assert ': "nn"' in said.out
+    assert '"nn"' in said.err
     assert said.err.count("\n") == 1
     assert run(["schema", "t.csv", "--json"]) == 0
     drafted = json.loads(capsys.readouterr().out)
@@ -322,10 +306,10 @@ def test_a_check_of_wrong_codes_says_so_first_and_fails(
     if as_json:
         assert json.loads(printed.out)["nothing_read"] == ["sex"]
     else:
-        assert printed.out.splitlines()[1].startswith(
-            "sex: NO CELL HAS A DECLARED LEVEL (the file has '1' (40)"
-        )
-        assert 'no cell of "sex" has a declared level' in printed.err
+        first = printed.out.splitlines()[1]
+        assert first.startswith("sex: ")
+        assert "'1' (40)" in first
+        assert '"sex"' in printed.err
 
 
 def test_a_column_that_cannot_be_read_as_declared_is_said_once_and_amounts_have_bins(
@@ -336,5 +320,5 @@ def test_a_column_that_cannot_be_read_as_declared_is_said_once_and_amounts_have_
     schema.write_text('[columns.km]\ntype = "categorical"\nlevels = ["near", "far"]\n')
     assert run(["schema", str(tmp_path / "t.parquet"), "--check", str(schema)]) == 2
     told = capsys.readouterr()
-    assert (told.out + told.err).count("every cell would become 'near'") == 1
-    assert 'if they are amounts and no codes, declare type = "numeric" with lower, upper and bins' in told.err
+    assert (told.out + told.err).count("'near'") == 1
+    assert 'type = "numeric"' in told.err

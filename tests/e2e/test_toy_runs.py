@@ -124,16 +124,26 @@ TOYS: dict[str, list[Toy]] = {
             says="1 graphs",
         ),
         Toy("scores-brief", says="mean error"),
-        Toy("brief", says="five networks"),
+        Toy("brief", says="rivals: mst"),
         Toy("table", says="coverage"),
     ],
     "exact_privacy": [Toy(says="sampling misses it")],
     "calibration": [
+        Toy(
+            "--parts effects --runs 1",
+            "e = m.calibration_effects; e.CELLS, e.REPEATS, e.CALLS = 1, 2, 1; e.DOORS = ('adjust',); e.REAL = ()",
+            says="odds ratio",
+        ),
         Toy("--parts absent --runs 1", "m.ABSENT = ((300, 1.0, 3, 0.5),)", says="prevalence"),
         Toy(
             "--parts arrows --runs 1",
             "m.KINDS = ('gates',); m.NETWORKS = (); m.ARROWS = ((300, 3.0),)",
             says="PC, no privacy",
+        ),
+        Toy(
+            "--parts hidden --runs 1",
+            "m.KINDS = ('gates',); m.NETWORKS = (); m.ARROWS = ((300, 3.0),)",
+            says="the hub hidden",
         ),
     ],
     "fresh_graphs": [

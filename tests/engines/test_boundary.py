@@ -146,9 +146,7 @@ def test_a_table_that_changes_between_two_queries_is_refused(load_on: Callable[[
         counts = dc.connect(source, SCHEMA)
         assert counts.n == 2000
         load.backend.con.execute(change.format(t=source.get_name()))
-        with pytest.raises(
-            dc.EngineError, match="was changed between two queries; nothing was charged"
-        ) as caught:
+        with pytest.raises(dc.EngineError, match="nothing was charged") as caught:
             dc.discover(counts, epsilon=1.0, delta=1e-6)
         assert "\n" not in str(caught.value)
         assert caught.value.__cause__ is None
@@ -161,7 +159,7 @@ def test_an_update_between_two_tables_is_refused(load_on: Callable[[str], Loader
     counts = dc.connect(source, SCHEMA, memory_limit=0)
     counts.table(["a", "b"])
     load.backend.con.execute(f"UPDATE {source.get_name()} SET b = 'no'")
-    with pytest.raises(dc.EngineError, match="was changed between two queries"):
+    with pytest.raises(dc.EngineError, match="was changed"):
         counts.table(["b", "c"])
 
 
@@ -228,9 +226,7 @@ def test_a_query_that_fails_half_way_has_been_charged_and_says_so(
     ledger.create("cohort", 3.0, 1e-5)
     counts = dc.connect(source, SCHEMA, memory_limit=0)
     failing(monkeypatch, when=2, times=99)
-    with pytest.raises(
-        dc.EngineError, match="was charged and stays charged, and nothing of it left"
-    ) as caught:
+    with pytest.raises(dc.EngineError, match="stays charged") as caught:
         dc.discover(counts, epsilon=2.0, method="tests", ledger=ledger, dataset="cohort", anyway=True)
     assert "SECRET" not in str(caught.value)
     assert charges(ledger) == [2.0]
@@ -242,7 +238,7 @@ def test_a_view_that_fails_says_nothing_of_its_cells(load_on: Callable[[str], Lo
         "CREATE OR REPLACE VIEW bad AS SELECT CAST(a AS INTEGER) AS a FROM (VALUES ('S3CRET')) t(a)"
     )
     counts = dc.connect(load.backend.table("bad"), dc.Schema(a=dc.Categorical([0, 1])))
-    with pytest.raises(dc.EngineError, match="check the view or cast behind it") as caught:
+    with pytest.raises(dc.EngineError, match="view or cast") as caught:
         counts.table(["a"])
     assert "S3CRET" not in str(caught.value)
     assert caught.value.__context__ is None
@@ -349,7 +345,7 @@ def test_a_duckdb_file_is_opened_as_a_file(
     assert run(["test", str(more), *words]) == 2
     said = capsys.readouterr().err
     assert said.endswith("name a table of it (table=, --table): patients, ward.visits\n")
-    with pytest.raises(dc.InputError, match=r"none\.duckdb: no such file"):
+    with pytest.raises(dc.InputError, match=r"none\.duckdb"):
         dc.connect(tmp_path / "none.duckdb", SCHEMA, "patients")
 
 
@@ -391,9 +387,7 @@ def test_every_type_of_a_duckdb_table_is_coded_as_memory_does() -> None:
     ]
     assert sum(len(batch["t"]) for batch in counts._values()) == 3
     connection.execute("CREATE TABLE nested AS SELECT [1] AS d")
-    with pytest.raises(
-        dc.InputError, match=r"stored as INTEGER\[\], which can't be coded: store it otherwise"
-    ):
+    with pytest.raises(dc.InputError, match=r"INTEGER\[\]"):
         count_table(connection, "nested", dc.Schema(d=dc.Categorical([1])))
 
 
@@ -404,7 +398,7 @@ def test_a_file_that_changes_after_it_was_opened_is_refused(tmp_path: Path) -> N
     pq.write_table(chain(), path)
     counts = dc.connect(path, SCHEMA)
     pq.write_table(chain(300), path)
-    with pytest.raises(dc.EngineError, match="was changed while it was counted") as caught:
+    with pytest.raises(dc.EngineError, match="was changed") as caught:
         dc.discover(counts, epsilon=2.0, delta=1e-6)
     assert str(caught.value).endswith("; nothing was charged")
 
@@ -472,17 +466,17 @@ def test_a_report_says_how_a_file_after_source_was_counted(schema_file: Path, tm
 
 
 def test_connect_refuses_what_is_no_source() -> None:
-    with pytest.raises(dc.InputError, match="rows in memory go to dc"):
+    with pytest.raises(dc.InputError, match="in memory"):
         dc.connect({"a": [1]}, SCHEMA)
     with pytest.raises(dc.InputError, match="leave table out"):
         dc.connect("rows.csv", SCHEMA, "t")
-    with pytest.raises(dc.InputError, match="must be a Schema"):
+    with pytest.raises(dc.InputError, match="Schema"):
         dc.connect("rows.csv", {})  # type: ignore[arg-type]
 
 
 def test_a_test_on_values_says_what_to_do(load_on: Callable[[str], Loader]) -> None:
     counts = dc.connect(load_on("duckdb").put(chain()), SCHEMA)
-    with pytest.raises(dc.InputError, match=r"take a test on tables .* or bring the columns with dc\.read"):
+    with pytest.raises(dc.InputError, match=r"tables .*dc\.read"):
         dc.ci_test(counts, "a", "b", ["c"], epsilon=1.0, method="gcm")
 
 

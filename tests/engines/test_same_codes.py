@@ -222,9 +222,9 @@ def test_types_that_can_not_be_coded_are_refused(load: Loader) -> None:
         table = table.drop_columns(["x"])
     source = load.put(table)
     if load.name != "postgres":
-        with pytest.raises(dc.InputError, match='"x" of the table has type array'):
+        with pytest.raises(dc.InputError, match=r'"x" of the table .*array'):
             dc.connect(source, dc.Schema(x=dc.Categorical([1, 2])))
-    with pytest.raises(dc.InputError, match='"t" of the table is stored as text but declared numeric'):
+    with pytest.raises(dc.InputError, match=r'"t" of the table .*text .*numeric'):
         dc.connect(source, dc.Schema(t=dc.Numeric(0, 1)))
     with pytest.raises(dc.SchemaError, match=r'has no column "tt" \(did you mean "t"'):
         dc.connect(source, dc.Schema(tt=dc.Numeric(0, 1)))
@@ -237,9 +237,7 @@ def test_too_many_spellings_are_refused_and_nothing_is_charged(load: Loader, tmp
     schema = dc.Schema(icd=column, x=dc.Categorical(["no", "yes"]))
     ledger = dc.Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
     ledger.create("cohort", 5.0, 1e-5)
-    with pytest.raises(
-        dc.InputError, match=r"declare fewer levels, or bring the columns with dc\.read"
-    ) as caught:
+    with pytest.raises(dc.InputError, match=r"fewer levels") as caught:
         dc.ci_test(
             dc.connect(load.put(rows), schema), "icd", "x", epsilon=1.0, ledger=ledger, dataset="cohort"
         )

@@ -455,17 +455,8 @@ EFFECT_LEVELS = dc.Schema(
 
 def effect_of(relation: str, delta: float = 0.0, epsilon: float = 1.0, **options: Any) -> Any:
     """A call of ``effect`` of x on y given z."""
-    return lambda data: dc.effect(
-        data,
-        "x",
-        "y",
-        adjust=["z"],
-        epsilon=epsilon,
-        delta=delta,
-        neighbours=relation,
-        anyway=True,
-        **options,
-    )
+    asked = {"adjust": ["z"], "epsilon": epsilon, "delta": delta, "neighbours": relation, **options}
+    return lambda data: dc.effect(data, "x", "y", anyway=True, **asked)
 
 
 def halves(arms: int = 2, ends: tuple[float, ...] = (0.0, 0.5, 1.0)) -> Iterator[Star]:
@@ -484,15 +475,19 @@ def after_discovery(relation: str, delta: float, data: dc.Dataset) -> Any:
     return run(data).effect("x", "y", adjust=["z"], anyway=True)
 
 
-EFFECT_MANY = dc.Schema(x=BITS["x"], y=dc.Numeric(-1.0, 1.0), z=dc.Numeric(-1.0, 1.0))
+EFFECT_MANY = dc.Schema({"x": BITS["x"], **dict.fromkeys("yzw", dc.Numeric(-1.0, 1.0))})
 
 
 def extreme() -> Iterator[Star]:
-    """Two arms, and outcomes and columns at the ends of their bounds: long rows, and large products of residuals."""
+    """Two arms, and outcomes and columns at the ends of their bounds: long rows, and large products of residuals.
+
+    One column foretells the treatment and one the outcome: rows against both have residuals as large as can be.
+    """
     for seed in range(4):
-        rng = np.random.default_rng(seed)
-        base = {"x": rng.integers(0, 2, 40), "y": rng.uniform(-1, 1, 40), "z": rng.uniform(-1, 1, 40)}
-        rows = [{"x": a, "y": y, "z": z} for a in (0, 1) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]
+        z, w = np.random.default_rng(seed).uniform(-1, 1, (2, 400))
+        base = {"x": (z > 0).astype(int), "y": w, "z": z, "w": w}
+        ends = (-1.0, 1.0)
+        rows = [{"x": a, "y": y, "z": b, "w": c} for a in (0, 1) for y in ends for b in ends for c in ends]
         yield Star(base, tuple(rows))
 
 

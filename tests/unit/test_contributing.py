@@ -212,11 +212,6 @@ CHANGED: dict[str, list[tuple[str, str]]] = {  # a line that is there, and what 
     ],
     "citests/ci_test.py": [
         (r'("test-of-tests")(\n\])', r'\1, "toy"\2'),
-        (
-            r"(    Examples\n    --------\n)",
-            "    ``toy``: the covariance of the positions of levels.\n\n"
-            r"    - ``weight=1.0``: weight of the variance in the release.\n\n\1",
-        ),
     ],
     "docs/methods/index.md": [(r"(\| \[`crt`\])", r"| [`toy`](toy.md) | any | two numbers | Laplace |\n\1")],
     "mkdocs.yml": [(r"( +- )(crt: methods/crt\.md)", r"\1toy: methods/toy.md\n\1\2")],

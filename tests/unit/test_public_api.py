@@ -15,7 +15,6 @@ import pytest
 
 import dpcausal as dc
 from dpcausal import estimators
-from dpcausal.citests.base import CITest
 from dpcausal.citests.ci_test import TestName
 from dpcausal.citests.registry import TESTS, described_tests
 from dpcausal.core.arguments import REQUIRED
@@ -170,10 +169,7 @@ def test_the_tests_of_ci_test_are_told_with_their_options() -> None:
         name: f"{line}." for name, line in described_tests().items()
     }
     for name, test in TESTS.items():
-        real = {
-            o.name: (repr(o.default.name if isinstance(o.default, CITest) else o.default), f"{o.line}.")
-            for o in test.options()
-        }
+        real = {o.name: (repr(o.default), f"{o.line}.") for o in test.options()}
         assert told[name][1] == real, name
 
 

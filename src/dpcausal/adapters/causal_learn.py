@@ -98,7 +98,7 @@ def skeleton(found: Any) -> frozenset[frozenset[str]]:
 
 
 def _causal_learn_api() -> tuple[Any, Any]:
-    """Return causal-learn's base class of tests and its function that registers one, or refuse to go on."""
+    """Return causal-learn's base class of tests and its register function; refuse unknown versions."""
     try:
         from causallearn.utils import cit
     except ImportError:

@@ -153,7 +153,7 @@ class PrivateOracle:
         )
 
     def _cost_of_one(self, questions: int | None, each: float | None) -> float:
-        """Return the epsilon of one question: as given, or so that this many fit into the total."""
+        """Return the epsilon of one question: as given, or the total divided by the number of questions."""
         if (questions is None) == (each is None):
             raise InputError("say either how many questions to pay for (questions) or the epsilon of each")
         if each is not None:
@@ -164,21 +164,21 @@ class PrivateOracle:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in the order in which a loop that counts columns must number them."""
+        """Names of the columns, in the order by which index-based search loops number them."""
         return tuple(self._counts.schema)
 
     @property
     def charged(self) -> int:
-        """How many questions were charged; without privacy, how many were computed."""
+        """Number of questions charged; without privacy, of those computed."""
         return len(self._answers) - len(self._refused)
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The questions that were answered "dependent" because the budget did not allow them."""
+        """The questions that were answered "dependent" because the budget was exhausted."""
         return tuple(str(question) for question in self._refused.values())
 
     def ask(self, x: str, y: str, given: Sequence[str] = ()) -> Outcome:
-        """Answer a question: anew and charged, as before, or "dependent" where nothing is left.
+        """Answer a question: charged if new, repeated if asked before, "dependent" if the budget is exhausted.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class PrivateOracle:
         return self._answers[question.key]
 
     def pvalue(self, x: str, y: str, given: Sequence[str] = ()) -> float:
-        """Answer as a number above ``level`` where independent: the p-value, or 1 and 0 for a bare decision."""
+        """Answer as a p-value, above ``level`` where independent; 1 or 0 for a test that releases a decision only."""
         outcome = self.ask(x, y, given)
         return float(outcome.independent) if outcome.pvalue is None else outcome.pvalue
 

@@ -45,27 +45,13 @@ NUMBERS = Schema({name: Numeric(-1.0, 1.0) for name in "xyz"})
 
 @dataclass(frozen=True)
 class Call:
-    """A public call to audit.
+    """A public call to audit."""
 
-    Attributes
-    ----------
-    name : str
-        As in ``dpcausal audit NAME``.
-    run : callable
-        ``run(data, epsilon, relation)`` makes the call.
-    schema : Schema or None
-        The columns; None for genotypes.
-    rows : str
-        Which search found its neighbours: a key of ``SEARCHES`` in ``tests/net/worst.py``.
-    relations : tuple of str
-        The relations between neighbours that it can be audited for, its default first.
-    """
-
-    name: str
-    run: Callable[[Any, float, str], Any]
-    schema: Schema | None
-    rows: str
-    relations: tuple[str, ...] = (REPLACE, ADD)
+    name: str  # as in ``dpcausal audit NAME``
+    run: Callable[[Any, float, str], Any]  # ``run(data, epsilon, relation)`` makes the call
+    schema: Schema | None  # None for genotypes
+    rows: str  # which search found its neighbours: a key of ``SEARCHES`` in ``tests/net/worst.py``
+    relations: tuple[str, ...] = (REPLACE, ADD)  # that it can be audited for, its default first
 
 
 def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) -> Call:
@@ -233,13 +219,7 @@ def sampler(call: Call, worlds: Sequence[Any], epsilon: float, relation: str) ->
 
 
 def target(name: str, epsilon: float, relation: str | None = None) -> Target:
-    """Return the audit of this call at this epsilon.
-
-    Raises
-    ------
-    InputError
-        If the call has no such relation.
-    """
+    """Return the audit of this call at this epsilon; raise ``InputError`` where it has no such relation."""
     call = CALLS[name]
     relation = call.relations[0] if relation is None else relation
     if relation not in call.relations:

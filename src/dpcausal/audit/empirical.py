@@ -68,7 +68,7 @@ class Observation:
 
 @contextmanager
 def answers() -> Iterator[dict[str, Value]]:
-    """Collect what mechanisms answer, numbered in the order in which they were asked. Nothing else is changed."""
+    """Collect the answers of all mechanisms within the block, in order."""
     found: dict[str, Value] = {}
     asked: Counter[str] = Counter()
     depth = 0
@@ -118,7 +118,7 @@ def flat(name: str, value: Any) -> dict[str, Value]:
 
 @dataclass(frozen=True)
 class Binned:
-    """A feature cut into bins, with ln P(bin | first world)/P(bin | second world) of each; bin 0: it is missing."""
+    """A binned feature with ln P(bin | first world)/P(bin | second world); bin 0: missing."""
 
     name: str
     edges: Floats
@@ -140,7 +140,7 @@ class Binned:
 
     @classmethod
     def learned(cls, name: str, first: Sequence[Observation], second: Sequence[Observation]) -> Binned:
-        """Return the bins from both worlds together, weights from each."""
+        """Learn bins from the observations of both worlds, and the log ratio of each bin."""
         values = [run.features.get(name) for run in (*first, *second)]
         numbers = np.array([value for value in values if isinstance(value, float)], np.float64)
         edges = (

@@ -164,7 +164,7 @@ def permute_and_flip_law(gammas: Sequence[float]) -> Law:
 
 
 def choice_law(mechanism: Selection, scores: Sequence[int], flip: bool) -> Law:
-    """Return the law of the choice of a shipped ``PermuteAndFlip`` (flip) or ``Exponential`` on integer scores."""
+    """Return the exact law of the choice of ``PermuteAndFlip`` (``flip``) or ``Exponential`` on integer scores."""
     gammas = [float(gamma) for gamma in mechanism.exponents(scores)]
     return permute_and_flip_law(gammas) if flip else exponential_law(gammas)
 
@@ -214,7 +214,7 @@ def hockey_stick(p: Mapping[Hashable, float], q: Mapping[Hashable, float], epsil
 
 
 def shifts(size: int, sensitivity: int, monotone: bool) -> Iterator[tuple[int, ...]]:
-    """Yield how one row can move ``size`` values: all corners, or only those where all move the same way."""
+    """Yield how one row can change ``size`` values: all corners, or only those of one sign if monotone."""
     if monotone:
         yield from product((0, sensitivity), repeat=size)
         yield from product((-sensitivity, 0), repeat=size)
@@ -335,30 +335,23 @@ def scaled_delta(noise: str, here: tuple[int, float], there: tuple[int, float], 
     return float(max(np.maximum(p - bound * q, 0).sum(), np.maximum(q - bound * p, 0).sum()))
 
 
-def worst_sieve(
-    noise: str,
-    scales: Scales,
-    examine: float,
-    refresh: bool = True,
-    queries: int = 2,
-    values: Sequence[int] = (-1, 0),
-) -> float:
-    """Return the worst loss of a one-hit round on (sieve, examine) pairs, each moved by at most 1 on its own."""
+def worst_sieve(noise: str, scales: Scales, examine: float) -> float:
+    """Return the worst loss of a one-hit round on two (sieve, examine) pairs, each moved by at most 1."""
     worst = 0.0
-    pairs = list(product(values, (-1, 0)))
+    pairs = list(product((-1, 0), (-1, 0)))
     moves = list(product((-1, 1), repeat=2))
-    for stream in product(pairs, repeat=queries):
-        here = sieve_law(stream, noise, scales, examine, refresh)
-        for shift in product(moves, repeat=queries):
+    for stream in product(pairs, repeat=2):
+        here = sieve_law(stream, noise, scales, examine)
+        for shift in product(moves, repeat=2):
             moved = [(q + d, f + e) for (q, f), (d, e) in zip(stream, shift, strict=True)]
-            worst = max(worst, worst_loss(here, sieve_law(moved, noise, scales, examine, refresh)))
+            worst = max(worst, worst_loss(here, sieve_law(moved, noise, scales, examine)))
     return worst
 
 
-def worst_top_k(mechanism: Selection, count: int, flip: bool = True, far: int = 60) -> float:
-    """Return the worst loss of peeling ``count`` of ``count + 1`` candidates, near and far apart."""
+def worst_top_k(mechanism: Selection, count: int, far: int = 60) -> float:
+    """Return the worst loss of peeling ``count`` of ``count + 1`` candidates by permute-and-flip."""
     return search(
-        lambda s: top_k_law(mechanism, count, s, flip),
+        lambda s: top_k_law(mechanism, count, s, flip=True),
         [*product((0, 2), repeat=count + 1), [far * j for j in range(count + 1)], [0] * count + [far]],
         1,
     )

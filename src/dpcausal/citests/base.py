@@ -24,7 +24,7 @@ from dpcausal.citests.result import (
     MissingCountsAs,
     MissingRule,
 )
-from dpcausal.core.arguments import checked_name, column_names
+from dpcausal.core.arguments import checked_name, column_names, stated_pvalue
 from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
@@ -72,12 +72,9 @@ class Question:
     def of(
         cls, schema: Schema, x: str | Sequence[str], y: str | Sequence[str], given: Sequence[str] = ()
     ) -> Question:
-        """Return the question about these columns; x and y, and several columns of one, in the order of the schema.
+        """Return the question about these columns, which are put in the order of the schema.
 
-        Raises
-        ------
-        InputError
-            If a name is not in the schema, one is named twice, or x or y names none.
+        Raises ``InputError`` if a name is not in the schema, one is named twice, or x or y names none.
         """
         given = column_names(given, "given", schema)
         sides = [_side(side, word) for side, word in ((x, "x"), (y, "y"))]
@@ -130,7 +127,7 @@ class Question:
 
     @property
     def key(self) -> QuestionKey:
-        """What identifies the question: the unordered pair of x and y, each a set of columns, and the set given."""
+        """Identity of the question: the unordered pair of x and y, each a set of columns, and the set given."""
         pair = frozenset((frozenset(self.x_columns), frozenset(self.y_columns)))
         return pair, frozenset(self.given)
 
@@ -163,39 +160,27 @@ def _words(columns: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer of one test.
+    """The answer of one test."""
 
-    Attributes
-    ----------
-    independent : bool
-        Whether independence was not rejected.
-    pvalue, statistic : float or None
-        None where only a decision was released.
-    dof : int or None
-        Degrees of freedom, where the test has them.
-    chosen : Chosen or None
-        What was chosen privately on the way; later charges then followed an earlier answer.
-    """
-
-    independent: bool
-    pvalue: float | None = None
+    independent: bool  # independence was not rejected
+    pvalue: float | None = None  # None where only a decision was released, like the statistic
     statistic: float | None = None
-    dof: int | None = None
-    chosen: Chosen | None = None
+    dof: int | None = None  # degrees of freedom, where the test has them
+    chosen: Chosen | None = None  # chosen privately on the way: later charges followed an earlier answer
 
     @classmethod
     def at(
         cls, level: float, pvalue: float, statistic: float | None = None, dof: int | None = None
     ) -> Outcome:
         """Return the answer of a p-value: independent unless it is at most ``level``."""
-        return cls(bool(pvalue > level), float(pvalue), statistic, dof)
+        return cls(bool(pvalue > level), stated_pvalue(pvalue), statistic, dof)
 
 
 class Charger(Protocol):
-    """A budget: anything that takes charges."""
+    """A budget that can be charged."""
 
     def charge(self, *events: Event) -> None:
-        """Record events or refuse."""
+        """Record events, or raise ``BudgetError``."""
 
     def require(self, *events: Event) -> None:
         """Refuse what ``charge`` would refuse, and record nothing."""
@@ -203,41 +188,24 @@ class Charger(Protocol):
 
 @dataclass(frozen=True)
 class TestSettings:
-    """The privacy, level and neighbours under which a private test is asked.
-
-    Attributes
-    ----------
-    epsilon, delta : float
-        What one answer may cost.
-    level : float
-        The size of the test.
-    neighbours : Neighbours
-        Which two tables must be hard to tell apart.
-    n : int or None
-        The number of rows; None under add-remove, where it is not public.
-    """
+    """The privacy, level and neighbours under which a private test is asked."""
 
     __test__ = False  # not a test case, whatever its name
 
-    epsilon: float
+    epsilon: float  # what one answer may cost
     delta: float
-    level: float
-    neighbours: Neighbours
-    n: int | None
+    level: float  # the size of the test
+    neighbours: Neighbours  # which two tables must be hard to tell apart
+    n: int | None  # the number of rows; None under add-remove, where it is not public
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", Neighbours.parse(self.neighbours))
 
     def require_all(self, budget: Charger, label: str) -> None:
-        """Refuse a test of several pure steps before its first one, unless ``budget`` pays for the whole of it.
+        """Raise ``BudgetError`` before the first of several pure steps, unless ``budget`` allows all of them.
 
         The steps cost ``epsilon`` together. Their sum of epsilon^2/2 is at most that of one event of ``epsilon``, so
         a budget that allows the one event allows every step.
-
-        Raises
-        ------
-        BudgetError
-            If the budget does not reach; nothing was charged.
         """
         budget.require(
             PureEvent(label=label, neighbours=self.neighbours, mechanism="all steps", cost=self.epsilon)
@@ -246,7 +214,7 @@ class TestSettings:
 
 @dataclass(frozen=True)
 class TestInfo:
-    """What a test says about itself. Registry, ``auto``, command-line help and error messages are made from it.
+    """Description of a test, from which the registry, ``auto``, help pages and error messages are made.
 
     Attributes
     ----------
@@ -284,7 +252,7 @@ class TestInfo:
 
 
 class Option(NamedTuple):
-    """An option of a test: its name, its default, and a line that says what it is."""
+    """An option of a test: name, default (of a test, its name) and description."""
 
     name: str
     default: Any
@@ -309,7 +277,7 @@ class CITest(ABC):
     @classmethod
     @cache
     def _choices(cls) -> dict[str, tuple[str, ...]]:
-        """Return the values of every option that takes one of a few."""
+        """Return the allowed values of every option that is a ``Literal``."""
         hints = get_type_hints(cls).items()
         return {name: get_args(hint) for name, hint in hints if get_origin(hint) is Literal}
 
@@ -319,7 +287,11 @@ class CITest(ABC):
         """Return the options of ``ci_test`` that belong to this test."""
         lines = get_type_hints(cls, include_extras=True)
         return tuple(
-            Option(one.name, one.default, lines[one.name].__metadata__[0])
+            Option(
+                one.name,
+                one.default.name if isinstance(one.default, CITest) else one.default,
+                lines[one.name].__metadata__[0],
+            )
             for one in fields(cls)  # type: ignore[arg-type]  # every test is a dataclass
         )
 
@@ -331,11 +303,11 @@ class CITest(ABC):
     @property
     @abstractmethod
     def releases(self) -> Released:
-        """What leaves, for the privacy statement."""
+        """What the test releases, for the privacy statement."""
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What it takes to be public besides the schema (kernel, bandwidth, bins ...), for the statement."""
+        """Public facts beyond the schema that the test relies on (kernel, bandwidth, bins ...), for the statement."""
         return ()
 
     @property
@@ -350,7 +322,7 @@ class CITest(ABC):
 
     @property
     def signed(self) -> bool:
-        """Whether, with these options, the sign of the statistic says whether y rises or falls with x."""
+        """Whether the sign of the statistic shows if y rises or falls with x, with these options."""
         return self.info.signed
 
     def check(self, question: Question) -> None:
@@ -379,19 +351,9 @@ class CITest(ABC):
         return None
 
     def held_fixed(self, question: Question, data: Dataset | Counts, n: int | None) -> HeldFixed | None:
-        """Return how numeric conditioning columns are held fixed: by which cuts, or as numbers. From public facts.
+        """Return how numeric conditioning columns are controlled for; None where there are none. Public facts only.
 
-        Parameters
-        ----------
-        question, data
-            What is asked; of ``data`` only whether it has rows, and its schema.
-        n
-            The number of rows where it is public, else None.
-
-        Returns
-        -------
-        HeldFixed or None
-            None where no numeric column is given.
+        Of ``data`` only the schema, and whether it has rows, are used; ``n`` is None where rows are protected.
         """
         columns = tuple(name for name in question.given if name in question.numeric)
         if not columns:
@@ -427,14 +389,14 @@ class ValueTest(CITest):
         return False
 
     def uses_numbers(self, question: Question) -> bool:
-        """Return whether numbers take part by their values, and not by their declared bins."""
+        """Return whether numeric columns enter by value, and not by declared bin."""
         del question
         return True
 
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
-        """Return how the numeric conditioning ``columns`` are held fixed; None: by their declared bins."""
+        """Return how numeric conditioning columns are controlled for; None: by their declared bins."""
         del columns, question, data, n
         return None
 

@@ -18,7 +18,7 @@ sets of m uniform numbers, and (1 + number of simulated ones <= v)/(``SIMULATED_
 number. That is post-processing: no data enters.
 **Cost**: one pass over the table for each part. Simulated medians are remembered for each mechanism and m. m is public:
 28/epsilon by default, the least at which a dependence seen by every part is found nine times in ten. Smooth medians and
-trimmed means need more: 28/epsilon is doubled until the same holds for them (``found_at_best``), up to 1,024 parts
+trimmed means need more: 28/epsilon is doubled until the same holds for them (``power_at_best``), up to 1,024 parts
 and as far as rows allow.
 **Edge cases**: without degrees of freedom the answer is "independent".
 
@@ -70,7 +70,7 @@ SIMULATED_MEDIANS = 999  # draws of the null law of a smooth median
 
 @lru_cache(maxsize=32)
 def _simulated_medians(mechanism: SmoothMedian, m: int, epoch: int) -> NDArray[np.float64]:
-    """Return released medians of m uniform p-values, sorted; ``epoch`` changes when randomness is seeded anew."""
+    """Simulate released medians of m uniform p-values, sorted; ``epoch`` changes with a new seed."""
     words = np.frombuffer(entropy.random_bytes(8 * m * SIMULATED_MEDIANS), np.uint64)
     uniform = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return np.sort([mechanism.sample(row) for row in uniform.reshape(SIMULATED_MEDIANS, m)])
@@ -87,14 +87,14 @@ def smooth_pvalue(median: float, mechanism: SmoothMedian, m: int) -> float:
     return float(1 + np.searchsorted(simulated, median, side="right")) / (SIMULATED_MEDIANS + 1)
 
 
-def found_at_best(mechanism: SmoothMedian, m: int, level: float) -> float:
-    """Return the power of a smooth median where all m p-values are 0: from public numbers, by the law of the noise.
+def power_at_best(mechanism: SmoothMedian, m: int, level: float) -> float:
+    """Return the power of a smooth median where all m p-values are 0: an upper bound from public numbers.
 
     Under the null the noise has the scale that evenly spread p-values give. A median's is larger for random ones, by a
     factor up to ``UNEVEN`` on average: measured on simulated uniform p-values.
 
     >>> few = SmoothMedian(lower=0.0, upper=1.0, epsilon=1.0, delta=1e-6, noise="laplace")
-    >>> found_at_best(few, 29, 0.05), found_at_best(few, 449, 0.05) > 0.9
+    >>> power_at_best(few, 29, 0.05), power_at_best(few, 449, 0.05) > 0.9
     (0.0, True)
     """
     averaged = m - 2 * mechanism.trim if isinstance(mechanism, SmoothTrimmedMean) else 1
@@ -169,7 +169,7 @@ class MedianOfPartsTest(TableTest):
 
     @property
     def releases(self) -> Released:
-        """A median of the p-values of parts, or their trimmed mean."""
+        """The median, or trimmed mean, of the p-values of parts."""
         return Noisy("median-of-parts" if self.trim is None else "trimmed-mean-of-parts")
 
     @property
@@ -207,7 +207,7 @@ class MedianOfPartsTest(TableTest):
             return None
         m = part_count(default_parts(self, settings) if self.parts is None else self.parts, settings)
         m -= m % 2 == 0
-        return found_at_best(self._smooth(m, settings), m, settings.level)
+        return power_at_best(self._smooth(m, settings), m, settings.level)
 
     def _smooth(self, m: int, settings: TestSettings) -> SmoothMedian:
         """Return the mechanism for the middle of m p-values: from options and public numbers."""

@@ -36,18 +36,9 @@ CELLS_PER_ROOT = 0.3  # cells of given levels, at most, for each root of the num
 def choose(
     question: Question, epsilon: float | None, *, rows: bool = True, n: int | None = None
 ) -> tuple[str, Reason]:
-    """Return the name of the test to use and the reason, from public facts.
+    """Return the name of the test that ``auto`` uses, and the reason, from public facts.
 
-    Parameters
-    ----------
-    question
-        The question and its declared sizes.
-    epsilon
-        None without privacy.
-    rows
-        Whether there are rows or only counts.
-    n
-        The number of rows where it is public, else None.
+    ``epsilon`` is None without privacy; ``rows``: there are rows, not only counts; ``n`` is their number where public.
     """
     if question.several:
         return Gcm.info.name, ByQuestion("several-columns")
@@ -63,7 +54,7 @@ def choose(
 def _with_numbers(
     question: Question, epsilon: float | None, numeric: int, public: int | None
 ) -> tuple[str, Reason]:
-    """Return the test of a question with this many numeric given columns on rows, ``public`` of them where known."""
+    """Choose the test of a question with numeric conditioning columns; ``public``: the number of rows, if public."""
     n = ASSUMED_ROWS if public is None else public
     if not question.ordered:
         return Gcm.info.name, NumbersGiven("no-order-numeric", numeric)
@@ -79,7 +70,7 @@ def _with_numbers(
 
 
 def _enough_epsilon(n: int) -> float:
-    """Return the epsilon from which on n rows are enough to cut a number, to two digits upwards.
+    """Return the least epsilon at which n rows suffice to stratify by a number, rounded up to two digits.
 
     >>> _enough_epsilon(2139), _enough_epsilon(800), _enough_epsilon(1000)
     (0.19, 1.0, 0.4)
@@ -91,17 +82,7 @@ def _enough_epsilon(n: int) -> float:
 
 
 def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:
-    """Return which test an answer with an epsilon takes, where ``auto`` answers without privacy: public facts only.
-
-    Parameters
-    ----------
-    question
-        The question and its declared sizes.
-    rows
-        Whether there are rows or only counts.
-    n
-        The number of rows.
-    """
+    """Return which test ``auto`` would choose under privacy, where it answered without: from public facts."""
     name = choose(question, None, rows=rows, n=n)[0]
     large, small = (choose(question, epsilon, rows=rows, n=n)[0] for epsilon in (math.inf, 0.0))
     if large != name:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Outcome, Question, ValueTest, missing_rules
-from dpcausal.citests.choice import choose, with_noise
+from dpcausal.citests.choice import AUTO, choose, with_noise
 from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
@@ -21,6 +21,7 @@ from dpcausal.core.arguments import (
     checked_level,
     checked_name,
     column_names,
+    described_options,
     refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
@@ -142,74 +143,7 @@ def ci_test(
     The tests, each with its options (name, default, meaning). Options are public: choose them without looking at the
     rows.
 
-    ``auto``: by the columns: kendall, gcm or measured.
-
-    ``kendall``: do x and y rise together (rank correlation)? For numbers and ordered levels.
-
-    - ``on='values'``: values (numbers as they are) or table (declared bins).
-    - ``strata='auto'``: strata of numeric given columns: auto (equal counts, measured privately), a number (equal
-      widths) or schema.
-
-    ``spearman``: the same question as kendall, by Spearman's ranks.
-
-    - ``on='values'``: values (numbers as they are) or table (declared bins).
-    - ``strata='auto'``: strata of numeric given columns: auto (equal counts, measured privately), a number (equal
-      widths) or schema.
-
-    ``chi2``: Pearson's chi-square on many parts of the rows; a noisy median of their p-values.
-
-    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon, or more.
-    - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
-    - ``trim=None``: with those last three, a mean of the p-values without this share of them at either end.
-
-    ``g``: the likelihood ratio (G) on many parts of the rows; a noisy median of their p-values.
-
-    - ``parts=None``: number of parts that the rows are dealt into; default 28/epsilon, or more.
-    - ``median='exponential'``: mechanism: exponential, cauchy, laplace or gaussian.
-    - ``trim=None``: with those last three, a mean of the p-values without this share of them at either end.
-
-    ``measured``: a test on the table of counts, with noise in every cell.
-
-    - ``noise='auto'``: auto (the smaller of Laplace and, with a delta, Gaussian), laplace or gaussian.
-    - ``form='combined'``: how blocks are put together: omnibus, pooled, or combined (both).
-
-    ``unit-circle``: two groups and a yes/no outcome; who is in which group is public.
-
-    - ``labels=None``: the column of public labels; default the first one asked about.
-    - ``positives=None``: public number of rows with the second outcome, or a range (low, high); default unknown.
-    - ``statistic='circle'``: circle (a p-value), distance or chi2 (a decision only).
-
-    ``gcm``: do x and y go together after regression on what is given? For numbers.
-
-    - ``variant='parts'``: parts, weighted, bins, moments or residuals.
-    - ``lambda_=None``: strength of the ridge (moments, residuals); default 1.
-    - ``bandwidth=None``: of the kernel, as a share of the declared range (moments, residuals); default 0.1 sqrt(d).
-    - ``kernel='gaussian'``: gaussian, additive or mixed (moments, residuals).
-    - ``bins=None``: number of bins of the given columns together (bins); default from n.
-    - ``parts=None``: number of parts (parts, weighted); default from n and epsilon.
-    - ``select=False``: choose lambda and bandwidth privately from lists (moments, residuals).
-    - ``lambdas=()``: public list of lambdas to choose from (select).
-    - ``bandwidths=()``: public list of bandwidths to choose from (select).
-    - ``share=0.25``: share of epsilon that the choice costs (select).
-
-    ``crt``: x against made-up copies of x: from a model you know (in Python), or permutations.
-
-    - ``model=None``: law of the resampled column given the rest: a function or a model; not for permutations within
-      levels.
-    - ``resample=None``: the column that the model is about; default the first one asked about.
-    - ``copies=None``: number of copies; default from the level, about 200 (20 for a rank).
-    - ``draw='law'``: copies: law (drawn from the model) or permutation (the column's own values in another order).
-    - ``score='ranks'``: score of the other column: ranks, plain or kernel.
-    - ``release='decision'``: decision (one bit) or rank (a p-value).
-    - ``strata='auto'``: strata of numeric given columns (ranks), as in kendall.
-    - ``strength=1.0``: lambda of the ridge regression (kernel).
-    - ``bandwidth=0.2``: bandwidth, as a share of the declared range (kernel).
-
-    ``test-of-tests``: a test on each of many parts of the rows; a noisy count of the parts that reject.
-
-    - ``test='g'``: name of the test of each part; default g.
-    - ``parts=None``: number of parts; default from the number of rows and epsilon.
-    - ``sub_level=None``: size of the test of each part; default from the same numbers.
+    {tests}
 
     Examples
     --------
@@ -282,6 +216,15 @@ def ci_test(
     return found
 
 
+_TEST_NOTES = {
+    name: (test.info.description, {option.name: (option.default, option.line) for option in test.options()})
+    for name, test in TESTS.items()
+}
+ci_test.__doc__ = (ci_test.__doc__ or "").replace(
+    "    {tests}", described_options({"auto": (AUTO, {}), **_TEST_NOTES})
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Request:
     """One call of ``ci_test`` whose arguments have been checked: all of it is public but the rows of ``data``."""
@@ -311,17 +254,17 @@ class _Request:
 
     @property
     def public_rows(self) -> int | None:
-        """The number of rows, unless it is protected and the answer private."""
+        """The number of rows; None where it is protected in a private answer."""
         return None if self.rows_protected and self.epsilon is not None else self.data.n
 
     @property
     def limits_rows(self) -> bool:
-        """Whether the test takes no more than so many rows where it has rows."""
+        """Whether the test refuses more than a limited number of rows."""
         return isinstance(self.test, ValueTest) and self.test.limits_rows(self.question)
 
     @cached_property
     def forecast(self) -> PowerForecast | None:
-        """What the test finds and how often, by public numbers; None where the number of rows is not one."""
+        """Expected power of the test from public numbers; None where the number of rows is not public."""
         if (self.epsilon is not None and self.neighbours is not Neighbours.REPLACE_ONE) or self.data.n == 0:
             return None
         return forecast_of_test(self.test, self.question, self.data.n, self.epsilon, self.delta, self.level)
@@ -427,7 +370,7 @@ class _Request:
             yield from (fact for fact in self.test.assumes if numeric or fact != SettingKnown("strata"))
 
     def by_bins(self) -> tuple[str, ...]:
-        """Return numbers that the test ranks where there are rows, and takes by their bins where there are counts."""
+        """Return numeric columns that enter by their bins because there are counts and no rows."""
         if self.has_rows or not self.limits_rows:
             return ()
         sides = (*self.question.x_columns, *self.question.y_columns)

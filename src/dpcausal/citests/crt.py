@@ -124,7 +124,7 @@ class Crt(ValueTest):
 
     @property
     def releases(self) -> Released:
-        """What leaves: one bit, or a rank."""
+        """What the test releases: one bit, or a rank."""
         if self.release == "rank":
             return Noisy("noisy-rank")
         return Noisy("noisy-decision")
@@ -138,7 +138,7 @@ class Crt(ValueTest):
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
-        """Return that numeric columns enter the model, and the strata in which ranks are taken."""
+        """Return that numeric columns enter the model, and the strata within which ranks are computed."""
         if self.score != "ranks":
             return HeldBy(columns, "model")
         strata = bins_for(question, data, self.strata, n)
@@ -173,7 +173,7 @@ class Crt(ValueTest):
         return Outcome.at(level, float(pvalue), float(found[0]))
 
     def limits_rows(self, question: Question) -> bool:
-        """Return that it does: scores are summed over the rows."""
+        """Return True: scores are summed over the rows in 64 bits."""
         del question
         return True
 
@@ -208,7 +208,7 @@ class Crt(ValueTest):
         return Outcome.at(settings.level, (1 + rank) / (copies + 1))
 
     def _resampled(self, question: Question) -> str:
-        """Return the column that copies are made of."""
+        """Return the column that is resampled."""
         return self.resample or question.x
 
     def _kind(self, question: Question) -> Copies:
@@ -289,7 +289,7 @@ class Crt(ValueTest):
 
 
 def _largest(level: float, copies: int) -> int:
-    """Return how many of the m + 1 statistics may be called large at this level."""
+    """Return the largest rank, of m + 1 statistics, at which a test of this level rejects."""
     largest = math.floor(level * (copies + 1) + 1e-9)
     if largest < 1:
         raise InputError(f"level {level:g} needs at least {math.ceil(1 / level) - 1} copies, not {copies}")
@@ -350,7 +350,7 @@ def below_each(bounds: Integers) -> Integers:
 
 
 def in_cells(x: Floats, cell: Integers) -> Callable[[], Floats]:
-    """Return a function that returns x permuted within cells, anew with every call."""
+    """Return a function that permutes x within cells at random, at each call."""
     places = places_in_cells(cell)
     return lambda: x[permuted_in_cells(cell, below_each(places))]
 
@@ -358,7 +358,7 @@ def in_cells(x: Floats, cell: Integers) -> Callable[[], Floats]:
 def in_pairs(
     x: Floats, model: LinearGaussian | TableModel, data: Dataset, generator: Any
 ) -> Callable[[], Floats]:
-    """Return a function that returns x with pairs of rows swapped, anew with every call; the pairs stay the same."""
+    """Return a function that swaps x within fixed pairs of rows at random, at each call."""
     order = generator.permutation(data.n)
     one, two = order[: data.n // 2 * 2 : 2], order[1::2]
     own = model.log_density(data, one, x[one]) + model.log_density(data, two, x[two])

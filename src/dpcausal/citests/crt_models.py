@@ -58,7 +58,7 @@ class FittedRows:
 
     @classmethod
     def of(cls, data: Dataset, names: Sequence[str]) -> FittedRows:
-        """Return the arrays of these columns."""
+        """Record the arrays of these columns."""
         return cls(array for name in names for array in arrays_of(data, name))
 
     def __reduce__(self) -> tuple[type[FittedRows], tuple[()]]:
@@ -68,14 +68,14 @@ class FittedRows:
         return self  # a copy of a law in this process was fitted on the same rows
 
     def overlap(self, data: Dataset) -> bool:
-        """Return whether any array of ``data`` shares memory with them. All of them are contiguous (``Dataset``)."""
+        """Return whether ``data`` shares memory with the rows that the law was fitted to."""
         alive = [bounds for owner, bounds in self._places if owner() is not None]
         held = [bytes_of(array) for name in data.columns for array in arrays_of(data, name)]
         return any(one.start < two.stop and two.start < one.stop for one in alive for two in held)
 
 
 def owner_of(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that keeps the memory of this one alive."""
+    """Return the array that owns the memory of this one."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -93,13 +93,7 @@ def arrays_of(data: Dataset, name: str) -> list[NDArray[Any]]:
 
 
 def refuse_fitted_rows(model: Model, data: Dataset) -> None:
-    """Refuse to test rows that the law was fitted on.
-
-    Raises
-    ------
-    InputError
-        If the law came from ``fit`` on a data set that shares its arrays with ``data``; no value is compared.
-    """
+    """Raise ``InputError`` if the law was fitted on arrays that ``data`` shares; no value is compared."""
     fitted = getattr(model, "fitted_on", None)
     if isinstance(fitted, FittedRows) and fitted.overlap(data):
         raise InputError(
@@ -115,7 +109,7 @@ def numbers(data: Dataset, name: str) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class FunctionModel:
-    """A user's function as a law. Whatever it raises becomes one constant line, since it may depend on rows."""
+    """A law given by a user's function, whose errors become one constant line since they may depend on rows."""
 
     function: Draw
     given: tuple[str, ...]
@@ -311,7 +305,7 @@ def as_model(model: object, question: Question) -> Model:
 
 
 def usable(drawn: NDArray[Any], data: Dataset, name: str) -> Floats:
-    """Return drawn values as the schema takes them: clamped numbers, or codes of declared levels."""
+    """Return drawn values as the schema allows them: clamped numbers, or codes of declared levels."""
     column = data.schema[name]
     values = np.asarray(drawn, dtype=np.float64)
     if isinstance(column, Categorical):

@@ -46,7 +46,7 @@ NOTABLE = 0.05  # by how much the forecast of a test that was passed over must b
 
 @dataclass(frozen=True, kw_only=True)
 class CITestForecast(PowerForecast):
-    """Which test a question takes and what it is expected to find, from public numbers.
+    """The test that a question would be asked with, and its expected power, from public numbers.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ def forecast_ci_test(
     neighbours: Literal["replace-one", "add-remove", "fixed-labels"] | Neighbours = "replace-one",
     **options: Any,
 ) -> CITestForecast:
-    """Say which test a question takes and how often it finds a dependence, before anything is charged.
+    """Return which test ``ci_test`` would run and its expected power; nothing is charged.
 
     **Guarantee**: from the schema, the question, the budget and the number of rows alone; rows are not looked at.
 

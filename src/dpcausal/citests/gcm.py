@@ -117,19 +117,10 @@ def private_parts(
     wanted: int | None,
     weighted: bool = False,
 ) -> Outcome:
-    """Deal the rows, score each part, release (S, V), and compare S with the normal law plus the noise.
+    """Deal the rows into parts, release (S, V) of their scores, and compare S with its law under noise.
 
-    Of several pairs of columns S and V are the largest.
-
-    Parameters
-    ----------
-    columns, settings, budget, label
-        The rows, what may be spent, what is charged and under which name.
-    wanted
-        The number of parts; None takes what ``part_plan`` says (for half as many rows if ``weighted``, since half of
-        each part is spent on the weights).
-    weighted
-        Whether parts are scored with weights found in half of their rows.
+    Of several pairs of columns S and V are the largest. ``wanted`` is the number of parts; None takes that of
+    ``part_plan``, for half as many rows if ``weighted``: weights are then found in half of each part.
     """
     several = columns.pairs > 1
     moved = largest_sensitivity() if several else cut_sensitivity()
@@ -154,7 +145,7 @@ def private_parts(
 
 
 def _matrix(side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the columns of x or y as a matrix, also where there is one."""
+    """Return the columns of x or y as a matrix."""
     return side[:, None] if side.ndim == 1 else side
 
 
@@ -233,7 +224,7 @@ class Gcm(ValueTest):
         self._check_choice()
 
     def _check_choice(self) -> None:
-        """Refuse lists to choose from where nothing is chosen, and a number beside a list."""
+        """Refuse candidates where nothing is selected, and a number together with candidates."""
         for word in ("lambdas", "bandwidths"):
             given = getattr(self, word)
             if not isinstance(given, tuple | list):
@@ -269,7 +260,7 @@ class Gcm(ValueTest):
 
     @property
     def releases(self) -> Released:
-        """What leaves, by the variant."""
+        """What the test releases, by variant."""
         released = RELEASES[self.variant]
         return ChosenRidge(released) if self.select else released
 
@@ -293,7 +284,7 @@ class Gcm(ValueTest):
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
-        """Return that numeric columns are cut into equal widths, or taken out by regression."""
+        """Return that numeric columns are binned by equal widths, or adjusted for by regression."""
         return HeldBy(columns, "equal-widths" if self.variant == "bins" else "regression")
 
     @property
@@ -303,7 +294,7 @@ class Gcm(ValueTest):
 
     @property
     def choice(self) -> RidgeChoice:
-        """What ``select`` chooses from."""
+        """The candidates that ``select`` chooses among."""
         widths = self.bandwidths or (() if self.bandwidth is None else (self.bandwidth,))
         return RidgeChoice(self.lambdas or (self.lambda_ or DEFAULT_LAMBDA,), widths, self.kernel, self.share)
 
@@ -349,6 +340,7 @@ class Gcm(ValueTest):
     def _binned(
         self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
     ) -> Outcome:
+        """Answer by the binned variant: residuals within bins of equal width."""
         weight = binned_weight(settings.neighbours, settings.epsilon)
         mechanism = Laplace(
             sensitivity=binned_sensitivity(settings.neighbours, weight),
@@ -360,4 +352,5 @@ class Gcm(ValueTest):
         return released_moments(mechanism, weight, total, variance, settings, budget, label)
 
     def _bins(self, columns: RegressionColumns, n: int | None) -> NDArray[np.int64]:
+        """Return the bin of every row."""
         return bins_of(columns, self.bins or max(1, (n or ASSUMED_ROWS) // ROWS_PER_BIN))

@@ -129,7 +129,7 @@ class Ridge:
         return Outcome.at(settings.level, gcm_pvalue(statistic), statistic)
 
     def noise_scale(self, columns: RegressionColumns, settings: TestSettings, *, per_row: bool) -> float:
-        """Return the scale of the noise on sum R, a public number: released at once, or with noise on every R."""
+        """Return the scale of the noise on sum R, a public number; ``per_row``: noise is on every R."""
         if per_row:
             return self._residuals_noise(columns, settings).scale * math.sqrt(max(len(columns.x), 1))
         return self._moments_noise(columns, settings)[0].scale
@@ -223,14 +223,9 @@ class RidgeChoice:
         *,
         per_row: bool,
     ) -> tuple[Ridge, TestSettings]:
-        """Return the chosen regression, and the settings with what is left of epsilon.
+        """Choose a regression privately; return it, and the settings with what is left of epsilon.
 
-        Parameters
-        ----------
-        columns, settings, budget, label
-            The rows, what may be spent, what is charged and under which name.
-        per_row
-            Whether the test that follows puts noise on every product, as in ``Ridge.noise_scale``.
+        ``per_row``: the test that follows puts noise on every product, as in ``Ridge.noise_scale``.
         """
         candidates = self.candidates(columns.z.shape[1])
         if len(candidates) == 1:

@@ -73,7 +73,7 @@ class Measured(TableTest):
 def _mechanism(
     noise: str, cells: int, epsilon: float, delta: float, neighbours: Neighbours
 ) -> tuple[Laplace | Gaussian, float, float]:
-    """Return what ``Measured.mechanism`` says, remembered: its exact fractions take longer than the test."""
+    """Return ``Measured.mechanism``, cached: its exact fractions take longer than the test."""
     moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
     laplace = Laplace(sensitivity=moved, epsilon=epsilon, neighbours=neighbours, size=cells, grid=INTEGERS)
     decay = math.exp(-1 / laplace.scale)

@@ -62,20 +62,10 @@ def forecast_of_test(
     *,
     help_below: float = LEAST_POWER,
 ) -> PowerForecast:
-    """Return what a test is expected to find; its power is None where that is not known.
+    """Return the expected power of a test from public numbers; its ``power`` is None where that is unknown.
 
-    Parameters
-    ----------
-    test, question
-        What is asked, and how.
-    rows
-        Their public number.
-    epsilon, delta, neighbours
-        The budget, and what it protects; an epsilon of None: without privacy.
-    level
-        The size of the test.
-    help_below
-        The chance to find a strong dependence below which ``remedies`` are looked for.
+    ``epsilon=None`` is without privacy. ``remedies`` are sought where the power against a strong dependence is below
+    ``help_below``.
     """
     without = Power.of(partial(_power, float(rows), 1, level=level))
     found = PowerForecast(
@@ -160,7 +150,7 @@ def power_curve(
         if given and test.on == "values" and test.strata == "auto":
             epsilon *= 1.0 - spread_share(rows, epsilon)
         # of each stratum one row tells nothing: it compares rows within strata
-        rows = max(rows - round(with_rows(strata, rows)), 1)
+        rows = max(rows - round(occupied_strata(strata, rows)), 1)
     numbers = bool({question.x, question.y} & question.numeric)
     sizes = (question.r, question.c, question.k)
     worth, dof = _worth(test, sizes, rows, epsilon, delta, neighbours, share, numbers=numbers)
@@ -168,7 +158,7 @@ def power_curve(
 
 
 def strata_cut(test: RankTest, question: Question, rows: int) -> int:
-    """Return how many strata the test cuts: declared levels and bins, and numbers as ``strata`` says."""
+    """Return the number of strata of a rank test: declared levels and bins, and strata of numbers."""
     given = question.numeric.intersection(question.given)
     if not given or test.on == "table" or test.strata == "schema":
         return question.k
@@ -179,10 +169,10 @@ def strata_cut(test: RankTest, question: Question, rows: int) -> int:
     return int(question.other_cells * each ** len(given))
 
 
-def with_rows(strata: int, rows: int) -> float:
-    """Return in how many of these strata, equally common, a row is expected to lie.
+def occupied_strata(strata: int, rows: int) -> float:
+    """Return the expected number of strata with at least one row, if all are equally likely.
 
-    >>> round(with_rows(500, 2000), 1), round(with_rows(4000, 2000), 1), with_rows(1, 10)
+    >>> round(occupied_strata(500, 2000), 1), round(occupied_strata(4000, 2000), 1), occupied_strata(1, 10)
     (490.9, 1574.0, 1.0)
     """
     cells = float(min(strata, MANY))

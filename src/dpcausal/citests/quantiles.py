@@ -43,16 +43,7 @@ def pure_spread(
 ) -> Spread:
     """Charge ``epsilon`` and return the spread of a numeric column, measured with Laplace noise.
 
-    Parameters
-    ----------
-    data, name
-        The rows and the column.
-    n
-        The number of rows where it is public, else None.
-    epsilon, neighbours, budget, label
-        What it costs in all, for which relation, what is charged and under which name.
-    even
-        The share of every total that is spread evenly.
+    ``n`` is the number of rows, None where protected; ``even`` is the share of every total that is spread evenly.
     """
     each = epsilon / ROUNDS * MARGIN
 
@@ -99,6 +90,7 @@ def _measured(
     budget: Charger,
     label: str,
 ) -> Spread:
+    """Measure the quantiles of a column by a mechanism."""
     for done in range(ROUNDS):
         made, sd = mechanism(measuring.size)
         noisy: NDArray[np.float64] = release(made, budget, f"{label}, round {done + 1}", measuring.counts())

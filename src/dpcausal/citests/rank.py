@@ -116,7 +116,7 @@ class RankTest(TableTest, ValueTest):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What is public besides the schema: the strata, where they are."""
+        """Public facts beyond the schema: the strata, where there are some."""
         if self.on == "table" or self.strata in ("schema", "auto"):
             return ()
         return (SettingKnown("strata"),)
@@ -138,7 +138,7 @@ class RankTest(TableTest, ValueTest):
         return _normal_outcome(*self.value(blocks), level)
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Release both numbers at once; the p-value is post-processing."""
+        """Release statistic and variance together; the p-value is post-processing."""
         return self._release(question, *self.value(blocks), settings, budget)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
@@ -185,7 +185,7 @@ class RankTest(TableTest, ValueTest):
         return counted_blocks(question, data, spreads, strata_for(question, data, numeric, seen))
 
     def _by_spread(self, numeric: tuple[str, ...]) -> bool:
-        """Return whether these numeric given columns are cut into strata of equal counts."""
+        """Return whether these numeric columns are stratified by equal counts."""
         return bool(numeric) and self.on == "values" and self.strata == "auto"
 
     def limits_rows(self, question: Question) -> bool:
@@ -223,6 +223,7 @@ class RankTest(TableTest, ValueTest):
 
 
 def _normal_outcome(statistic: float, variance: float, level: float) -> Outcome:
+    """Return the two-sided normal test of a statistic with this variance."""
     return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
 
 
@@ -315,8 +316,12 @@ def spread_share(n: int | None, epsilon: float) -> float:
 
 def strata_for(question: Question, data: Dataset, numeric: tuple[str, ...], n: float) -> int:
     """Return the number of strata of equal counts for each numeric given column, for n rows."""
-    others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
-    return strata_per_number(others, len(numeric), n)
+    return strata_per_number(other_cells(question, data, numeric), len(numeric), n)
+
+
+def other_cells(question: Question, data: Dataset, numeric: tuple[str, ...]) -> int:
+    """Return the number of cells of the conditioning columns other than ``numeric``."""
+    return math.prod(data.schema[z].size for z in question.given if z not in numeric)
 
 
 def strata_per_number(others: int, numbers: int, n: float) -> int:
@@ -334,7 +339,7 @@ def strata_per_number(others: int, numbers: int, n: float) -> int:
 def counted_blocks(
     question: Question, data: Dataset, spreads: dict[str, Spread], strata: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row, numeric columns cut by their spread, and how many blocks there are."""
+    """Return the block of every row, numeric columns stratified by equal counts, and the number of blocks."""
     codes: dict[str, tuple[NDArray[np.int64], int]] = {}
     for name, spread in spreads.items():
         codes[name] = spread.strata(*data.on_scale(name), strata), strata
@@ -342,28 +347,16 @@ def counted_blocks(
 
 
 def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -> dict[str, int]:
-    """Return the number of strata of every numeric conditioning column, from public numbers.
+    """Return the number of strata of every numeric conditioning column; none where declared bins are used.
 
-    Parameters
-    ----------
-    question, data
-        What is asked; of ``data`` only its schema and which columns hold numbers.
-    strata
-        The option of that name: a number, "auto" or "schema".
-    n
-        The number of rows where it is public, else None.
-
-    Returns
-    -------
-    dict
-        By column; empty where the declared bins are to be used.
+    Only public facts: the schema, which columns hold numbers, and ``n``, the number of rows (None where protected).
     """
-    numeric = [z for z in question.given if z in question.numeric and z in data.values]
+    numeric = numeric_given(question, data)
     if strata == "schema" or not numeric:
         return {}
     if strata != "auto":
         return dict.fromkeys(numeric, int(strata))
-    others = math.prod(data.schema[z].size for z in question.given if z not in numeric)
+    others = other_cells(question, data, numeric)
     if n is None:
         per_column = STRATA_N_UNKNOWN.get(len(numeric), 4)
     else:
@@ -372,7 +365,7 @@ def bins_for(question: Question, data: Dataset, strata: Strata, n: int | None) -
 
 
 def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row, numeric columns cut into equal widths on their scale, and how many there are."""
+    """Return the block of every row, numeric columns cut into equal widths on their scale, and the number of blocks."""
     codes: dict[str, tuple[NDArray[np.int64], int]] = {}
     for name, size in bins.items():
         codes[name] = np.clip((data.on_scale(name).share() * size).astype(np.int64), 0, size - 1), size
@@ -393,7 +386,7 @@ def _numbered(
 
 
 def _as_numbers(question: Question, data: Dataset, k: int) -> Question:
-    """Return the question with the sizes that the sensitivities depend on."""
+    """Return the question with the sizes on which sensitivities depend: numbers have any number of levels."""
     r, c = (
         ANY_LEVELS if name in data.values else data.schema[name].size for name in (question.x, question.y)
     )

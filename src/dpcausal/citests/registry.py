@@ -40,18 +40,12 @@ CITest.registered = TESTS
 
 
 def described_tests() -> dict[str, str]:
-    """Return every name that ``ci_test(method=...)`` takes, with a line on what it does."""
+    """Return the description of every name that ``ci_test(method=...)`` accepts."""
     return {"auto": AUTO, **{name: test.info.description for name, test in TESTS.items()}}
 
 
 def class_named(name: str) -> type[CITest]:
-    """Return the test of that name.
-
-    Raises
-    ------
-    InputError
-        If there is none; the message lists those there are.
-    """
+    """Return the test of that name; raise ``InputError``, which lists all names, where there is none."""
     name, _ = _with_inner(name)
     if name not in TESTS:
         known = ", ".join(["auto", *TESTS])
@@ -66,21 +60,9 @@ def _with_inner(name: str) -> tuple[str, str]:
 
 
 def make_test(name: str, options: dict[str, Any], shared: Iterable[str] = ()) -> CITest:
-    """Return the test of that name with these options.
+    """Return the test of that name (or "test-of-tests:NAME") with these options.
 
-    Parameters
-    ----------
-    name
-        A name of ``TESTS``, or "test-of-tests:NAME".
-    options
-        Options of that test.
-    shared
-        Options of the call itself, which an error may suggest.
-
-    Raises
-    ------
-    InputError
-        If there is no such test, or it has no such option, or the option has no such value.
+    Raises ``InputError`` for an unknown test, option or value; it may suggest a ``shared`` option of the call.
 
     >>> make_test("kendall", {"strata": 8}).name
     'kendall'

@@ -24,14 +24,14 @@ class ByQuestion(Reason, named_by="why"):
 
 
 class NumbersGiven(Reason, named_by="why"):
-    """The test takes out numbers by regression: several are given, or some beside levels without an order."""
+    """The test adjusts for numbers by regression: several are given, or some beside unordered levels."""
 
     why: Literal["numeric-given", "no-order-numeric"]
     columns: int
 
 
 class FewRows(Reason):
-    """Rows are too few at this epsilon to cut a number into strata; ``enough`` is one that would do (None: none)."""
+    """Too few rows at this epsilon to stratify by a number; ``enough``: an epsilon that suffices, or None."""
 
     columns: int
     enough: float | None
@@ -44,7 +44,7 @@ class ManyCells(Reason):
 
 
 class NoOrder(Reason):
-    """Levels have no order; ``binned``: numeric columns take part by their declared bins."""
+    """Levels have no order; ``binned``: numeric columns enter by their declared bins."""
 
     binned: bool
 
@@ -53,19 +53,19 @@ Holding = Literal["regression", "equal-widths", "strata", "spread", "model", "de
 
 
 class HeldFixed(Fact):
-    """How numeric conditioning columns were held fixed."""
+    """How numeric conditioning columns were controlled for."""
 
     columns: tuple[str, ...]
 
 
 class HeldBy(HeldFixed, named_by="how"):
-    """Numeric conditioning columns were held fixed by regression, by declared bounds or bins, or by a model."""
+    """Numeric conditioning columns were controlled for by regression, by declared bounds or bins, or by a model."""
 
     how: Literal["regression", "equal-widths", "model", "declared-bins"]
 
 
 class HeldByStrata(HeldFixed, kind="strata"):
-    """Numeric conditioning columns were cut into this many strata each; ``model``: they are in the model too."""
+    """Numeric conditioning columns were cut into this many strata each; ``model``: they also enter the model."""
 
     strata: int
     model: bool
@@ -104,7 +104,7 @@ class BothMissing(MissingRule, kind="shared"):
 
 
 class WithNoise(Fact, named_by="which"):
-    """Which test ``auto`` takes with an epsilon, where it answered without privacy; from public numbers.
+    """Which test ``auto`` would choose under privacy, where it answered without.
 
     The same at every epsilon; or ``test``, with noise in the cells of the same table; or ``test`` below an epsilon.
     """
@@ -116,26 +116,14 @@ class WithNoise(Fact, named_by="which"):
 
 @dataclass(frozen=True)
 class Trend:
-    """Whether y rises or falls with x, read off a released statistic that has a sign.
+    """Whether y rises or falls with x, read off a released statistic that has a sign."""
 
-    Attributes
-    ----------
-    x, y, given
-        The columns, as they were asked about.
-    rises : bool
-        Whether y rises as x rises.
-    tau : float or None
-        Tau-a within the cells of ``given``, where it is known.
-    x_levels, y_levels : tuple of str
-        The declared levels in their order; empty for a number.
-    """
-
-    x: str
+    x: str  # the columns, as they were asked about
     y: str
     given: tuple[str, ...]
-    rises: bool
-    tau: float | None
-    x_levels: tuple[str, ...] = ()
+    rises: bool  # whether y rises as x rises
+    tau: float | None  # tau-a within the cells of ``given``, where it is known
+    x_levels: tuple[str, ...] = ()  # the declared levels in their order; empty for a number
     y_levels: tuple[str, ...] = ()
 
     @property
@@ -248,12 +236,12 @@ class CITestResult(OtherNames):
 
     @property
     def shown(self) -> Literal["dependence", "nothing"]:
-        """What the test shows: dependence, or nothing; independence is never shown."""
+        """What the test shows: dependence, or nothing. Independence is never shown."""
         return "nothing" if self.independent else "dependence"
 
     @property
     def why(self) -> str:
-        """Why this test was used, and how numeric columns were held fixed, in words."""
+        """Why this test was chosen, and how numeric columns were controlled for, in words."""
         shown = display()
         return "; ".join(shown.words(fact) for fact in (self.reason, self.chosen, self.held_fixed) if fact)
 

@@ -29,28 +29,9 @@ class Session:
     """Answers questions about one data set by one test.
 
     Answers are remembered by (unordered pair, set): asking again returns the same one and charges nothing, so a search
-    can't be charged twice or contradict itself.
-
-    Parameters
-    ----------
-    data
-        Rows, or counts where the test works on tables.
-    method
-        The test, as ``make_test`` gives it.
-    level
-        The size of each test.
-    epsilon, delta
-        What one answer costs; ``epsilon=None`` is the classical answer, without privacy.
-    neighbours
-        Which two tables must be hard to tell apart: the relation or its name, such as "add-remove".
-    budget
-        What is charged before noise is drawn; None without privacy.
-
-    Raises
-    ------
-    InputError
-        If an epsilon comes without a budget or a budget without an epsilon, the test needs rows and gets counts, or
-        there is no such relation.
+    can't be charged twice or contradict itself. ``epsilon`` and ``delta`` are the cost of one answer, None without
+    privacy; ``budget`` is charged before noise is drawn. Raises ``InputError`` for an epsilon without a budget, or the
+    other way round, and for a test that needs rows where there are counts.
     """
 
     def __init__(
@@ -96,11 +77,13 @@ class Session:
         return self._answered[key]
 
     def _answer_values(self, question: Question) -> Outcome:
+        """Answer a question from the values of rows."""
         if self._settings is None or self._budget is None:
             return self._values.classical_values(question, self._rows, self._level)
         return self._values.private_values(question, self._rows, self._settings, self._budget)
 
     def _answer_table(self, question: Question) -> Outcome:
+        """Answer a question from a table of counts."""
         blocks = question.blocks(self._counts)
         if self._settings is None or self._budget is None:
             return self._test.classical(blocks, self._level)

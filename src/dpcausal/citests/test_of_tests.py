@@ -71,7 +71,7 @@ class TestOfParts(CITest):
 
     @property
     def releases(self) -> Released:
-        """What leaves: a noisy count of parts."""
+        """What the test releases: a noisy count of parts."""
         return CountOfParts(self.test.name)
 
     def check(self, question: Question) -> None:
@@ -120,7 +120,7 @@ class TestOfTests(TestOfParts, TableTest):
         return self.test.classical(blocks, level)
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Deal the rows, test each part, and release the count."""
+        """Deal the rows into parts, test each, and release the noisy number of rejections."""
         parts, sub_level = plan = self.plan(settings, len(question.given))
         dealt = deal_table(blocks, parts, settings)
         rejected = sum(not self.test.on_part(part, sub_level).independent for part in dealt)
@@ -145,7 +145,7 @@ class TestOfGcm(TestOfParts, ValueTest):
     def values_held_fixed(
         self, columns: tuple[str, ...], question: Question, data: Dataset, n: int | None
     ) -> HeldFixed | None:
-        """Return what gcm says: numeric columns are taken out by regression."""
+        """Return that numeric columns are adjusted for by regression."""
         return self.test.values_held_fixed(columns, question, data, n)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
@@ -155,7 +155,7 @@ class TestOfGcm(TestOfParts, ValueTest):
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        """Deal the rows, test each part, and release the count."""
+        """Deal the rows into parts, test each, and release the noisy number of rejections."""
         columns = columns_of(question, data)
         parts, sub_level = plan = self.plan(settings, len(question.given))
         rejected = sum(
@@ -165,7 +165,7 @@ class TestOfGcm(TestOfParts, ValueTest):
 
 
 def _pvalue(part: RegressionColumns) -> float:
-    """Return the p-value of one part, silently whatever the rows are: a warning or an exception would tell of them."""
+    """Return the p-value of one part; no warning or exception, which would depend on its rows."""
     with np.errstate(all="ignore"):
         try:
             return classical(part)[1]

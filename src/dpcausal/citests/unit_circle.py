@@ -56,7 +56,7 @@ class UnitCircle(TableTest):
 
     @property
     def releases(self) -> Released:
-        """What leaves: the statistic, or a decision."""
+        """What the test releases: the statistic, or a decision."""
         if self.statistic == "circle":
             return Noisy("unit-circle")
         return CircleDecision(self.statistic)
@@ -68,7 +68,7 @@ class UnitCircle(TableTest):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What is public besides the schema: who is in which group, whatever relation was asked for."""
+        """Public facts beyond the schema: which row is in which group, under every relation."""
         return (LabelsKnown(self.labels),)
 
     def check(self, question: Question) -> None:
@@ -117,11 +117,13 @@ class UnitCircle(TableTest):
         return Outcome(independent=not noisy > cut + quantile)
 
     def _noise(self, sensitivity: float, settings: TestSettings, grid: Grid | None = None) -> Laplace:
+        """Return the Laplace mechanism for this sensitivity."""
         return Laplace(
             sensitivity=sensitivity, epsilon=settings.epsilon, neighbours=settings.neighbours, grid=grid
         )
 
     def _range(self, n: int) -> tuple[int, int]:
+        """Return the public range of the number of rows with the outcome."""
         low, high = (self.positives,) * 2 if isinstance(self.positives, int) else self.positives or (0, n)
         if not 0 <= low <= high <= n:
             raise InputError(f"positives must lie within 0 and the number of rows, not {self.positives}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.discover import shown_result, tell_release, write
+from dpcausal.cli.discover import print_release, result_text, write
 from dpcausal.cli.options import (
     AsJson,
     Confidence,
@@ -24,9 +24,8 @@ from dpcausal.cli.options import (
     parse_tiers,
     path,
 )
-from dpcausal.cli.output import say
-from dpcausal.cli.release_dir import prepared
-from dpcausal.cli.usage import Command
+from dpcausal.cli.output import print_answer
+from dpcausal.cli.release_dir import writable_directory
 from dpcausal.core.redact import file_name
 
 if TYPE_CHECKING:
@@ -58,13 +57,8 @@ dpcausal again first --forget --latent --out fourth
 dpcausal effect --release second --treatment smoke --outcome bronc"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``again`` command to ``app``."""
-    app.command("again", cls=Command, help=HELP)(run_again)
-
-
-def pairs_beside(release: Path) -> str:
-    """Return the text of pairs.csv beside a release; empty where there is none that can be read."""
+def read_earlier_pairs(release: Path) -> str:
+    """Return the text of the pairs.csv that lies beside a release; empty where it can't be read."""
     folder = release if release.is_dir() else release.parent
     try:
         return (folder / "pairs.csv").read_text(encoding="utf-8")
@@ -72,8 +66,8 @@ def pairs_beside(release: Path) -> str:
         return ""
 
 
-def changed_since(before: str, result: DiscoveryResult, name: str) -> list[str]:
-    """Return the line on what changed, where the earlier pairs are known."""
+def describe_changes(before: str, result: DiscoveryResult, name: str) -> list[str]:
+    """Return one line that compares the edges with those of an earlier pairs.csv; no line without one."""
     from dpcausal.present.files import pairs_csv
     from dpcausal.present.graph_words import changes_line, edges_in, is_pairs
 
@@ -113,7 +107,7 @@ def run_again(
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run it; files go to --out, where it is given, a summary or the JSON object to standard output."""
+    """Search a release again; write files to ``out`` where it is given, and print a summary or JSON."""
     from dpcausal.discovery.release import load_release
     from dpcausal.present.files import AgainOrigin
     from dpcausal.present.graph_words import NOTHING_WRITTEN
@@ -129,33 +123,33 @@ def run_again(
         "direction_level": direction_level,
         "confidence": confidence,
     }
-    kept = load_release(release)
+    loaded = load_release(release)
     texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
     given = {name: value for name, value in options.items() if value is not None}
     typed = {name: value for name, value in given.items() if texts.get(name, ()) is not None}
     words = [*(["--forget"] if forget else []), *option_words(typed, texts)]
     shown = file_name(str(release))
     bars = not as_json and sys.stderr.isatty()
-    before, where = pairs_beside(release), None
+    before, where = read_earlier_pairs(release), None
     if out is None:
-        result = kept.discover(**options, progress=bars)
+        result = loaded.discover(**options, progress=bars)
     else:
         origin = AgainOrigin(
-            f"release {kept.id}",
+            f"release {loaded.id}",
             "",
             ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
             given,
             release=shown,
         )
-        with prepared(out):
-            result = kept.discover(**options, progress=bars)
+        with writable_directory(out):
+            result = loaded.discover(**options, progress=bars)
             where = write(result, out, origin, show_open=show_open)
-    changed = [] if as_json else changed_since(before, result, shown)
-    text = shown_result(result, [], [], as_json, show_open=show_open, full=full)
+    changed = [] if as_json else describe_changes(before, result, shown)
+    text = result_text(result, [], [], as_json, show_open=show_open, full=full)
     text = "\n".join([text, *changed])
     if where is not None:
-        tell_release(result, text, where, full=full, as_json=as_json)
+        print_release(result, text, where, full=full, as_json=as_json)
     elif as_json:
         typer.echo(text)
     else:
-        say(f"{text}\n{NOTHING_WRITTEN}")
+        print_answer(f"{text}\n{NOTHING_WRITTEN}")

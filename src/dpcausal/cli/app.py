@@ -25,20 +25,16 @@ from dpcausal.cli import (
     discover,
     effect,
     gwas,
-    gwas_simulate,
     ledger,
     plan,
     reproduce,
     schema,
 )
-from dpcausal.cli.usage import usage_words
+from dpcausal.cli.usage import Command, usage_words
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.progress import listening
 from dpcausal.core.spelling import for_command_line
 from dpcausal.privacy.budget import ENTERED
-
-# in the order of --help
-COMMANDS = (schema, plan, discover, again, ci_test, effect, gwas, gwas_simulate, ledger, audit, reproduce)
 
 # typer brings its own copy of click or uses the installed one, by version: ask it which
 ClickException: type[Any] = next(
@@ -93,8 +89,20 @@ def _root(
     pass
 
 
-for _module in COMMANDS:
-    _module.register(app)
+# in the order of --help
+app.command("schema", cls=Command, help=schema.HELP)(schema.run_schema)
+app.command("plan", cls=Command, help=plan.HELP)(plan.run_plan)
+app.command("discover", cls=discover.DiscoverCommand, help=discover.HELP.partition("\n")[0])(
+    discover.run_discover
+)
+app.command("again", cls=Command, help=again.HELP)(again.run_again)
+app.command("test", cls=ci_test.TestCommand, help=ci_test.HELP.partition("\n")[0])(ci_test.run_test)
+app.command("effect", cls=Command, help=effect.HELP)(effect.run_effect)
+app.command("gwas", cls=Command, help=gwas.HELP)(gwas.run_gwas)
+app.command("gwas-simulate", help=gwas.SIMULATE_HELP)(gwas.run_simulate)
+app.add_typer(ledger.commands, name="ledger")
+app.command("audit")(audit.run_audit)
+app.command("reproduce", help=reproduce.HELP)(reproduce.run_reproduce)
 
 
 def fail(message: str, code: int) -> int:
@@ -104,8 +112,8 @@ def fail(message: str, code: int) -> int:
     return code
 
 
-def interrupted() -> int:
-    """Say that Ctrl-C ended the command, and what it had charged to a ledger by then."""
+def report_interrupt() -> int:
+    """Print that Ctrl-C ended the command and what was charged until then; return the exit code."""
     charged = [f"epsilon {epsilon:g} of {dataset}" for dataset, epsilon, _ in ENTERED]
     more = f"; {' and '.join(charged)} had been charged and stays charged" if charged else ""
     return fail(f"interrupted{more}", INTERRUPTED)
@@ -130,7 +138,7 @@ def _warn(
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run one command; its exit code."""
+    """Run one command and return its exit code; every error becomes one line on standard error."""
     _warnings.clear()
     ENTERED.clear()
     try:
@@ -138,7 +146,7 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return interrupted()
+        return report_interrupt()
     except SystemExit as stop:
         if stop.code == 1 and isinstance(stop.__context__, BrokenPipeError):  # rich's answer to it
             return 0
@@ -155,7 +163,7 @@ def run(arguments: list[str] | None = None) -> int:
         return fail("not enough memory for this", 2)
     except Exception as error:
         if _interrupted(error):
-            return interrupted()
+            return report_interrupt()
         if os.environ.get(TRACEBACK):
             raise
         # a traceback or the message could hold a value of a row
@@ -167,14 +175,14 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether it began with Ctrl-C: compiled code that a signal met wraps that in a SystemError, or in several."""
+    """Return whether Ctrl-C caused an error: compiled code wraps a ``KeyboardInterrupt`` in a SystemError."""
     if error is None or isinstance(error, KeyboardInterrupt):
         return error is not None
     return _interrupted(error.__cause__) or _interrupted(error.__context__)
 
 
 def _place(error: BaseException) -> str:
-    """Where in this package an error came from."""
+    """Return the innermost file and line of this package in the traceback of an error."""
     ours = [
         f"in {Path(frame.filename).stem}, line {frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -187,11 +195,11 @@ _NO_ROOM = (errno.ENOSPC, errno.EIO)
 
 
 def _drop_output() -> None:
-    """Send what is still to be printed nowhere: the place it went to takes no more."""
+    """Discard further output, since standard output can't be written to any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _told(line: str) -> None:
+def _print_waiting(line: str) -> None:
     typer.echo(f"dpcausal: {line}", err=True)
 
 
@@ -215,23 +223,23 @@ def _run(arguments: list[str] | None) -> int:
         with (
             warnings.catch_warnings(),
             redirect_stdout(sys.stderr if unasked else sys.stdout),
-            listening(_told),
+            listening(_print_waiting),
             for_command_line(),
         ):
             warnings.showwarning = _warn
             result = _command()(args=arguments, standalone_mode=False)
         code = result if isinstance(result, int) else 0
         if code == INTERRUPTED:  # typer has caught it
-            return interrupted()
+            return report_interrupt()
         for line in _warnings:
             fail(line, 0)
         return code
     except DpcausalError as error:
         return fail(str(error), error.exit_code)
     except typer.Exit as stop:
-        return interrupted() if stop.exit_code == INTERRUPTED else stop.exit_code
+        return report_interrupt() if stop.exit_code == INTERRUPTED else stop.exit_code
     except typer.Abort:
-        return interrupted()
+        return report_interrupt()
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(error.format_message(), err=True, nl=False)

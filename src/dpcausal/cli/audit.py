@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # loaded late, so that other commands start fast
 
 
 def _methods() -> dict[str, Callable[[float], Target]]:
+    """Return the makers of audit targets, by name: mechanisms, and broken variants."""
     from dpcausal.audit.broken import BROKEN
     from dpcausal.audit.targets import SHIPPED
 
@@ -26,13 +27,14 @@ def _methods() -> dict[str, Callable[[float], Target]]:
 
 
 def _names() -> list[str]:
+    """Return the names of everything that can be audited."""
     from dpcausal.audit.calls import CALLS
 
     return [*_methods(), *CALLS]
 
 
 def find(method: str, epsilon: float, neighbours: str | None = None) -> Target:
-    """The target of that name; an error that lists all names otherwise."""
+    """Return the audit target of a name; raise ``InputError``, which lists all names, where there is none."""
     from dpcausal.audit import calls
     from dpcausal.discovery.discover import METHODS
 
@@ -55,7 +57,7 @@ def find(method: str, epsilon: float, neighbours: str | None = None) -> Target:
 
 
 def run(method: str, target: Target, trials: int, confidence: float) -> AuditResult:
-    """The audit, with a progress bar on a terminal once it has taken two seconds."""
+    """Audit a target, with a progress bar on a terminal."""
     from dpcausal.audit.empirical import audit
 
     with shown(f"auditing {method}", trials, sys.stderr.isatty()) as step:
@@ -63,7 +65,7 @@ def run(method: str, target: Target, trials: int, confidence: float) -> AuditRes
 
 
 def verdict(target: Target, result: AuditResult) -> str:
-    """What the numbers say, in one sentence."""
+    """Return one sentence: the claim is refuted, is consistent with the trials, or a known fault was missed."""
     if result.refuted:
         return f"REFUTED: the claim of {result.claim:g} is false, epsilon is at least {result.lower:.3f}"
     if target.broken:
@@ -76,64 +78,60 @@ def verdict(target: Target, result: AuditResult) -> str:
     )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
+def run_audit(
+    method: str = typer.Argument(
+        help="A mechanism, such as laplace, svt or median; broken-...; or a public call: ci-test:NAME, "
+        "discover:NAME, gwas:NAME.",
+        autocompletion=_names,
+    ),
+    epsilon: float = typer.Option(1.0, "--epsilon", help="The epsilon to claim."),
+    trials: int | None = typer.Option(
+        None, "--trials", help="Runs on each of two neighbours; 100,000, or 2,000 of a public call."
+    ),
+    confidence: float = typer.Option(0.95, "--confidence", help="Confidence of the lower bound."),
+    neighbours: str | None = typer.Option(
+        None, "--neighbours", help="Of a public call: replace-one, add-remove or fixed-labels."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+) -> None:
+    """Lower-bound the epsilon of a mechanism by running it on two neighbours.
 
-    @app.command("audit")
-    def command(
-        method: str = typer.Argument(
-            help="A mechanism, such as laplace, svt or median; broken-...; or a public call: ci-test:NAME, "
-            "discover:NAME, gwas:NAME.",
-            autocompletion=_names,
-        ),
-        epsilon: float = typer.Option(1.0, "--epsilon", help="The epsilon to claim."),
-        trials: int | None = typer.Option(
-            None, "--trials", help="Runs on each of two neighbours; 100,000, or 2,000 of a public call."
-        ),
-        confidence: float = typer.Option(0.95, "--confidence", help="Confidence of the lower bound."),
-        neighbours: str | None = typer.Option(
-            None, "--neighbours", help="Of a public call: replace-one, add-remove or fixed-labels."
-        ),
-        as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
-    ) -> None:
-        """Lower-bound the epsilon of a mechanism by running it on two neighbours.
+    Half of the trials choose an event, the other half test it (Clopper-Pearson). Broken variants, named
+    broken-..., show what an audit can and can't catch. A public call runs as yours do, with real noise, on the
+    neighbours that came nearest to its charge in a search; what it returns and what its mechanisms answer is seen.
 
-        Half of the trials choose an event, the other half test it (Clopper-Pearson). Broken variants, named
-        broken-..., show what an audit can and can't catch. A public call runs as yours do, with real noise, on the
-        neighbours that came nearest to its charge in a search; what it returns and what its mechanisms answer is seen.
+    [bold]Examples[/bold]
 
-        [bold]Examples[/bold]
+    dpcausal audit laplace --epsilon 1 --trials 20000
 
-        dpcausal audit laplace --epsilon 1 --trials 20000
+    # a variant with a known fault: the audit refutes its claim
+    dpcausal audit broken-svt-no-query-noise --epsilon 1 --trials 20000 --json
 
-        # a variant with a known fault: the audit refutes its claim
-        dpcausal audit broken-svt-no-query-noise --epsilon 1 --trials 20000 --json
-
-        # a whole call
-        dpcausal audit ci-test:kendall --neighbours add-remove
-        """
-        target = find(method, epsilon, neighbours)
-        result = run(method, target, target.trials if trials is None else trials, confidence)
-        if as_json:
-            real = target.real()
-            exact = None if not math.isfinite(real) else real
-            typer.echo(
-                json.dumps(
-                    {
-                        **result.to_dict(),
-                        "says": target.says,
-                        "broken": target.broken,
-                        "exact": exact,
-                        "verdict": verdict(target, result),
-                    }
-                )
+    # a whole call
+    dpcausal audit ci-test:kendall --neighbours add-remove
+    """
+    target = find(method, epsilon, neighbours)
+    result = run(method, target, target.trials if trials is None else trials, confidence)
+    if as_json:
+        real = target.real()
+        exact = None if not math.isfinite(real) else real
+        typer.echo(
+            json.dumps(
+                {
+                    **result.to_dict(),
+                    "says": target.says,
+                    "broken": target.broken,
+                    "exact": exact,
+                    "verdict": verdict(target, result),
+                }
             )
-            return
-        typer.echo(f"{method}: {target.says}")
-        typer.echo(
-            f"claim        epsilon {result.claim:g}" + (f", delta {result.delta:g}" if result.delta else "")
         )
-        typer.echo(
-            f"lower bound  epsilon {result.lower:.4f} at {100 * result.confidence:.10g}%, {result.trials:,} trials"
-        )
-        typer.echo(verdict(target, result))
+        return
+    typer.echo(f"{method}: {target.says}")
+    typer.echo(
+        f"claim        epsilon {result.claim:g}" + (f", delta {result.delta:g}" if result.delta else "")
+    )
+    typer.echo(
+        f"lower bound  epsilon {result.lower:.4f} at {100 * result.confidence:.10g}%, {result.trials:,} trials"
+    )
+    typer.echo(verdict(target, result))

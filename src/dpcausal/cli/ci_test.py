@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,12 +35,12 @@ from dpcausal.cli.options import (
     TableName,
     epsilon_of,
     explained,
-    names_of,
-    restricted,
+    parse_names,
+    restrict_schema,
     rows_of,
 )
-from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
-from dpcausal.cli.release_dir import answered
+from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_before_charge, warn_weak_answer
+from dpcausal.cli.release_dir import print_answer_of
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -93,31 +92,19 @@ numbers; neither uses the bins of the schema. {bins} do."""
 
 
 def choices() -> dict[str, Choice]:
-    """Return every test with its own description and options; loading them takes a moment."""
-    from dpcausal.citests.base import CITest
+    """Return the description and the options of every test, by name."""
     from dpcausal.citests.registry import TESTS, described_tests
 
     found = {}
     for name, does in described_tests().items():
         types = types_of_test(name) if name in TESTS else {}
-        options = TESTS[name].options() if name in TESTS else []
-        found[name] = Choice(
-            does,
-            tuple(
-                (
-                    option.name,
-                    option.default.name if isinstance(option.default, CITest) else option.default,
-                    option.line,
-                    types[option.name],
-                )
-                for option in options
-            ),
-        )
+        options = TESTS[name].options() if name in TESTS else ()
+        found[name] = Choice(does, tuple((*option, types[option.name]) for option in options))
     return found
 
 
 def help_text() -> str:
-    """Return the help page, made from what every test says about itself."""
+    """Return the help page, made from the descriptions of all tests."""
     from dpcausal.citests.registry import TESTS
 
     def by(how: str) -> str:
@@ -133,26 +120,21 @@ def help_text() -> str:
 
 
 class TestCommand(MethodsCommand):
-    """The command with its tests."""
+    """``dpcausal test``, whose help lists all tests."""
 
     __test__ = False  # not a test case, whatever its name
     choices, page = staticmethod(choices), staticmethod(help_text)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``test`` command to ``app``."""
-    app.command("test", cls=TestCommand, help=HELP.partition("\n")[0])(run_test)
-
-
-def side_of(option: str, text: str, declared: Schema) -> str | list[str]:
-    """Return the column that --x or --y names, or several where commas are between names of columns."""
+def parse_side(option: str, text: str, declared: Schema) -> str | list[str]:
+    """Return the one column, or the several columns with commas between them, that --x or --y names."""
     if text in declared or "," not in text:
         return text
-    return names_of(option, [text])
+    return parse_names(option, [text])
 
 
 def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
-    """Warn where a test by ranks took a level that stands for missing values in its place among the others."""
+    """Warn where a rank test treated a level for missing values as a position of the order."""
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
     from dpcausal.data.check import ordered_missing_levels
@@ -218,7 +200,7 @@ def run_test(
     as_json: AsJson = False,
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
-    """Run it; the result goes to standard output, and to files in DIR where one is given."""
+    """Run one test; print the result, and write it to files in ``out`` where that is given."""
     import dpcausal as dc
     from dpcausal.citests.base import Question
 
@@ -227,10 +209,10 @@ def run_test(
             "--rows goes with --forecast and without a file or --source, not both: rows are counted there"
         )
     whole = dc.Schema.from_toml(schema)
-    names = names_of("--given", given, "leave it out to condition on none")
-    sides = side_of("--x", x, whole), side_of("--y", y, whole)
+    names = parse_names("--given", given, "leave it out to condition on none")
+    sides = parse_side("--x", x, whole), parse_side("--y", y, whole)
     named = [name for side in sides for name in ([side] if isinstance(side, str) else side)]
-    declared = restricted(whole, [], encoding, sheet, data, [*named, *names])
+    declared = restrict_schema(whole, [], encoding, sheet, data, [*named, *names])
     if explain:
         question = Question.of(declared, *sides, names)
         columns = (*question.given, *question.x_columns, *question.y_columns)
@@ -245,26 +227,20 @@ def run_test(
         **(parse_options(option, types_of_test(method), method) if option else {}),
     }
     if not no_privacy and not as_json:
-        draft_is_told()
+        silence_draft_warning()
     bars = not as_json and sys.stderr.isatty()
     if forecast:
-        from dpcausal.privacy.budget import left_in_ledger  # a test needs nothing of a plan
-
         known = data is not None or source is not None
         rows = rows_of(data, source, table, declared, bars) if known else declared
         ahead = dc.forecast_ci_test(rows, *sides, names, rows=number, **asked)
-        ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
-        if as_json:
-            typer.echo(ahead.to_json())
-        else:
-            say(ahead.summary())
+        print_forecast(ahead, ledger, dataset, as_json)
         return
     counted = rows_of(data, source, table, declared, bars)
 
     def tested() -> CITestResult:
-        with charging(data), shown("testing", None, bars):  # one test: there is nothing to count
+        with warn_before_charge(data), shown("testing", None, bars):  # one test: there is nothing to count
             return dc.ci_test(counted, *sides, names, ledger=ledger, dataset=dataset, anyway=anyway, **asked)
 
-    found = answered(tested, out, full=full, as_json=as_json)
+    found = print_answer_of(tested, out, full=full, as_json=as_json)
     warn_ordered_missing(found, declared)
     warn_weak_answer(found.privacy, counted, as_json)

@@ -44,17 +44,17 @@ from dpcausal.cli.options import (
     TableName,
     Tiers,
     explained,
-    names_of,
     option_words,
     parse_edges,
     parse_effects,
+    parse_names,
     parse_tiers,
     path,
-    restricted,
+    restrict_schema,
     rows_of,
 )
-from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
-from dpcausal.cli.release_dir import Place, place, prepared, tell_place, write_texts
+from dpcausal.cli.output import print_answer, silence_draft_warning, warn_before_charge, warn_weak_answer
+from dpcausal.cli.release_dir import Place, choose_folder, report_place, writable_directory, write_texts
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.redact import file_name, ledger_name
 
@@ -110,7 +110,7 @@ AUTO = "moments where most columns hold numbers and rows are many, else measured
 
 
 def choices() -> dict[str, Choice]:
-    """Return every method with its own description and options; loading them takes a moment."""
+    """Return the description and the options of every method, by name."""
     from dpcausal.discovery.discover import METHODS
 
     return {
@@ -129,22 +129,17 @@ def choices() -> dict[str, Choice]:
 
 
 def page() -> str:
-    """Return the help page."""
+    """Return the help page, which lists all methods."""
     return HELP.format(methods="\n".join(f"{name}: {one.does}" for name, one in choices().items()))
 
 
 class DiscoverCommand(MethodsCommand):
-    """The command with its methods."""
+    """``dpcausal discover``, whose help lists all methods."""
 
     choices, page = staticmethod(choices), staticmethod(page)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``discover`` command to ``app``."""
-    app.command("discover", cls=DiscoverCommand, help=HELP.partition("\n")[0])(run_discover)
-
-
-def shown_result(
+def result_text(
     result: DiscoveryResult,
     effect_texts: list[str],
     effects: list[dict[str, Any]],
@@ -153,7 +148,7 @@ def shown_result(
     show_open: bool,
     full: bool,
 ) -> str:
-    """What goes to standard output: a summary and a text for each effect, or one JSON object."""
+    """Return what is printed: a summary and a text for each effect, or one JSON object."""
     if not as_json:
         effects_head = ["", "EFFECTS"] if full and effect_texts else []
         return "\n".join([result.summary(open=show_open, full=full), *effects_head, *effect_texts])
@@ -170,11 +165,11 @@ def write(
     show_open: bool = False,
     effects: list[dict[str, Any]] | None = None,
 ) -> Place:
-    """The privacy statement, the graph in all its formats, effects and the report; where they went."""
+    """Write the statement, the graph in all formats, effects and the report; return where they were written."""
     from dpcausal.present.files import file_texts
     from dpcausal.present.page import write as write_page
 
-    where = place(out)
+    where = choose_folder(out)
     more = {"effects.json": json.dumps(effects, indent=2, ensure_ascii=False)} if effects else {}
     write_texts(where.folder, {**file_texts(result, open=show_open, data=origin.data), **more})
     write_page(result, where.folder / "report.html", origin=origin, open=show_open)
@@ -184,10 +179,10 @@ def write(
 def with_effects(
     result: DiscoveryResult, asked: Sequence[tuple[str, str]]
 ) -> tuple[DiscoveryResult, list[str], list[dict[str, Any]]]:
-    """Return the result, whose statement then tells of both, with a text and plain data for each effect.
+    """Estimate effects after a search; return the result with the statement of both, their texts and plain data.
 
-    Each takes an equal part of the share, or is free where none was kept. Where the graph says that there is no effect,
-    that is the answer, and its part is not spent.
+    Each effect takes an equal part of the reserved share, or is free where none was reserved. Where the graph shows
+    that there is no effect, nothing is spent.
     """
     from dpcausal.present.effect import answer_words, assumes_lines
 
@@ -219,7 +214,9 @@ def origin_of(
     of_method: Mapping[str, Any],
     reading: Mapping[str, Any],
 ) -> Origin:
-    """``options`` by their names in Python; ``texts``, how those were written that take more than a word.
+    """Return how a result was made, for its report: the command, and the arguments of the same call in Python.
+
+    ``options`` by their names in Python; ``texts``, how those were written that take more than a word.
 
     ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. ``reading``: how the file
     is written, and the columns where only some are used. ``table``: of an engine or a DuckDB file. ``connected``: given
@@ -239,8 +236,8 @@ def origin_of(
     if text.startswith("duckdb:///"):
         text, connected = text.removeprefix("duckdb:///"), False  # such a file goes without --source
     rows = ledger_name(text) if "://" in text else file_name(text)
-    place = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
-    words = ["dpcausal", "discover", *place, "--schema", declared]
+    where = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
+    words = ["dpcausal", "discover", *where, "--schema", declared]
     reading = {name: value for name, value in reading.items() if value}
     for name, value in reading.items():
         words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
@@ -265,7 +262,7 @@ def columns_named(asked: Mapping[str, Any]) -> list[str]:
 
 
 def harmonics_asked(asked: Mapping[str, Any], schema: Schema) -> int | None:
-    """Return the harmonics of the SQL that ``moments`` would send; None where tables would be asked for."""
+    """Return the number of harmonics that ``moments`` would use; None where another method would be run."""
     from dpcausal.data.columns import Numeric
     from dpcausal.planning.measurement import mostly_numbers
 
@@ -276,16 +273,16 @@ def harmonics_asked(asked: Mapping[str, Any], schema: Schema) -> int | None:
     return 1 if asked.get("harmonics") is None else int(asked["harmonics"])
 
 
-def tell_release(result: DiscoveryResult, text: str, where: Place, *, full: bool, as_json: bool) -> None:
-    """Print what was found and where it was written; a release that did not go to DIR itself is an error."""
+def print_release(result: DiscoveryResult, text: str, where: Place, *, full: bool, as_json: bool) -> None:
+    """Print a result and where it was written; raise ``InputError`` where it could not be written to ``--out``."""
     if as_json:
         typer.echo(text)
     else:
         from dpcausal.present.graph_words import written_words  # loaded by the text above
 
         files_head = "\n\nFILES" if full else ""
-        say(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
-    tell_place(where, as_json)
+        print_answer(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
+    report_place(where, as_json)
 
 
 def run_discover(
@@ -367,7 +364,7 @@ def run_discover(
     as_json: AsJson = False,
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
-    """Run it; files go to DIR, a summary or the JSON object to standard output."""
+    """Learn a graph; write files to ``out`` and print a summary or JSON."""
     import dpcausal as dc
 
     if out is None and not explain:
@@ -399,30 +396,30 @@ def run_discover(
         raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
     if method == "pc":
         asked.setdefault("epsilon", None)
-    chosen = names_of("--columns", columns, "leave it out for all")
+    chosen = parse_names("--columns", columns, "leave it out for all")
     named = columns_named({**asked, **of_method})
-    declared = restricted(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, named)
+    declared = restrict_schema(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, named)
     if out is None or explain:
         harmonics = harmonics_asked({**asked, **of_method}, declared)
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
     if method != "pc" and not as_json:
-        draft_is_told()
+        silence_draft_warning()
     bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
-    with prepared(out):
-        with charging(data):
+    with writable_directory(out):
+        with warn_before_charge(data):
             result = dc.discover(rows, progress=bars, **asked, **of_method)
         result, effect_texts, found = with_effects(result, asked["effect"])
-        text = shown_result(result, effect_texts, found, as_json, show_open=show_open, full=full)
+        text = result_text(result, effect_texts, found, as_json, show_open=show_open, full=full)
         texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
         reading = {"columns": chosen, "encoding": encoding, "sheet": sheet}
-        rows_at = (data or source or "", table, data is None)
-        origin = origin_of(*rows_at, schema, out, asked, texts, of_method, reading)
+        origin_of_rows = (data or source or "", table, data is None)
+        origin = origin_of(*origin_of_rows, schema, out, asked, texts, of_method, reading)
         try:
             where = write(result, out, origin, show_open=show_open, effects=found)
         except InputError:  # paid for: not to be lost
             typer.echo(text)
             raise
-    tell_release(result, text, where, full=full, as_json=as_json)
+    print_release(result, text, where, full=full, as_json=as_json)
     warn_weak_answer(result.privacy, rows, as_json)

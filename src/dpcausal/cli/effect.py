@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Container
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,14 +26,13 @@ from dpcausal.cli.options import (
     SourceUrl,
     TableName,
     epsilon_of,
-    names_of,
+    parse_names,
     path,
-    restricted,
+    restrict_schema,
     rows_of,
 )
-from dpcausal.cli.output import charging, draft_is_told, say, warn_weak_answer
-from dpcausal.cli.release_dir import answered
-from dpcausal.cli.usage import Command
+from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_before_charge, warn_weak_answer
+from dpcausal.cli.release_dir import print_answer_of
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -72,15 +70,10 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --out answer"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``effect`` command to ``app``."""
-    app.command("effect", cls=Command, help=HELP)(run_effect)
+def columns_to_adjust(adjust: list[str] | None, columns: Container[str]) -> list[str] | None:
+    """Return the columns to adjust for: no column for the word "none", unless a column has that name.
 
-
-def without_none(adjust: list[str] | None, columns: Container[str]) -> list[str] | None:
-    """Return the columns to hold fixed: none of them for the word "none", unless a column is called so.
-
-    >>> without_none(["none"], ["age"]), without_none(["none"], ["none"]), without_none(None, [])
+    >>> columns_to_adjust(["none"], ["age"]), columns_to_adjust(["none"], ["none"]), columns_to_adjust(None, [])
     ([], ['none'], None)
     """
     return [] if adjust == ["none"] and "none" not in columns else adjust
@@ -178,9 +171,8 @@ def run_effect(
     sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate it; a few lines go to standard output, and files to DIR where one is given."""
+    """Estimate an effect; print it, and write it to files in ``out`` where that is given."""
     import dpcausal as dc
-    from dpcausal.privacy.budget import left_in_ledger
 
     asked: dict[str, Any] = {
         "estimand": estimand,
@@ -190,7 +182,7 @@ def run_effect(
         "level": level,
         "anyway": anyway,
     }
-    names = None if adjust is None else names_of("--adjust", adjust, "--adjust none holds nothing fixed")
+    names = None if adjust is None else parse_names("--adjust", adjust, "--adjust none holds nothing fixed")
     if not as_json and not forecast:  # the answer prints what the graph says against the question
         for kind in (dc.AdjustsForDescendant, dc.LeavesBackDoorOpen):
             warnings.filterwarnings("ignore", category=kind)
@@ -202,38 +194,35 @@ def run_effect(
             raise InputError(
                 f"--release takes everything from what was released, free: leave out {', '.join(unused)}"
             )
-        kept = dc.load_release(release)
-        asked["adjust"] = without_none(names, kept.schema)
-        answered(lambda: kept.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)
+        loaded = dc.load_release(release)
+        asked["adjust"] = columns_to_adjust(names, loaded.schema)
+        print_answer_of(lambda: loaded.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)
         return
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     whole = dc.Schema.from_toml(schema)
     asked |= {
         **epsilon_of(epsilon, no_privacy),
-        "adjust": without_none(names, whole),
+        "adjust": columns_to_adjust(names, whole),
         "graph": graph,
         "delta": delta,
         "method": method,
         "neighbours": neighbours,
     }
-    declared = restricted(whole, [], encoding, sheet, data, [treatment, outcome, *(asked["adjust"] or ())])
+    declared = restrict_schema(
+        whole, [], encoding, sheet, data, [treatment, outcome, *(asked["adjust"] or ())]
+    )
     if not no_privacy and not as_json:
-        draft_is_told()
+        silence_draft_warning()
     bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
     if forecast:
-        ahead = dc.forecast_effect(rows, treatment, outcome, **asked)
-        ahead = replace(ahead, left=left_in_ledger(ledger, dataset))
-        if as_json:
-            typer.echo(ahead.to_json())
-        else:
-            say(ahead.summary())
+        print_forecast(dc.forecast_effect(rows, treatment, outcome, **asked), ledger, dataset, as_json)
         return
 
     def measured() -> dc.EffectResult:
-        with charging(data), shown("measuring", None, bars):
+        with warn_before_charge(data), shown("measuring", None, bars):
             return dc.effect(rows, treatment, outcome, **asked, ledger=ledger, dataset=dataset)
 
-    found = answered(measured, out, full=full, as_json=as_json)
+    found = print_answer_of(measured, out, full=full, as_json=as_json)
     warn_weak_answer(found.privacy, rows, as_json)

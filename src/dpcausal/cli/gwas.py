@@ -1,7 +1,8 @@
-"""``dpcausal gwas``: private screening of the SNPs of a case/control study."""
+"""``dpcausal gwas``: private screening of the SNPs of a case/control study; ``gwas-simulate``: a made-up one."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -9,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, path
-from dpcausal.cli.output import charging, warn_weak
-from dpcausal.cli.release_dir import place, prepared, tell_place, write_texts
-from dpcausal.cli.usage import Command
+from dpcausal.cli.output import warn_before_charge, warn_weak
+from dpcausal.cli.release_dir import choose_folder, report_place, writable_directory, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
@@ -38,11 +38,6 @@ dpcausal gwas study --epsilon 3 --method em --max-hits 5 --chr 1,2 \\
   --out hits --json"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``gwas`` command to ``app``."""
-    app.command("gwas", cls=Command, help=HELP)(run_gwas)
-
-
 def from_tables(
     model: list[Path],
     case_counts: list[Path],
@@ -52,7 +47,7 @@ def from_tables(
     missing: MissingRule,
     allele_order: AlleleOrder,
 ) -> GenotypeCounts:
-    """Counts made elsewhere."""
+    """Return genotype counts from files of plink: .model, or .gcount of cases and of controls."""
     from dpcausal.gwas.tables import read_gcount, read_model
 
     if model and (case_counts or control_counts):
@@ -129,7 +124,7 @@ def run_gwas(
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run it; files go to DIR, a summary or the JSON object to standard output."""
+    """Screen the SNPs of a study; write files to ``out`` and print a summary or JSON."""
     from dpcausal.gwas.cohort import Cohort, check_missing_rule
     from dpcausal.gwas.screen import screen
     from dpcausal.gwas.tables import read_frequencies
@@ -159,14 +154,14 @@ def run_gwas(
         with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
             counts = opened.count(missing=rule, allele_order=order, threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
-    with prepared(out), charging(None if prefix is None else Path(prefix)):
+    with writable_directory(out), warn_before_charge(None if prefix is None else Path(prefix)):
         result = screen(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
             max_answers=max_answers, share=share, ledger=ledger, dataset=dataset,
         )  # fmt: skip
         try:
-            where = place(out)
+            where = choose_folder(out)
             write_texts(where.folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
             draw_hits(result, where.folder / "hits.png")
         except (InputError, OSError) as error:  # paid for: not to be lost
@@ -175,5 +170,66 @@ def run_gwas(
     words = full_text(result) if full else result.summary()
     written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
     typer.echo(result.to_json() if as_json else f"{words}\n{written}")
-    warn_weak(epsilon, 0.0, said=None if as_json else result.privacy)
-    tell_place(where, as_json)
+    warn_weak(epsilon, 0.0, printed=None if as_json else result.privacy)
+    report_place(where, as_json)
+
+
+# ---- a made-up study
+
+SIMULATE_HELP = """Simulate a case/control study and write PREFIX.bed, .bim, .fam, and the truth to PREFIX.causal.
+
+[bold]Examples[/bold]
+
+dpcausal gwas-simulate study --people 2000 --snps 5000 --causal 10 \\
+  --odds-ratio 1.5
+
+# rarer alleles, some calls missing, more controls than cases
+dpcausal gwas-simulate study --people 2000 --snps 5000 --maf 0.01-0.3 \\
+  --missing 0.01 --case-share 0.3 --seed 7"""
+
+
+def frequency_range(text: str) -> tuple[float, float]:
+    """Parse a range of frequencies: ``0.05-0.5``, or one number.
+
+    >>> frequency_range("0.05-0.5"), frequency_range("0.2")
+    ((0.05, 0.5), (0.2, 0.2))
+    """
+    low, _, high = text.partition("-")
+    try:
+        return float(low), float(high or low)
+    except ValueError:
+        raise InputError(f"--maf takes a number or a range like 0.05-0.5, not {text!r}") from None
+
+
+def run_simulate(
+    prefix: Annotated[str, typer.Argument(help="PREFIX of the files to write.")],
+    people: Annotated[int, typer.Option("--people", "-n", help="How many people.")] = 1000,
+    snps: Annotated[int, typer.Option("--snps", help="How many SNPs.")] = 10_000,
+    maf: Annotated[str, typer.Option("--maf", help="Range of minor allele frequencies.")] = "0.05-0.5",
+    causal: Annotated[int, typer.Option("--causal", help="How many SNPs with an effect.")] = 0,
+    odds_ratio: Annotated[float, typer.Option("--odds-ratio", help="Per copy of allele 1.")] = 1.5,
+    case_share: Annotated[float, typer.Option("--case-share", help="Share of cases.")] = 0.5,
+    missing: Annotated[float, typer.Option("--missing", help="Share of missing calls.")] = 0.0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same study.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a made-up study and write its files."""
+    from dpcausal.gwas.simulate import Simulation
+
+    plan = Simulation(
+        people=people, snps=snps, maf=frequency_range(maf), causal=causal, odds_ratio=odds_ratio,
+        case_share=case_share, missing=missing, seed=seed,
+    )  # fmt: skip
+    with shown("drawing genotypes", snps, not as_json and sys.stderr.isatty()) as tick:
+        plan.write(prefix, tick)
+    names = [plan.variant(int(i)).name for i in plan.causal_rows()]
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {"prefix": prefix, "people": people, "cases": plan.cases, "snps": snps, "causal": names}
+            )
+        )
+    else:
+        typer.echo(
+            f"{prefix}.bed .bim .fam: {people} people ({plan.cases} cases), {snps} SNPs, {causal} with an effect"
+        )

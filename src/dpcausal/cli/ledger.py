@@ -44,11 +44,6 @@ Name = Annotated[str, typer.Option("--dataset", help="Name of the data set.")]
 AnyName = Annotated[str | None, typer.Option("--dataset", help="Only this data set.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``ledger`` commands to ``app``."""
-    app.add_typer(commands, name="ledger")
-
-
 def _open(url: str, *, create: bool = False) -> Ledger:
     from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
 
@@ -60,7 +55,7 @@ def _print_json(value: dict[str, Any]) -> None:
 
 
 def _as_numbers(entry: Entry) -> dict[str, Any]:
-    """An entry with amounts as numbers, like those of ``show``; under ``exact`` as they are kept and hashed."""
+    """Return an entry with amounts as numbers, and under ``exact`` as the texts that are stored and hashed."""
     plain = entry.to_dict()
     exact = {name: plain[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
     return {**plain, **{name: float(text) for name, text in exact.items()}, "exact": exact}

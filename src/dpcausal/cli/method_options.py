@@ -30,7 +30,7 @@ Options = Annotated[
 
 
 def _alternatives(hint: Any) -> list[Any]:
-    """What a type may be, one entry each; the words of a ``Literal`` are entries of their own.
+    """Return the alternatives of a type; each word of a ``Literal`` is one.
 
     >>> _alternatives(Literal["a word of its own"] | int | None)
     ['a word of its own', <class 'int'>, <class 'NoneType'>]
@@ -54,7 +54,7 @@ def _number(text: str) -> float | None:
 
 
 def _several(text: str, hint: Any) -> tuple[Any, ...] | None:
-    """The parts between commas as a tuple or a list of ``hint`` has them; None where they do not fit."""
+    """Parse texts with commas between them as a tuple or list type; None where they do not fit."""
     inside = get_args(hint) or (str,)
     parts = [part.strip() for part in text.split(",")]
     if get_origin(hint) is tuple and Ellipsis not in inside and len(parts) != len(inside):
@@ -65,7 +65,7 @@ def _several(text: str, hint: Any) -> tuple[Any, ...] | None:
 
 
 def _converted(text: str, hint: Any) -> tuple[Any] | None:
-    """The value in a tuple of one, by the first alternative that fits; None where none does."""
+    """Parse a text by the first alternative of a type that fits, in a tuple of one; None where none does."""
     kinds = _alternatives(hint)
     if NoneType in kinds and text.lower() == "none":
         return (None,)
@@ -92,7 +92,7 @@ def _is_sequence(kind: Any) -> bool:
 
 
 def takes(hint: Any) -> str:
-    """What an option of this type takes, in words.
+    """Describe the values that an option of this type takes.
 
     >>> takes(int | None), takes(tuple[float, float]), takes(Literal["values", "table"])
     ('a whole number or none', '2 numbers with a comma', 'values or table')
@@ -118,12 +118,7 @@ def takes(hint: Any) -> str:
 
 
 def parse_options(texts: Sequence[str], hints: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Return the values of ``NAME=VALUE`` texts for the options of ``what``, whose types are ``hints``.
-
-    Raises
-    ------
-    InputError
-        If a text has no ``=``, ``what`` has no such option, one is given twice, or its value does not fit its type.
+    """Parse ``NAME=VALUE`` options of ``what``, whose types are ``hints``; refuse one that does not fit.
 
     >>> parse_options(["hits=20", "margins=0.5, 1"], {"hits": int | None, "margins": tuple[float, float]}, "x")
     {'hits': 20, 'margins': (0.5, 1.0)}
@@ -145,7 +140,7 @@ def parse_options(texts: Sequence[str], hints: Mapping[str, Any], what: str) -> 
 
 
 def types_of(method: str, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the types of the options that a method of discovery takes; a test that answers brings its own.
+    """Return the types of the options of a method of discovery, and of the test that it asks.
 
     ``auto`` takes what one of the methods takes that it may choose; the method refuses what is not its own.
     """
@@ -169,7 +164,7 @@ def types_of(method: str, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def types_of_test(method: str) -> dict[str, Any]:
-    """Return the types of the options that a test takes; ``auto`` takes what any test takes that it may choose."""
+    """Return the types of the options of a test; of ``auto``, those of every test that it may choose."""
     from dpcausal.citests.gcm import Gcm
     from dpcausal.citests.measured import Measured
     from dpcausal.citests.rank import KendallTest
@@ -185,7 +180,7 @@ def types_of_test(method: str) -> dict[str, Any]:
 
 
 def default_word(value: Any) -> str:
-    """A default as ``--option`` would be given it.
+    """Return a default value as it is written after ``--option NAME=``.
 
     >>> default_word((0.1, 0.1)), default_word(True), default_word(None)
     ('0.1,0.1', 'true', 'none')
@@ -199,13 +194,13 @@ def default_word(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """A method or test that --method takes: what it does, and (name, default, line, type) of its options."""
+    """A value of --method: its description, and (name, default, description, type) of each option."""
 
     does: str
     options: tuple[tuple[str, Any, str, Any], ...] = ()
 
     def paragraph(self, name: str) -> str:
-        """Return what it does, then a line for each option: default, meaning, and what it takes.
+        """Return its description, then a line for each option: default, meaning and values.
 
         >>> print(Choice("asks", (("hits", None, "most pairs to look at twice", int | None),)).paragraph("x"))
         x: asks
@@ -222,7 +217,7 @@ Choices = Callable[[], dict[str, Choice]]
 
 
 class MethodsCommand(Command):
-    """Lists what --method takes when help is asked for; after --method NAME its options, too."""
+    """A command whose help lists all methods, and after --method NAME the options of that one."""
 
     choices: Choices
     page: Callable[[], str]
@@ -237,7 +232,7 @@ class MethodsCommand(Command):
 
 
 def help_methods(choices: Choices) -> Any:
-    """Return the option --help-methods, which prints every method with its options, and stops."""
+    """Return the option --help-methods, which prints every method with its options and exits."""
 
     def listed(value: bool) -> None:
         if value:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def path(text: str | Path) -> Path:
-    """The path, unless it is empty.
+    """Return a path; refuse an empty one.
 
     >>> path("out").name
     'out'
@@ -133,10 +133,12 @@ TableName = Annotated[str | None, typer.Option("--table", help="The table there:
 Explain = Annotated[bool, typer.Option("--explain", help="Print the SQL, and send none of it.")]
 
 
-def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it out for none") -> list[str]:
-    """Return the columns that a list option names: with commas, by repeating it, or both.
+def parse_names(
+    option: str, texts: Sequence[str] | None, instead: str = "leave it out for none"
+) -> list[str]:
+    """Parse the names of columns of an option that takes commas and may be repeated.
 
-    >>> names_of("--given", ["age, sex", "bmi"]), names_of("--given", None)
+    >>> parse_names("--given", ["age, sex", "bmi"]), parse_names("--given", None)
     (['age', 'sex', 'bmi'], [])
     """
     names = [name.strip() for text in texts or [] for name in text.split(",") if name.strip()]
@@ -146,7 +148,7 @@ def names_of(option: str, texts: Sequence[str] | None, instead: str = "leave it 
 
 
 def parse_edges(option: str, texts: list[str] | None) -> list[Edge]:
-    """``a:b`` is the arrow a -> b, ``a--b`` the edge either way round.
+    """Parse edges: ``a:b`` is the arrow a -> b, ``a--b`` an edge in either direction.
 
     >>> parse_edges("--required", ["a:b", "c--d"]) == [("a", "b"), frozenset({"c", "d"})]
     True
@@ -164,7 +166,7 @@ def parse_edges(option: str, texts: list[str] | None) -> list[Edge]:
 
 
 def parse_tiers(texts: list[str] | None) -> list[list[str]]:
-    """``a,b;c`` is the tier a, b before the tier c, and so is ``a,b`` and then ``c`` where the option is repeated.
+    """Parse tiers: ``a,b;c`` is the tier a, b before the tier c; a repeated option adds later tiers.
 
     >>> parse_tiers(["a, b; c"]), parse_tiers(["a", "b,c"]), parse_tiers(None)
     ([['a', 'b'], ['c']], [['a'], ['b', 'c']], [])
@@ -179,7 +181,7 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
 
 
 def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[str, str]]:
-    """Return treatments with their outcomes.
+    """Parse (treatment, outcome) pairs of --effect.
 
     >>> parse_effects(["a, b"], None), parse_effects(None, None)
     ([('a', 'b')], [])
@@ -198,7 +200,7 @@ def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[
 
 
 def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]) -> list[str]:
-    """Return options as the words of a command; ``texts``, how those were written that take more than a word.
+    """Return options as words of a command line; ``texts`` has those that the user wrote in a form of its own.
 
     >>> option_words({"max_order": 2, "latent": True, "tiers": [["a"], ["b"]]}, {"tiers": ["a;b"]})
     ['--max-order', '2', '--latent', '--tiers', 'a;b']
@@ -217,7 +219,7 @@ def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]
 
 
 def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | None]:
-    """Return the argument ``epsilon``, None without privacy; neither option leaves it out, and the library asks for it.
+    """Return ``epsilon`` as a keyword argument: None for --no-privacy, and no argument where neither option is given.
 
     >>> epsilon_of(0.5, False), epsilon_of(None, True), epsilon_of(None, False)
     ({'epsilon': 0.5}, {'epsilon': None}, {})
@@ -227,7 +229,7 @@ def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | Non
     return {"epsilon": epsilon} if no_privacy or epsilon is not None else {}
 
 
-def restricted(
+def restrict_schema(
     schema: Schema,
     columns: list[str],
     encoding: str | None,
@@ -235,16 +237,11 @@ def restricted(
     data: Path | None = None,
     asked: Iterable[str] = (),
 ) -> Schema:
-    """Return the schema of the named columns only, of all where none is named, for a file written as declared.
+    """Return the schema with the named columns only (all where none is named), encoding and sheet.
 
-    That other columns of the file are ignored is what a schema is for: ``schema --check`` names them, not every answer.
-    ``asked`` are the columns that other options name.
-
-    Raises
-    ------
-    SchemaError
-        If a name is not in the schema; it is said where the file ``data`` has such a column. Of ``asked`` only those
-        are refused that the file has, or that ``columns`` leave out.
+    Undeclared columns of the file are ignored without a warning: ``schema --check`` names them. Raises ``SchemaError``
+    for a name that is not in the schema; of ``asked``, which other options name, only for those that the file has or
+    that ``columns`` leave out.
     """
     warnings.filterwarnings("ignore", message=".* not in the schema, ignored$", category=UserWarning)
     whole = schema.with_format(encoding=encoding, sheet=sheet)
@@ -259,9 +256,9 @@ def restricted(
 
 
 def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -> None:
-    """Refuse columns that the file has and the schema does not declare; names of columns are public.
+    """Raise ``SchemaError`` for named columns that the file has and the schema does not declare.
 
-    Where there is no file, where it can't be opened, or has none of them, nothing is said here.
+    Names of columns are public. Without a file that can be opened, nothing is refused here.
     """
     names = [name for name in dict.fromkeys(named) if name not in schema]
     if not names or data is None:
@@ -283,7 +280,7 @@ def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -
 
 
 def _these(names: list[str]) -> str:
-    """Columns by name, with their verb.
+    """List columns with their verb, for an error.
 
     >>> _these(["a"]), _these(["a", "b"])
     ('column "a" is', 'columns "a", "b" are')
@@ -296,8 +293,8 @@ def _them(names: list[str]) -> str:
     return "it" if len(names) == 1 else "them"
 
 
-def one_source(data: Path | None, source: str | None) -> str:
-    """Return the file or the --source that holds the rows; both, or neither, is an error."""
+def source_of_rows(data: Path | None, source: str | None) -> str:
+    """Return the file or the --source with the rows; raise ``InputError`` for both, or neither."""
     if data is not None and source is not None:
         raise InputError(f"give a file or --source, not both: {data}")
     if data is None and source is None:
@@ -308,11 +305,11 @@ def one_source(data: Path | None, source: str | None) -> str:
 def rows_of(
     data: Path | None, source: str | None, table: str | None, schema: Schema, bars: bool
 ) -> Dataset | StreamCounts | EngineCounts:
-    """Return the rows of a file in memory, or a source that counts them where they are."""
+    """Read the rows of a file into memory, or connect to a source that counts them."""
     import dpcausal as dc
     from dpcausal.counts.connect import is_database
 
-    where = one_source(data, source)
+    where = source_of_rows(data, source)
     if data is None:
         return dc.connect(where, schema, table)
     if is_database(data):
@@ -322,26 +319,26 @@ def rows_of(
     return dc.read(data, schema, progress=bars)
 
 
-def rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
-    """Return how many rows a table has, which is public under replace-one alone."""
+def count_rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
+    """Return the number of rows of a table; refuse under any relation but replace-one, where it is not public."""
     return _table_of_rows(source, table, schema, neighbours).n
 
 
-def rows_explained(source: str | None, table: str | None, schema: Schema, neighbours: str) -> str:
-    """Return the SQL that ``rows_at`` would send."""
+def explain_row_count(source: str | None, table: str | None, schema: Schema, neighbours: str) -> str:
+    """Return the SQL that ``count_rows_at`` would send."""
     return _table_of_rows(source, table, schema, neighbours).explain_count()
 
 
 def _table_of_rows(
     source: str | None, table: str | None, schema: Schema, neighbours: str
 ) -> StreamCounts | EngineCounts:
-    from dpcausal.counts.connect import opened
+    from dpcausal.counts.connect import open_counts
 
     if source is None:
         raise InputError("say how many rows there will be: --rows N, or --source URL and --table T")
     if neighbours != "replace-one":
         raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
-    return opened(source, schema, table, count=False)
+    return open_counts(source, schema, table, count=False)
 
 
 def explained(
@@ -352,12 +349,12 @@ def explained(
     requests: list[tuple[str, ...]] | None = None,
     harmonics: int | None = None,
 ) -> str:
-    """Return the SQL that would be sent for a source; only names and types are asked for.
+    """Return the SQL that would be sent to a source; only names and types of columns are read.
 
     ``requests`` are the tables that are asked for; with ``harmonics`` it is the SQL of ``moments``.
     """
-    from dpcausal.counts.connect import opened
+    from dpcausal.counts.connect import open_counts
     from dpcausal.discovery import moments
 
-    counts = opened(one_source(data, source), schema, table, count=False)
+    counts = open_counts(source_of_rows(data, source), schema, table, count=False)
     return counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)

@@ -1,7 +1,7 @@
 """What commands print: answers, tables whatever the width, and warnings.
 
 Where the numbers and a little of each text do not fit side by side, every row becomes a few lines of its own: no number
-is ever cut. A budget that promises little, or an unchecked schema, is told once: in the answer, or else on standard
+is ever cut. A weak promise, or an unchecked schema, is reported once: in the answer, or on standard
 error.
 """
 
@@ -13,6 +13,7 @@ import textwrap
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,27 +27,36 @@ from rich.table import Table
 from dpcausal.core.errors import BeforeCharge
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import weak_limits
-from dpcausal.privacy.budget import charged_for
+from dpcausal.privacy.budget import charged_for, left_in_ledger
 
 if TYPE_CHECKING:
+    from dpcausal.core.forecast import PowerForecast
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.protocol import Counts
     from dpcausal.data.dataset import Dataset
 
 
-def say(text: str) -> None:
-    """Print an answer; in a terminal, lines are broken between words: those of a table within their last column."""
-
+def print_answer(text: str) -> None:
+    """Print an answer; in a terminal, long lines are wrapped between words."""
     if sys.stdout.isatty():
         wide = shutil.get_terminal_size().columns
-        text = "\n".join(broken(line, wide) for line in text.split("\n"))
+        text = "\n".join(wrap_line(line, wide) for line in text.split("\n"))
     typer.echo(text)
 
 
-def broken(line: str, wide: int) -> str:
-    """Return a line of a text in lines of this width, broken between words; a table's last column goes on beneath it.
+def print_forecast(forecast: PowerForecast, ledger: str | None, dataset: str | None, as_json: bool) -> None:
+    """Print a forecast, with what the ledger has left where one is named."""
+    forecast = replace(forecast, left=left_in_ledger(ledger, dataset))
+    if as_json:
+        typer.echo(forecast.to_json())
+    else:
+        print_answer(forecast.summary())
 
-    >>> print(broken("  a -> b  95% or more  direction not decided; a weak hint", 50))
+
+def wrap_line(line: str, wide: int) -> str:
+    """Wrap a line between words; the last column of a table continues beneath itself.
+
+    >>> print(wrap_line("  a -> b  95% or more  direction not decided; a weak hint", 50))
       a -> b  95% or more  direction not decided; a
                            weak hint
     """
@@ -114,40 +124,39 @@ LARGE_DELTA = 1e-4  # what suits at most 10,000 rows
 
 
 class WeakPromise(UserWarning):
-    """The budget is so large that little is promised."""
+    """The budget is so large that the promise is weak."""
 
 
 def warn_weak(
     epsilon: float | None = None,
     delta: float = 0.0,
     rows: int | None = None,
-    said: PrivacyStatement | None = None,
+    printed: PrivacyStatement | None = None,
 ) -> None:
-    """Warn by what was asked for, which a ledger is charged, even if less was needed; ``rows`` where public.
+    """Warn where epsilon or delta, as asked for, promise little; ``rows`` where their number is public.
 
-    ``said``: the statement whose words were printed; what it says of epsilon or delta is not said again.
+    ``printed``: a statement that was printed; what it says is not repeated.
     """
     from dpcausal.present.statement import fact_words
 
-    printed = {limit.kind for limit in said.weak} if said is not None else set()
+    known = {limit.kind for limit in printed.weak} if printed is not None else set()
     for limit in weak_limits(epsilon, delta, rows):
-        if limit.kind not in printed:
+        if limit.kind not in known:
             warnings.warn(fact_words(limit), WeakPromise, stacklevel=2)
 
 
 def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json: bool) -> None:
-    """Warn of a weak budget after an answer; its number of rows counts only where that is public."""
+    """Warn of a weak budget after an answer; the number of rows is used only where it is public."""
     public = None if privacy.neighbours is Neighbours.ADD_REMOVE else rows.n
-    warn_weak(**privacy.asked, rows=public, said=None if as_json else privacy)
+    warn_weak(**privacy.asked, rows=public, printed=None if as_json else privacy)
 
 
 @contextmanager
-def charging(data: Path | None) -> Iterator[None]:
-    """Note the file's name in the ledger; what the ledger knows of this charge is told at once, before it is made.
+def warn_before_charge(data: Path | None) -> Iterator[None]:
+    """Print warnings of a ledger at once, before it is charged, and record the name of the file in its entry.
 
-    That is other budgets of the file or data set, also where no ledger is named, and entries that asked the same.
+    They name other budgets of the file or data set, and earlier entries with the same question.
     """
-
     with charged_for(data), warnings.catch_warnings():
         later = warnings.showwarning
 
@@ -162,15 +171,15 @@ def charging(data: Path | None) -> Iterator[None]:
         yield
 
 
-def draft_is_told() -> None:
-    """From here on no warning of an unchecked schema: the answer will print it."""
+def silence_draft_warning() -> None:
+    """Suppress the warning of an unchecked schema: the answer prints it."""
     from dpcausal.data.read import DraftSchema
 
     warnings.filterwarnings("ignore", category=DraftSchema)
 
 
 def warn_large_delta(delta: float) -> None:
-    """Warn where the number of rows is not known (a ledger's total) and delta would be small for few tables only."""
+    """Warn of a total delta of a ledger that is small enough for small data sets only."""
     if delta > LARGE_DELTA:
         from dpcausal.present.statement import WEAK
 

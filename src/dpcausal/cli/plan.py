@@ -19,15 +19,14 @@ from dpcausal.cli.options import (
     SchemaFile,
     SourceUrl,
     TableName,
-    names_of,
+    count_rows_at,
+    explain_row_count,
+    parse_names,
     path,
-    restricted,
-    rows_at,
-    rows_explained,
+    restrict_schema,
 )
 from dpcausal.cli.output import warn_weak
-from dpcausal.cli.release_dir import prepared, write_texts
-from dpcausal.cli.usage import Command
+from dpcausal.cli.release_dir import writable_directory, write_texts
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -61,11 +60,6 @@ dpcausal plan --schema schema.toml --rows 5000 --epsilon 1 --delta 1e-6 \\
 # a picture and the numbers: plan/plan.png, plan/plan.json
 dpcausal plan --schema schema.toml --rows 100000 --epsilon 0.1 \\
   --delta 1e-6 --neighbours add-remove --out plan"""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the ``plan`` command to ``app``."""
-    app.command("plan", cls=Command, help=HELP)(run_plan)
 
 
 def run_plan(
@@ -104,21 +98,21 @@ def run_plan(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plan; the table or the JSON object goes to standard output."""
+    """Print what a budget will show, as a table or JSON; write files to ``out`` where it is given."""
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
-    declared = restricted(
-        Schema.from_toml(schema), names_of("--columns", columns, "leave it out for all"), None, None
+    declared = restrict_schema(
+        Schema.from_toml(schema), parse_names("--columns", columns, "leave it out for all"), None, None
     )
     chosen = _pair(pair)
     if explain:
         if rows is not None:
             raise InputError("--explain prints what --source would be asked: with --rows nothing is")
-        typer.echo(rows_explained(source, table, declared, neighbours))
+        typer.echo(explain_row_count(source, table, declared, neighbours))
         return
     if rows is None:
-        rows = rows_at(source, table, declared, neighbours)
+        rows = count_rows_at(source, table, declared, neighbours)
     elif source is not None:
         raise InputError("give --rows or --source, not both")
     bars = not as_json and sys.stderr.isatty()
@@ -133,7 +127,7 @@ def run_plan(
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=1)
     warn_weak(epsilon, delta, rows)
     if out is not None:
-        with prepared(out):
+        with writable_directory(out):
             write_texts(out, {"plan.json": found.to_json()})
             found.draw(out / "plan.png")
     if as_json:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import typer
 
-from dpcausal.cli.output import say
+from dpcausal.cli.output import print_answer
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Answer(Protocol):
-    """What a test or an effect returns."""
+    """The result of a test or an effect."""
 
     @property
     def privacy(self) -> PrivacyStatement: ...
@@ -54,8 +54,8 @@ FILES = (
 
 
 @contextmanager
-def prepared(out: Path) -> Iterator[Path]:
-    """The directory, made and found to be writable; those made here go again if an error leaves them empty."""
+def writable_directory(out: Path) -> Iterator[Path]:
+    """Make a directory and check that it can be written to; remove it if an error leaves it empty."""
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -82,17 +82,17 @@ def _remove_empty(folders: list[Path]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the files of a release go: ``folder``; ``kept``, where an earlier one went; ``fault``, why not to DIR."""
+    """Where a release is written, where an earlier one was moved, and why it could not be written to --out."""
 
     folder: Path
-    kept: Path | None = None
+    earlier: Path | None = None
     fault: str = ""
 
 
-def place(out: Path) -> Place:
-    """``out`` itself, its earlier release moved away; or a new directory in it, where that can't be done."""
+def choose_folder(out: Path) -> Place:
+    """Move an earlier release away and return ``out``; or a new directory in it, where that fails."""
     try:
-        return Place(out, keep_earlier(out))
+        return Place(out, move_earlier_release(out))
     except OSError as error:
         why = f"can't move the earlier release in {str(out)!r}: {error.strerror or error}"
     folder = _first_free(out, "new")
@@ -103,25 +103,25 @@ def place(out: Path) -> Place:
     return Place(folder, None, f"{why}; it is unchanged, and the new release, paid for, is in {folder}")
 
 
-def keep_earlier(out: Path) -> Path | None:
-    """Move an earlier release in ``out`` to a directory of its own, all of it or nothing; None if there is none."""
+def move_earlier_release(out: Path) -> Path | None:
+    """Move all files of an earlier release to a directory of their own, or none; return it, None if there is none."""
     found = [out / name for name in FILES if (out / name).exists()]
     if not found:
         return None
-    kept = _first_free(out, "earlier")
-    kept.mkdir()
+    folder = _first_free(out, "earlier")
+    folder.mkdir()
     moved: list[Path] = []
     try:
         for file in found:
-            file.rename(kept / file.name)
+            file.rename(folder / file.name)
             moved.append(file)
     except OSError:
         with suppress(OSError):
             for file in moved:
-                (kept / file.name).rename(file)
-            kept.rmdir()
+                (folder / file.name).rename(file)
+            folder.rmdir()
         raise
-    return kept
+    return folder
 
 
 def _first_free(out: Path, name: str) -> Path:
@@ -131,16 +131,16 @@ def _first_free(out: Path, name: str) -> Path:
     return folder
 
 
-def tell_place(where: Place, as_json: bool) -> None:
-    """Say where an earlier release went; that the new one did not go to DIR itself is an error."""
+def report_place(where: Place, as_json: bool) -> None:
+    """Print where an earlier release was moved; raise ``InputError`` where the new one is not in --out."""
     if where.fault:
         raise InputError(where.fault)
-    if where.kept is not None:
-        typer.echo(f"The earlier release is kept in {where.kept}", err=as_json)
+    if where.earlier is not None:
+        typer.echo(f"The earlier release is kept in {where.earlier}", err=as_json)
 
 
 def write_texts(out: Path, files: Mapping[str, str]) -> None:
-    """Text files by name, each ended by a line feed."""
+    """Write text files, each ended by a line feed."""
     for name, text in files.items():
         try:
             (out / name).write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
@@ -148,15 +148,15 @@ def write_texts(out: Path, files: Mapping[str, str]) -> None:
             raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
 
 
-def answered(ask: Callable[[], A], out: Path | None, *, full: bool, as_json: bool) -> A:
-    """Ask for an answer and print it; where DIR is given it is made first, and gets answer.json and privacy.json."""
+def print_answer_of(ask: Callable[[], A], out: Path | None, *, full: bool, as_json: bool) -> A:
+    """Print the answer that ``ask`` returns, and write it to ``out``, which is made before it is called."""
     where = None
-    with nullcontext() if out is None else prepared(out):
+    with nullcontext() if out is None else writable_directory(out):
         found = ask()
         text = found.to_json() if as_json else found.summary(full=full)
         if out is not None:
             try:
-                where = place(out)
+                where = choose_folder(out)
                 files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
                 write_texts(where.folder, files)
             except InputError:  # paid for: not to be lost
@@ -165,9 +165,9 @@ def answered(ask: Callable[[], A], out: Path | None, *, full: bool, as_json: boo
     if as_json:
         typer.echo(text)
     else:
-        say(text)
+        print_answer(text)
     if where is not None:
         if not as_json:
             typer.echo(f"Written to {where.folder}")
-        tell_place(where, as_json)
+        report_place(where, as_json)
     return found

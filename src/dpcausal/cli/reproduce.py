@@ -34,9 +34,9 @@ FIGURES = {
     "unit-circle-bounds": "unit_circle/bounds.py",
 }
 
-HELP = """Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
+HELP = f"""Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
 
-Figures: {figures}. Noise and data are seeded: repeatable, and not private (the data are synthetic).
+Figures: {", ".join(FIGURES)}. Noise and data are seeded: repeatable, and not private (the data are synthetic).
 Needs a source checkout.
 
 [bold]Examples[/bold]
@@ -47,13 +47,8 @@ dpcausal reproduce priv-pc-figure1 --quick --out figures
 dpcausal reproduce gcm-figure1 --quick --out figures --json"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the ``reproduce`` command to ``app``."""
-    app.command("reproduce", help=HELP.format(figures=", ".join(FIGURES)))(run_reproduce)
-
-
 def experiments() -> Path:
-    """The directory of the scripts."""
+    """Return the directory of the scripts; raise ``InputError`` without a source checkout."""
     for root in (Path(__file__).resolve().parents[3], Path.cwd()):
         if (root / "experiments" / "priv_pc").is_dir():
             return root / "experiments"
@@ -61,7 +56,7 @@ def experiments() -> Path:
 
 
 def load(script: Path) -> Any:
-    """The module in ``script``; modules beside it can be imported by it."""
+    """Import a script, which may import modules beside it."""
     spec = importlib.util.spec_from_file_location(f"experiment_{script.stem}", script)
     if spec is None or spec.loader is None:
         raise InputError(f"can't load {script.name}")
@@ -88,7 +83,7 @@ def run_reproduce(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run one script."""
+    """Reproduce one figure or table."""
     if figure not in FIGURES:
         raise InputError(
             f"no figure is called {figure!r}{did_you_mean(figure, FIGURES)}; there are {', '.join(FIGURES)}"
@@ -112,5 +107,5 @@ def run_reproduce(
 
 
 def _written(folder: Path) -> dict[str, int]:
-    """When each file there was last written, in nanoseconds."""
+    """Return when each file of a folder was last written, in nanoseconds."""
     return {file.name: file.stat().st_mtime_ns for file in folder.iterdir() if file.is_file()}

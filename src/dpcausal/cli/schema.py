@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcausal.cli.options import AsJson, Columns, DataFile, Encoding, Sheet, names_of, path
+from dpcausal.cli.options import AsJson, Columns, DataFile, Encoding, Sheet, parse_names, path
 from dpcausal.cli.output import print_table
-from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
@@ -39,11 +38,6 @@ dpcausal schema patients.csv --json
 dpcausal schema patients.csv --check schema.toml"""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command("schema", cls=Command, help=HELP)(run_schema)
-
-
 def run_schema(
     data: DataFile,
     check: Annotated[
@@ -67,8 +61,7 @@ def run_schema(
     sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draft or check."""
-
+    """Draft a schema from a file, or check one against it."""
     if quoted_newlines and check is not None:
         raise InputError(
             "--quoted-newlines is for a draft: a schema says it by its line quoted_newlines = true"
@@ -83,7 +76,7 @@ def run_schema(
         from dpcausal.present.schema import draft_toml
 
         declared = FileFormat(encoding=encoding, sheet=sheet, quoted_newlines=quoted_newlines)
-        chosen = names_of("--columns", columns)
+        chosen = parse_names("--columns", columns)
         text = draft_toml(draft(str(data), format=declared, columns=chosen or None, progress=progress))
         typer.echo(_draft_as_json(text) if as_json else text, nl=as_json)
         return
@@ -105,7 +98,7 @@ def run_schema(
 
 
 def _draft_as_json(text: str) -> str:
-    """Return a draft as a JSON object: that it is not private, its columns, and the text of the file."""
+    """Return a draft as JSON: a warning, its columns, and its text as TOML."""
     from dpcausal.present.schema import DRAFT_NOT_PRIVATE
 
     found = {"private": False, "warning": DRAFT_NOT_PRIVATE, **tomllib.loads(text), "toml": text}
@@ -113,7 +106,7 @@ def _draft_as_json(text: str) -> str:
 
 
 def show(found: SchemaCheck, schema: str = "", fault: str = "") -> None:
-    """Print the table, and a line for whatever a person should look at.
+    """Print a check: its table, then a line for each thing to look at.
 
     ``schema``: the text of its file. ``fault``: the error that follows, which is not shown twice.
     """

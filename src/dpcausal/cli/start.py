@@ -10,10 +10,7 @@ SOON = 0.001  # seconds
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise ``KeyboardInterrupt``, but not where Python would print it and go on: there, in a moment.
-
-    Such a place is the callback that drops the lock of a module after its import.
-    """
+    """Raise ``KeyboardInterrupt``; within a callback of an import, where Python would ignore it, a moment later."""
     import signal
 
     code = None if frame is None else frame.f_code

@@ -51,21 +51,21 @@ def panel_of(name: str) -> str | None:
 
 
 def method_named(words: Sequence[str]) -> str | None:
-    """Return what --method names among the words of a command, for help that is read before other options are.
+    """Return the value of --method among the words of a command line that is not parsed yet.
 
     >>> method_named(["--method", "pc"]), method_named(["--method=pc", "--help"]), method_named(["--help"])
     ('pc', 'pc', None)
     """
-    for place, word in enumerate(words):
-        if word == "--method" and place + 1 < len(words):
-            return words[place + 1]
+    for i, word in enumerate(words):
+        if word == "--method" and i + 1 < len(words):
+            return words[i + 1]
         if word.startswith("--method="):
             return word.partition("=")[2]
     return None
 
 
 class Command(TyperCommand):
-    """Refuses an option that takes one value and is given twice: the ledger is charged for one question only."""
+    """A command that refuses a repeated option, where it takes one value, and shows options in panels."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help page, the options that most people need first and the others in panels."""
@@ -85,7 +85,7 @@ class Command(TyperCommand):
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words of one command."""
+        """Parse the words of a command; refuse a repeated option."""
         ctx.meta["words"] = list(args)
         for option in self.params:
             names = [name for name in option.opts if name.startswith("--")]
@@ -112,7 +112,7 @@ _TAKES = {  # option -> what to do about a word too many after it
 
 
 def _no_number(message: str, words: list[str]) -> str | None:
-    """The message with what was given, where a number was wanted; a comma gets a remark.
+    """Return the message for a word that is no number, with advice on commas; None for another fault.
 
     >>> wanted = "Invalid value for '--epsilon': Input should be a valid number"
     >>> _no_number(wanted, ["test", "--epsilon", "0,5"])
@@ -136,7 +136,7 @@ def _no_number(message: str, words: list[str]) -> str | None:
 
 
 def _too_many(message: str, words: list[str]) -> str | None:
-    """The message for a word too many, with what the option before it takes.
+    """Return the message for a word too many, with what the option before it takes; None for another fault.
 
     >>> _too_many("Got unexpected extra argument(s) (sex)", ["test", "p.csv", "--given", "age", "sex"])
     'Got unexpected extra argument (sex); --given takes columns with commas and no blanks: --given age,sex'
@@ -157,7 +157,7 @@ def _too_many(message: str, words: list[str]) -> str | None:
 
 
 def _hint(message: str) -> str:
-    """What to do about a usage error, where a command of ours helps.
+    """Return advice on a usage error where a command helps.
 
     >>> _hint("Missing option '--schema'.")
     ' Draft one with: dpcausal schema FILE > schema.toml'
@@ -167,7 +167,7 @@ def _hint(message: str) -> str:
 
 
 def _with_nearest(error: Any) -> str:
-    """The message of a usage error; for a command or an option that is not there, with the nearest that is."""
+    """Return the message of a usage error; for an unknown command or option, with the nearest name."""
     message: str = error.format_message()
     command = error.ctx.command if getattr(error, "ctx", None) is not None else None
     if type(error).__name__ == "NoSuchOption" and command is not None:
@@ -183,6 +183,6 @@ def _with_nearest(error: Any) -> str:
 
 
 def usage_words(error: Any, words: list[str]) -> str:
-    """One line for a usage error of the command line ``words``."""
+    """Return one line for a usage error of the command line ``words``."""
     message = _with_nearest(error)
     return _no_number(message, words) or _too_many(message, words) or f"{message}{_hint(message)}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from numbers import Integral
+from textwrap import fill, indent
 from typing import Any, ParamSpec, TypeVar
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column, no_columns
@@ -26,7 +27,7 @@ R = TypeVar("R")
 
 
 def refuses_schema(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function of a data set refuse a schema, a choice of columns or a forecast, and say what to write.
+    """Decorate a function of a data set to refuse a schema, columns or a forecast, and say what to write instead.
 
     >>> @refuses_schema
     ... def discover(data): ...
@@ -150,8 +151,24 @@ def checked_ledger(ledger: object) -> None:
         raise InputError(f"ledger must be an address such as sqlite:///file.db, not {type(ledger).__name__}")
 
 
+def described_options(choices: Mapping[str, tuple[str, Mapping[str, tuple[Any, str]]]]) -> str:
+    """Return paragraphs of a docstring from name -> (description, option -> (default, meaning)).
+
+    >>> print(described_options({"pc": ("the PC algorithm", {"size": (2, "largest set")})}))
+        ``pc``: the PC algorithm.
+    <BLANKLINE>
+        - ``size=2``: largest set.
+    """
+    paragraphs = []
+    for name, (description, options) in choices.items():
+        lines = [f"- ``{option}={default!r}``: {line}." for option, (default, line) in options.items()]
+        listed = ["\n".join(fill(line, 112, subsequent_indent="  ") for line in lines)] if lines else []
+        paragraphs += [fill(f"``{name}``: {description}.", 112), *listed]
+    return indent("\n\n".join(paragraphs), "    ")
+
+
 def refuse_unknown(what: str, options: Iterable[str], own: Iterable[str], shared: Iterable[str]) -> None:
-    """Refuse an option that ``what`` does not take; the nearest is looked for among its own and the call's.
+    """Refuse an option that ``what`` does not take, with the nearest of its own and the shared ones.
 
     >>> refuse_unknown("kendall", ["eps"], [], ["epsilon", "delta"])
     Traceback (most recent call last):
@@ -188,3 +205,11 @@ def refuse_charge_without_epsilon(delta: float, ledger: object) -> None:
                 "epsilon=None means no privacy: it goes with no delta and no ledger",
             )
         )
+
+
+SMALLEST_PVALUE = 1e-300  # a smaller one is stated as this: no p-value is 0
+
+
+def stated_pvalue(pvalue: float) -> float:
+    """Return a p-value as it is stated: one that rounding made 0, or nearly, becomes the smallest that is shown."""
+    return max(float(pvalue), SMALLEST_PVALUE)

@@ -1,4 +1,7 @@
-"""Compiled kernels: one decorator over numba, and whether a kernel has still to be compiled.
+"""Compiled kernels: a decorator over numba, whether a kernel is compiled, and two machine operations that numba lacks.
+
+Columns are passed to kernels as addresses, so that one compiled kernel serves any number of columns of one or two bytes
+a row without copying them into a matrix.
 
 Kernels that call each other must be in one file: numba notices a changed callee only there.
 """
@@ -10,6 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +42,7 @@ def jit(**options: Any) -> Callable[[F], F]:
 
 
 def _is_compiled(kernel: Any) -> bool:
-    """Return whether a kernel is compiled, in this process or on disk; True where numba does not say."""
+    """Return whether a kernel is compiled, in this process or on disk; True where numba does not report it."""
     try:
         return bool(kernel.signatures) or Path(kernel._cache._cache_file._index_path).exists()
     except AttributeError:
@@ -49,3 +55,23 @@ def compile_note(*kernels: Any) -> str:
     It says something about this machine, not about any row; nothing else may depend on it.
     """
     return "" if all(map(_is_compiled, kernels)) else COMPILING_ONCE
+
+
+@intrinsic
+def popcount(typing_context: Any, word: Any) -> Any:
+    """Return the number of set bits of a 64-bit word (LLVM ``ctpop``)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def pointer(typing_context: Any, address: Any) -> Any:
+    """Return an integer address as a pointer, for ``numba.carray``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+    return types.voidptr(types.uint64), generate

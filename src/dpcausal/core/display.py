@@ -1,6 +1,6 @@
-"""Two hooks from lower rooms to upper ones, so that lower rooms import nothing from above.
+"""Two hooks from lower packages to upper ones, so that lower packages import nothing from above.
 
-Results and statements are plain values in lower rooms. Their ``summary``, ``_repr_html_``, ``plot`` and ``report`` ask
+Results and statements are plain values. Their ``summary``, ``_repr_html_``, ``plot`` and ``report`` ask
 ``display()``. ``Schema.draft`` asks ``drafter()``: the readers that a draft needs lie above the schema.
 ``dpcausal/__init__.py`` registers what loads either; it is called when the hook is first asked.
 """
@@ -16,7 +16,7 @@ from dpcausal.core.facts import Fact
 
 
 class Display(Protocol):
-    """What the top room offers."""
+    """Interface of the package ``present``."""
 
     def words(self, fact: Fact | StrEnum) -> str:
         """Return one fact, or one member of an enumeration, as a clause or sentence."""
@@ -46,13 +46,13 @@ _drafter_loaders: list[Callable[[], Drafter]] = []
 
 
 def register(loader: Callable[[], Display]) -> None:
-    """Register what loads the room of words and pictures."""
+    """Register a function that loads ``present``."""
     _loaders.append(loader)
     _loaded.clear()
 
 
 def display() -> Display:
-    """Return the room that makes words and pictures."""
+    """Return the interface of ``present``, which makes words and pictures."""
     if not _loaded:
         _loaded.append(_loaders[-1]())
     return _loaded[0]

@@ -68,7 +68,7 @@ def public_generator() -> np.random.Generator:
 
 
 def released_generator(released: ArrayLike) -> np.random.Generator:
-    """Return a generator that follows from released numbers (their first seven digits): the same for the same release.
+    """Return a generator seeded by released numbers (seven digits of each): equal for equal releases.
 
     >>> released_generator([1.5, 2.0]).random() == released_generator([1.5, 2.0 + 1e-12]).random()
     True

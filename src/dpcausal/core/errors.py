@@ -140,7 +140,7 @@ def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
 
 
 def no_columns(names: Iterable[str], columns: Iterable[str], where: str = " in the schema") -> str:
-    """Return that there are no such columns, every one with its hint.
+    """Return the message for unknown columns, each with a hint.
 
     >>> no_columns(["wight"], ["weight", "age"])
     'no column "wight" in the schema (did you mean "weight"?)'
@@ -163,7 +163,7 @@ class BeforeCharge(UserWarning):
 
 
 class OtherNames:
-    """A base of results: an attribute of another name raises an ``AttributeError`` that says what to write instead.
+    """Base of results: an attribute of another name raises an ``AttributeError`` that names the right one.
 
     ``_other_names`` has what to write for each such name. A class whose results differ overrides ``_instead_of``, which
     may look at what was released.
@@ -178,7 +178,7 @@ class OtherNames:
     _other_names: ClassVar[Mapping[str, str]] = {}
 
     def _instead_of(self, name: str) -> str | None:
-        """Return what to do instead of asking for ``name``; None where nothing is known."""
+        """Return the advice for an attribute of another name; None where there is none."""
         return f"write {self._other_names[name]}" if name in self._other_names else None
 
     if not TYPE_CHECKING:  # type checkers go on complaining about names that do not exist

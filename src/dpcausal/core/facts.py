@@ -11,6 +11,8 @@ facts, defined beside the code that states it. A family of one fact is that fact
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -71,13 +73,7 @@ class Fact:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the fact of this family that ``to_dict`` wrote, in this or an earlier version.
-
-        Raises
-        ------
-        InputError
-            If the kind is not one that this version knows.
-        """
+        """Return the fact of this family that ``to_dict`` wrote; raise ``InputError`` for a kind that is not known."""
         values = dict(data)
         kind = values.pop("kind", None)
         if str(kind) not in cls.kinds:
@@ -90,6 +86,7 @@ class Fact:
 
 
 def _plain(value: Any) -> Any:
+    """Return a value of a field as plain data."""
     if isinstance(value, Fact):
         return value.to_dict()
     if isinstance(value, StrEnum):
@@ -98,7 +95,16 @@ def _plain(value: Any) -> Any:
 
 
 def _read(value: Any, hint: Any) -> Any:
-    """A value as a fact holds it: a fact where the field is one, and tuples instead of lists."""
+    """Return a value of JSON as a field holds it: a fact where the field is one, and tuples for lists."""
     if isinstance(value, Mapping):
         return hint.from_dict(value)
     return tuple(_read(part, None) for part in value) if isinstance(value, list | tuple) else value
+
+
+def content_id(content: Mapping[str, Any]) -> str:
+    """Return the first 16 digits of the SHA-256 of plain data, which survive writing it as JSON and reading it.
+
+    >>> content_id({"a": 1, "b": [2.5]}) == content_id({"b": [2.5], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(dict(content), sort_keys=True).encode()).hexdigest()[:16]

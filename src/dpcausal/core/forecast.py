@@ -28,23 +28,13 @@ PowerCurve = Callable[[float], float]  # Cohen's w -> the chance that such a dep
 
 
 class Power(NamedTuple):
-    """How likely dependences are found.
+    """How likely dependences are found."""
 
-    Attributes
-    ----------
-    weak, medium, strong : float
-        The chance that one of Cohen's w = .1, .3 and .5 is found.
-    smallest : float or None
-        The w that is found 4 times in 5, to two digits; None where even a strong one is found less often.
-    asked : float or None
-        The chance that a dependence of the size asked about is found, where one was.
-    """
-
-    weak: float
-    medium: float
-    strong: float
-    smallest: float | None
-    asked: float | None = None
+    weak: float  # chance that a dependence of Cohen's w = .1 is found
+    medium: float  # of w = .3
+    strong: float  # of w = .5
+    smallest: float | None  # the w found 4 times in 5, to two digits; None above .5
+    asked: float | None = None  # the chance for a w that was asked about, where one was
 
     @classmethod
     def of(cls, curve: PowerCurve, asked: float | None = None) -> Power:
@@ -65,7 +55,7 @@ class Power(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """A change by which a hopeless design would show something, made by itself.
+    """A single change by which a hopeless design would show something.
 
     Attributes
     ----------
@@ -218,17 +208,10 @@ class UnderpoweredError(InputError):
 def enough_epsilon(
     shows: Callable[[float], bool], above: float, most: float = MAX_EPSILON, near: float | None = None
 ) -> float | None:
-    """Return the least epsilon of two digits at which ``shows`` is true; None where there is none.
+    """Return the least epsilon of two digits, above ``above`` and up to ``most``, at which ``shows`` is true, or None.
 
-    Parameters
-    ----------
-    shows
-        Whether an epsilon is enough. Taken to stay true from the least on, unless ``most`` is not enough: at large
-        budgets fewer levels are merged, and more levels may show less, so that some epsilons between are tried.
-    above, most
-        It lies above the first and not above the second.
-    near
-        A guess, which is tried first.
+    It is taken to stay true from there on, unless ``most`` is not enough: at large budgets fewer levels are merged, and
+    more levels may show less, so that some epsilons between are tried. ``near``: a guess, tried first.
 
     >>> enough_epsilon(lambda epsilon: epsilon >= 0.123, 0.01), enough_epsilon(lambda epsilon: False, 0.01)
     (0.13, None)

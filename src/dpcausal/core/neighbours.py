@@ -8,7 +8,7 @@ from dpcausal.core.errors import InputError, did_you_mean
 
 
 class Neighbours(StrEnum):
-    """Which pairs of data sets a guarantee makes hard to tell apart.
+    """Which pairs of data sets a guarantee compares.
 
     ``REPLACE_ONE``: one row changed to any other; the number of rows n is public.
     ``ADD_REMOVE``: one row added or taken away; n itself is protected.

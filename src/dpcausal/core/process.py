@@ -40,7 +40,7 @@ def _renew() -> None:
 
 
 def token() -> tuple[int, bytes]:
-    """Return a value that is the same as long as this is the same process, and other in every copy of it.
+    """Return a value that identifies this process and differs in every fork of it.
 
     >>> token() == token()
     True

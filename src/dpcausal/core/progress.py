@@ -31,7 +31,7 @@ Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, ho
 
 
 def unseen(done: float) -> None:
-    """Tell nobody how much was done."""
+    """Report no progress."""
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def silent(what: str, total: float | None) -> Iterator[Tick]:
 
 @contextmanager
 def stages(show: bool) -> Iterator[Stage]:
-    """Yield a function that opens stages, one within the other if need be; the innermost is shown, unless not ``show``.
+    """Yield a function that opens progress stages, which may be nested; the innermost is shown, if ``show``.
 
     >>> with stages(show=False) as stage, stage("counting", 3) as tick:
     ...     tick(1)
@@ -150,7 +150,7 @@ _listeners: list[Callable[[str], None]] = []
 
 @contextmanager
 def listening(tell: Callable[[str], None]) -> Iterator[None]:
-    """Call ``tell`` with one line for each wait of more than ``PATIENCE_WAITING`` seconds within the block."""
+    """Call ``tell`` with one line for each wait longer than ``PATIENCE_WAITING`` seconds within the block."""
     _listeners.append(tell)
     try:
         yield
@@ -160,7 +160,7 @@ def listening(tell: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Tell whoever listens when the work within the block waits for ``what``.
+    """Report to ``listening`` that the work within the block waits for ``what``.
 
     >>> with waiting("the ledger budget.db"):
     ...     pass

@@ -1,7 +1,7 @@
 """How an option is spelled to the reader: as on the command line, or as an argument in Python.
 
-A sentence that names an option asks here, errors of lower rooms too. The command line says once, around each command,
-that it is the reader; a page that anybody may read asks for both spellings.
+Texts that name an option use ``spelled``, also errors of lower packages. The command line declares around each command
+that it is the reader; a page that anybody may read shows both spellings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def spelled(command: str, python: str) -> str:
 
 
 def asks() -> bool:
-    """Return whether the reader is who asked: advice on what to do instead is for nobody else.
+    """Return whether the text is for the caller, who can follow advice on what to do instead.
 
     >>> with for_everyone():
     ...     asks()
@@ -54,7 +54,7 @@ def for_command_line() -> Iterator[None]:
 
 @contextmanager
 def for_everyone() -> Iterator[None]:
-    """Spell options in both ways within the block: for a page that others read."""
+    """Spell options in both ways within the block, for a page that others read."""
     token = _READER.set("both")
     try:
         yield

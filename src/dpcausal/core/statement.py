@@ -25,7 +25,8 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 
 FORMAT = 2
-WEAK_EPSILON = 10.0  # above it e^epsilon is over 22,000
+STRICT_EPSILON = 1.0  # up to it an even guess about one row is right at most 73.2% of the time (e / (1 + e))
+WEAK_EPSILON = 3.0  # above it, 95.3%: the bound by itself protects weakly
 
 
 class Limit(Fact):
@@ -64,7 +65,7 @@ class OneUnit(Limit):
 
 
 class WeakEpsilon(Limit):
-    """An epsilon that promises almost nothing."""
+    """An epsilon above ``WEAK_EPSILON``: the bound by itself protects weakly."""
 
     epsilon: float
 
@@ -391,7 +392,7 @@ def known_limits(unit: Unit) -> tuple[Limit, ...]:
 
 
 def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[Limit, ...]:
-    """Return what makes a budget promise little.
+    """Return what makes a promise weak by itself.
 
     A delta of at least 1/n allows releasing a row chosen at random as it is: it is then any given one with
     probability 1/n.
@@ -430,7 +431,7 @@ class PrivacyStatement:
         The guarantee: what was really spent where the plan was fixed in advance, the total that could have been spent
         where it was not; never more than was asked. None without privacy.
     neighbours : Neighbours
-        Which two tables must be hard to tell apart.
+        Which two tables the guarantee compares.
     definition : str
         ``pure``, ``approximate``, ``zCDP`` or ``none``.
     parameters : dict
@@ -514,7 +515,7 @@ class PrivacyStatement:
 
     @property
     def weak(self) -> tuple[Limit, ...]:
-        """Those of the limits that say that the guarantee promises little."""
+        """Those of the limits that say that the guarantee is weak."""
         return tuple(limit for limit in self.limits if _caveat(limit) == "weak")
 
     @property

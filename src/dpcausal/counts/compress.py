@@ -17,9 +17,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
+from dpcausal.core.compiled import jit, pointer
 from dpcausal.core.errors import InputError
-from dpcausal.counts.intrinsics import pointer
 from dpcausal.counts.protocol import Ints, Jobs
 from dpcausal.counts.rows import Rows, run_parallel, split
 from dpcausal.data.coding import code_type
@@ -34,11 +33,12 @@ Run = tuple[Keys, NDArray[np.int64]]  # distinct keys in increasing order, and t
 
 
 def cube_pays(sizes: Ints, rows: int) -> bool:
-    """Return whether counting the whole joint domain at once is cheap for that many rows."""
+    """Return whether counting all cells of the joint domain is cheap for this number of rows."""
     return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(MAX_CUBE_CELLS, max(4 * rows, 1024))
 
 
 def _as_codes(codes: NDArray[Any], size: int) -> Codes:
+    """Return codes in one or two bytes, by the size of the column."""
     return codes.astype(np.uint8) if code_type(size) is np.uint8 else codes.astype(np.uint16)
 
 
@@ -57,7 +57,7 @@ def distinct_of(cube: NDArray[np.int64], sizes: Ints) -> Rows:
 
 
 class KeyLayout:
-    """Places of the columns in words: column c takes ``bits[c]`` bits of ``word[c]``, from ``shift[c]`` on.
+    """Bits of the columns in words: column c has ``bits[c]`` bits of ``word[c]``, from ``shift[c]`` on.
 
     A word has 64 bits, or as many as ``word_bits`` says.
     """
@@ -110,7 +110,7 @@ def sorted_run(keys: Keys) -> Run:
 
 
 def merge(a: Run, b: Run) -> Run:
-    """Merge two runs, adding the counts of equal keys."""
+    """Merge two runs; counts of equal keys are added."""
     keys = np.empty(len(a[0]) + len(b[0]), np.uint64)
     counts = np.empty(len(keys), np.int64)
     distinct = merge_runs(*a, *b, keys, counts)
@@ -118,7 +118,7 @@ def merge(a: Run, b: Run) -> Run:
 
 
 class TooManyRows(Exception):
-    """There are more distinct rows than memory may take. It decides how rows are counted, and is never reported."""
+    """Raised where there are more distinct rows than fit in memory; it is never reported."""
 
 
 def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
@@ -156,12 +156,14 @@ BLOCK_ROWS = 2048  # the keys of a block take half of a first-level cache of 32 
 
 @jit()
 def _shift_in(key: Any, column: Any, shift: Any) -> None:
+    """Set the bits of a column in keys."""
     for i in range(key.shape[0]):
         key[i] |= nb.uint64(column[i]) << shift
 
 
 @jit()
 def _add_to_half(half: Any, column: Any, place: Any) -> None:
+    """Add the shifted codes of a column to half a word."""
     for i in range(half.shape[0]):  # a product narrows to 16 bits, a shift by a variable would not
         half[i] += column[i] * place
 

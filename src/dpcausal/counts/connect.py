@@ -104,10 +104,10 @@ def connect(
     >>> data.table(["smoke"]).tolist()
     [1, 2]
     """
-    return opened(source, schema, table, memory_limit=memory_limit)
+    return open_counts(source, schema, table, memory_limit=memory_limit)
 
 
-def opened(
+def open_counts(
     source: Any,
     schema: Schema,
     table: str | None = None,
@@ -115,7 +115,7 @@ def opened(
     memory_limit: int | None = None,
     count: bool = True,
 ) -> StreamCounts | EngineCounts:
-    """Do what ``connect`` does; without ``count`` no row is read before a table is asked for."""
+    """Connect as ``connect`` does; with ``count=False`` no row is read before a table is requested."""
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     warn_of_draft(schema)
@@ -176,7 +176,7 @@ def _duckdb(
 
 
 def _needs(extra: str) -> Any:
-    """Return Ibis; say what to install where it, or a driver of its, is not there."""
+    """Import Ibis; raise ``InputError`` that names the extra to install where it or a driver is missing."""
     try:
         import ibis
     except ImportError:
@@ -215,7 +215,7 @@ def _at_url(url: str, scheme: str, table: str) -> EngineTable:
 def _described(
     name: str, label: str, place: str, reach: Callable[[], Any], find: Callable[[Any], ir.Table]
 ) -> EngineTable:
-    """Return a table with what must be known of its engine; each ``open`` makes a connection anew."""
+    """Return a table with the properties of its engine; ``open`` makes a new connection."""
     engine = ENGINES[name]
     backend: list[Any] = []  # the last one
 
@@ -261,7 +261,7 @@ def _described(
 
 
 def _of_expression(source: Any) -> EngineTable:
-    """Return an Ibis table; anything else is an ``InputError``."""
+    """Return an Ibis table as a table of its engine; refuse anything else."""
     if type(source).__module__.partition(".")[0] != "ibis":
         raise InputError(
             f"a source is a file, a URL or an Ibis table, not {type(source).__name__}; rows in memory go to dc.read"
@@ -289,7 +289,7 @@ def _of_expression(source: Any) -> EngineTable:
 
 
 def _again(backend: Any, table: ir.Table) -> ir.Table:
-    """Return a table of a database as it is now; an expression as it was given."""
+    """Return the current state of a database table; an expression unchanged."""
     from ibis.expr import operations as ops
 
     node = table.op()
@@ -369,7 +369,7 @@ def _postgres(url: str) -> Any:
 
 
 def _hang_up(connection: Any, owner: tuple[int, bytes]) -> None:
-    """Close a connection nobody holds any more, unless it is another process's."""
+    """Close an unused connection, unless it belongs to another process."""
     if owner == process.token():
         connection.close()
 
@@ -427,7 +427,7 @@ def _dialect(name: str, backend: Any, table: ir.Table) -> Dialect:
 
 
 def _postgres_collated(backend: Any, table: ir.Table) -> frozenset[str]:
-    """Return text columns of ``char(n)``, or of a collation that may take different texts for equal.
+    """Return the text columns of ``char(n)``, or of a collation under which different texts may be equal.
 
     The statement is described and not run: a view or an expression has its types too.
     """
@@ -475,7 +475,7 @@ def _spark_dialect(dialect: Dialect, table: ir.Table) -> Dialect:
 
 
 def _table_size(backend: Any, table: ir.Table) -> int | None:
-    """Return the bytes of a table, where the engine tells without reading it."""
+    """Return the bytes of a table, where the engine reports them without reading it; else None."""
     import ibis
 
     name = backend.name

@@ -21,15 +21,7 @@ MAX_COVER_CELLS = 1 << 12  # a covering table stays in the second-level cache
 
 
 class Covering:
-    """A few larger tables that cover many requests: count the covers, then sum each down to what was asked for.
-
-    Attributes
-    ----------
-    covers : Jobs
-        The tables to count.
-    cover_of : array of int
-        For every request, which of the covers answers it.
-    """
+    """A few larger tables, ``covers``, that cover many requests; request r is a margin of table ``cover_of[r]``."""
 
     def __init__(self, requests: Jobs, sizes: Ints, rows: int, max_cells: int | None = None) -> None:
         cap = min(MAX_COVER_CELLS if max_cells is None else max_cells, rows // 8)
@@ -120,7 +112,7 @@ MAX_GROUPS_TRIED = 512  # the newest groups that a request may join: bounds the 
 
 @jit()
 def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any, Any]:
-    """Group requests; return the group of each, whether a group has a column [group, column], and their number."""
+    """Group requests; return the group of each, the columns [group, column] of each group, and the number of groups."""
     requests, columns = request_start.shape[0] - 1, size.shape[0]
     words = (columns + 63) // 64
     mask = np.zeros((requests, words), np.uint64)  # columns of each group

@@ -51,21 +51,9 @@ _READABLE = re.compile(
 
 
 class DuckDBTable(Source):
-    """The declared columns of a table or view, read in chunks on a cursor of its own.
+    """The declared columns of a table or view (``schema.name`` too), read in chunks on a cursor of its own.
 
-    Parameters
-    ----------
-    connection : duckdb.DuckDBPyConnection
-        The database.
-    name : str
-        The table or view: ``name``, ``schema.name`` or ``database.schema.name``.
-    schema : Schema
-        The declared columns.
-
-    Raises
-    ------
-    InputError
-        If there is no such table, it reads files, or a declared column has a type that can't be read.
+    Raises ``InputError`` if there is no such table, it reads files, or a declared column has a type that can't be read.
     """
 
     expects_other_columns = True
@@ -92,6 +80,7 @@ class DuckDBTable(Source):
         return found
 
     def _sql(self, columns: Sequence[str]) -> str:
+        """Return the query for these columns."""
         cells = ", ".join(f"{self._cells[name]} AS c{c}" for c, name in enumerate(columns))
         return f"SELECT {cells} FROM {self._table}"
 
@@ -102,7 +91,7 @@ class DuckDBTable(Source):
         return f"{count}\n\n{rows}\n{self._sql(list(self._cells))};"
 
     def count_rows(self) -> int | None:
-        """Ask how many rows there are."""
+        """Return the number of rows."""
         count = f"SELECT count(*) FROM {self._table}"
         found = _answer(lambda: self._connection.cursor().execute(count).fetchall())
         if found is None:
@@ -123,11 +112,12 @@ class DuckDBTable(Source):
         raise self._failed()
 
     def _failed(self) -> InputError:
+        """Return the error for a query that failed, without the words of the engine."""
         return InputError(f"DuckDB could not evaluate {self.label}: check the view or cast behind it")
 
 
 def _as_arrow(name: str, kind: str, column: Column) -> str:
-    """Return a cell in SQL so that Arrow holds it whatever it is, and it means what it meant."""
+    """Return SQL that converts a cell to a type of Arrow without changing its meaning."""
     if not _READABLE.fullmatch(kind):
         raise InputError(
             f'column "{name}" is stored as {kind}, which can\'t be coded: store it otherwise (a view will do)'
@@ -140,7 +130,7 @@ def _as_arrow(name: str, kind: str, column: Column) -> str:
 
 
 def _answer(ask: Callable[[], Found]) -> Found | None:
-    """Return what DuckDB answers; None where it fails, without a trace of its own words."""
+    """Return the answer of DuckDB; None where it fails, since its own error may quote a cell."""
     import duckdb
 
     try:

@@ -41,7 +41,7 @@ from dpcausal.counts.expressions import Dialect, code_expression
 from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
 from dpcausal.counts.feature_sums import Cells, Shortening, Sums
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Ints, Jobs, LaidOutCounts, Table
 from dpcausal.counts.rows import Rows, memory_share, processors
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
@@ -67,54 +67,22 @@ class NoWorkers(EngineError):
 
 @dataclass(frozen=True)
 class EngineTable:
-    """A table on an engine, and how to reach it again.
+    """A table on an engine, and how to reach it again."""
 
-    Attributes
-    ----------
-    engine : str
-        The engine's name, for people.
-    label : str
-        What errors call the table; it holds no credentials.
-    dialect : Dialect
-        What expressions must know of the engine.
-    open : callable
-        Returns the table, on a new connection where the old one is lost.
-    remote : bool
-        Whether someone else may operate the engine.
-    size : callable
-        Returns how many bytes the table has on the engine, or None where it does not tell.
-    """
-
-    engine: str
-    label: str
-    dialect: Dialect
-    open: Callable[[], ir.Table]
-    remote: bool = True
-    size: Callable[[], int | None] = lambda: None
+    engine: str  # the engine's name, for people
+    label: str  # what errors call the table; it holds no credentials
+    dialect: Dialect  # what expressions must know of the engine
+    open: Callable[[], ir.Table]  # returns the table, on a new connection where the old one is lost
+    remote: bool = True  # whether someone else may operate the engine
+    size: Callable[[], int | None] = lambda: None  # bytes of the table, None where unknown
 
 
-class EngineCounts:
+class EngineCounts(LaidOutCounts):
     """``Counts`` of a table on an engine; ``dc.connect`` makes it.
 
-    Parameters
-    ----------
-    source : EngineTable
-        The table.
-    schema : Schema
-        The declared columns.
-    memory_limit : int, optional
-        Bytes that distinct rows may take here; a quarter of this machine's memory unless given.
-    threads : int, optional
-        At most so many for what is local.
-
-    Raises
-    ------
-    SchemaError
-        If a declared column is missing, or a numeric one holds no numbers.
-    InputError
-        If a type can't be coded on an engine.
-    EngineError
-        If the engine does not answer.
+    Distinct rows take at most ``memory_limit`` bytes here, a quarter of this machine's memory unless given. Raises
+    ``SchemaError`` if a declared column is missing or a numeric one holds no numbers, ``InputError`` for a type that
+    can't be coded on an engine, ``EngineError`` if the engine does not answer.
     """
 
     def __init__(
@@ -125,7 +93,8 @@ class EngineCounts:
         memory_limit: int | None = None,
         threads: int | None = None,
     ) -> None:
-        self._source, self._schema, self._layout = source, schema, TableLayout(schema)
+        super().__init__(schema)
+        self._source = source
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
         self._keys = KeyLayout(self._layout.sizes, KEY_BITS)
@@ -164,6 +133,7 @@ class EngineCounts:
         return self._table
 
     def _altered(self) -> TableChanged:
+        """Return the error for a table that was changed between queries."""
         return TableChanged(f"{self._source.label} was changed between two queries")
 
     # ---- queries
@@ -192,13 +162,7 @@ class EngineCounts:
         return keyed.group_by("cell").aggregate(weight=keyed.count())
 
     def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
-        """Return the SQL that will be sent, without sending it.
-
-        Parameters
-        ----------
-        requests : sequence of sequences of str, optional
-            Tables that are asked for; all pairs unless given. They matter only where rows are not compressed.
-        """
+        """Return the SQL that will be sent for ``requests`` (tables; all pairs unless given), without sending it."""
         table = self._open()
         names = self._layout.names
         asked = requests or [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
@@ -234,7 +198,7 @@ class EngineCounts:
             return self._written(parts)
 
     def _written(self, queries: Mapping[str, Callable[[], ir.Table]]) -> str:
-        """Return queries as SQL, each below a line that says what it is for, and first how large the table is."""
+        """Return queries as SQL, each below a comment on its purpose, and first the size of the table."""
         import ibis
 
         size = self.table_bytes
@@ -244,7 +208,7 @@ class EngineCounts:
         )
 
     def run(self, query: Callable[[ir.Table], ir.Table]) -> dict[str, NDArray[Any]]:
-        """Return the columns that a query gives, by name; the query is built anew on each connection."""
+        """Run a query and return its columns by name; after a lost connection it is built and sent again."""
         waits = iter(RETRY_SECONDS)
         while True:
             lost = False
@@ -267,7 +231,7 @@ class EngineCounts:
         raise refused  # outside the except block: no trace of the engine's own words, which may name cells
 
     def _answers(self) -> bool:
-        """Return whether the engine still answers a question that has nothing to do with the table."""
+        """Return whether the engine still answers a trivial query."""
         import ibis
 
         if self._table is None:
@@ -279,6 +243,7 @@ class EngineCounts:
         return True
 
     def _fault(self) -> EngineError:
+        """Return the error for a failed query, without the words of the engine."""
         if not self._answers():
             return EngineError(f"{self._source.engine} stopped answering")
         if self._changed_types():
@@ -288,6 +253,7 @@ class EngineCounts:
         )
 
     def _changed_types(self) -> bool:
+        """Return whether the types of the columns differ from those at the first query."""
         try:
             stored = self._source.open().schema()
             return any(stored.get(name) != type_ for name, type_ in self._types.items())
@@ -308,16 +274,11 @@ class EngineCounts:
 
     @property
     def table_bytes(self) -> int | None:
-        """How many bytes the table has on the engine; None where it does not tell."""
+        """Size of the table on the engine in bytes; None where it is not reported."""
         try:
             return self._source.size()
         except Exception:
             return None
-
-    @property
-    def schema(self) -> Schema:
-        """Declared columns."""
-        return self._schema
 
     @property
     def n(self) -> int:
@@ -335,31 +296,24 @@ class EngineCounts:
 
     @property
     def compresses(self) -> bool:
-        """Whether distinct rows are brought here: a public choice, by declared cells, rows and memory."""
+        """Whether distinct rows are fetched: decided by declared cells, number of rows and memory, all public."""
         cells = math.prod(self._layout.shape)
         codes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
         row = BYTES_PER_ROW + 2 * codes + 8 * self._keys.words
         return min(self.n, cells) * row <= self._memory
 
-    def table(self, columns: Sequence[str]) -> Table:
-        """Count the joint levels of ``columns``, one axis each in the order given."""
-        return self.tables([columns])[0]
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """Return one table per request: from distinct rows, or from covering tables that are counted once."""
-        wanted = [self._layout.resolve(columns) for columns in requests]
-        if not wanted:
-            return []
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables, from distinct rows or from covering tables that are counted once."""
         if self._local is None and not self.compresses:
             return self._scan(wanted)
-        return self.compress().tables(requests)
+        return self.compress()._count(wanted)
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
         """Draw m rows without replacement: a hypergeometric draw over the distinct rows, which are brought here."""
         return self.compress().subsample(m, source)
 
     def compress(self) -> MemoryCounts:
-        """Return the distinct rows with their counts, held in memory: one GROUP BY over packed keys."""
+        """Return the counts of the distinct rows, fetched into memory by one GROUP BY over packed keys."""
         if self._local is None:
             n = self.n
             with self.stage(f"distinct rows from {self.engine}", None):
@@ -373,6 +327,7 @@ class EngineCounts:
         return self._local
 
     def _covering(self, wanted: Sequence[tuple[int, ...]]) -> Covering:
+        """Return covering tables for these requests."""
         return Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, 1 << 62, COVER_CELLS)
 
     def _scan(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
@@ -389,6 +344,7 @@ class EngineCounts:
         return self._layout.tables(wanted, covering.requests.cells, tables)
 
     def _count_cover(self, columns: tuple[int, ...]) -> Table:
+        """Count one covering table by one GROUP BY."""
         shape = [self._layout.shape[c] for c in columns]
         out = np.zeros(math.prod(shape), np.int64)
         if not columns:
@@ -403,9 +359,11 @@ class EngineCounts:
 
     @property
     def _numbers(self) -> dict[str, Numeric]:
+        """Numeric columns by name."""
         return {name: column for name, column in self._schema.items() if isinstance(column, Numeric)}
 
     def _writer(self, table: ir.Table) -> FeatureQueries:
+        """Return what writes the queries on features."""
         return FeatureQueries(table, self._codes, self._numbers, self._source.dialect, self._source.label)
 
     def _counted(self, query: Callable[[FeatureQueries], ir.Table], key: str) -> tuple[Ints, Ints]:
@@ -423,7 +381,7 @@ class EngineCounts:
             return self._counted(lambda queries: queries.places(name), "place")
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
-        """Return how many rows have a squared length of at most each of these increasing numbers: one GROUP BY."""
+        """Return how many rows have a squared length of at most each limit (increasing): one GROUP BY."""
         with self.stage(f"lengths of rows on {self.engine}", None):
             at, weight = self._counted(lambda queries: queries.lengths(columns, limits), "at")
         found = np.zeros(len(limits) + 1, np.int64)
@@ -449,7 +407,7 @@ class EngineCounts:
         first: Ints,
         second: Ints,
     ) -> None:
-        """Fill in the sums that one query gives."""
+        """Add the sums that one query returns to ``first`` and ``second``."""
         with one_by_one():
             found = self.run(lambda table: self._writer(table).sums(columns, short, pairs))
         if int(found["rows"][0]) != self.n:
@@ -506,6 +464,7 @@ def _from_spark(session: Any, sql: str) -> Any:
 
 
 def _has_workers(context: Any) -> bool:
+    """Return whether a Spark cluster has a worker."""
     try:
         return bool(context._jsc.sc().getExecutorMemoryStatus().size() > 1)  # the driver is one
     except Exception:

@@ -91,25 +91,10 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def code_expression(value: ir.Value, name: str, column: Column, dialect: Dialect, label: str) -> ir.Value:
-    """Return the code of a cell as a 64-bit integer.
+    """Return the code of a cell as a 64-bit integer, for the engine of ``dialect``; errors call the table ``label``.
 
-    Parameters
-    ----------
-    value : ibis column
-        The cells.
-    name, column
-        The column and its declaration.
-    dialect : Dialect
-        The engine that will evaluate it.
-    label : str
-        What errors call the table.
-
-    Raises
-    ------
-    SchemaError
-        If ``dc.read`` refuses cells of this kind: numbers or truth values where no level is one.
-    InputError
-        If the stored type can't be coded as declared, or there are too many spellings.
+    Raises ``SchemaError`` where ``dc.read`` refuses cells of this kind (numbers or truth values where no level is one),
+    ``InputError`` if the stored type can't be coded as declared or there are too many spellings.
     """
     code = _code(value, name, column, dialect, label)
     # literals below are 32-bit, so that this cast is written out: an engine takes 7 for a 32-bit number whatever
@@ -118,6 +103,7 @@ def code_expression(value: ir.Value, name: str, column: Column, dialect: Dialect
 
 
 def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: str) -> ir.Value:
+    """Return the code of a cell, by the type of its column."""
     import ibis
 
     stored = value.type()
@@ -165,12 +151,7 @@ def number_expression(
 ) -> tuple[ir.Value, ir.Value]:
     """Return a numeric cell as a float, not clamped, and whether it is missing, NaN or a missing code.
 
-    Raises
-    ------
-    SchemaError
-        If the column holds no numbers.
-    InputError
-        If it holds numbers as text.
+    Raises ``SchemaError`` for a column without numbers, ``InputError`` for numbers as text.
     """
     stored = value.type()
     if stored.is_string():
@@ -229,12 +210,14 @@ def _literal(key: Any) -> Any:
 
 
 def _double(number: float) -> Any:
+    """Return a literal of type double."""
     import ibis
 
     return ibis.literal(repr(number)).cast("float64")
 
 
 def _integer(value: ir.Value, column: Categorical, name: str, label: str) -> ir.Value:
+    """Return the code of an integer cell."""
     stored = value.type()
     low, high = stored.bounds
     whole = {int(k) for k in spelling.number_codes(column) if abs(k) < 2**65 and k == k.to_integral_value()}
@@ -253,6 +236,7 @@ def _integer(value: ir.Value, column: Categorical, name: str, label: str) -> ir.
 
 
 def _float(value: ir.Value, column: Categorical) -> ir.Value:
+    """Return the code of a float cell."""
     single = value.type().is_float32()
     keys = [
         key
@@ -265,6 +249,7 @@ def _float(value: ir.Value, column: Categorical) -> ir.Value:
 
 
 def _decimal(value: ir.Value, column: Categorical, dialect: Dialect) -> ir.Value:
+    """Return the code of a decimal cell."""
     import ibis
 
     stored, other = value.type(), column.other_code
@@ -312,6 +297,7 @@ def _days(column: Categorical) -> list[datetime.date]:
 
 
 def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, label: str) -> ir.Value:
+    """Return the code of a text cell."""
     import ibis
 
     other = column.other_code
@@ -361,6 +347,7 @@ def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def _refuse_many(keys: int, name: str, label: str) -> None:
+    """Refuse a column with more spellings than one query may list."""
     if keys > MAX_KEYS:
         raise InputError(
             f'column "{name}" of {label} has {keys:,} spellings; at most {MAX_KEYS:,} can be coded on an engine: '
@@ -372,6 +359,7 @@ _UPPER_HEX = ("duckdb", "pyspark", "snowflake", "trino")
 
 
 def _hex_digits(text: str, dialect: Dialect) -> str:
+    """Return a text as hexadecimal digits of its bytes, as the dialect prints them."""
     digits = text.encode().hex()
     return digits.upper() if dialect.name in _UPPER_HEX else digits
 
@@ -402,6 +390,7 @@ def _hex(text: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def _numeric(value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str) -> ir.Value:
+    """Return the bin of a numeric cell."""
     import ibis
 
     number, missing = number_expression(value, name, column, dialect, label)
@@ -410,7 +399,7 @@ def _numeric(value: ir.Value, name: str, column: Numeric, dialect: Dialect, labe
 
 
 def bin_expression(number: ir.Value, cuts: Sequence[float]) -> ir.Value:
-    """Return the number of increasing cut points that a number is not below, by a tree of comparisons."""
+    """Return the bin of a number among increasing cut points, by a tree of comparisons."""
     import ibis
 
     def search(low: int, high: int) -> Any:
@@ -434,7 +423,7 @@ def _is_nan(number: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def _within_floats(value: ir.Value, dialect: Dialect) -> ir.Value:
-    """Return a decimal of any number of digits, brought within the range of floats; bounds lie within 1e100.
+    """Return a decimal clamped to the range of floats; declared bounds lie within 1e100.
 
     Only PostgreSQL has them: there a cast of 1e400, or of 1e-400, to a float is an error.
     """

@@ -43,7 +43,7 @@ NO_LIMIT = 1 << 62  # PostgreSQL evaluates what is below a LIMIT once, and would
 
 @contextmanager
 def one_by_one() -> Iterator[None]:
-    """Let Ibis write every SELECT as it was asked for: put together, an expression is written anew at every use."""
+    """Keep Ibis from merging SELECTs within the block: merged ones repeat an expression at every use."""
     import ibis
 
     before = ibis.options.sql.fuse_selects
@@ -90,7 +90,7 @@ def place_in_span(number: ir.Value, span: ir.Value, column: Numeric, dialect: Di
 
 
 def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.Value:
-    """Return in which of so many parts of a width a number is; what is below ``least`` is not divided."""
+    """Return in which of ``parts`` equal parts of a width a number lies; 0 below ``least``."""
     import ibis
 
     part = (above / width * _double(float(parts))).floor().cast("int64")
@@ -99,6 +99,7 @@ def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.
 
 
 def _double(number: float) -> Any:
+    """Return a literal of type double."""
     import ibis
 
     return ibis.literal(repr(float(number))).cast("float64")
@@ -117,19 +118,7 @@ def _at(numbers: Integers | Floats, place: ir.Value, dialect: Dialect) -> ir.Val
 
 
 class FeatureQueries:
-    """Writes queries about one table.
-
-    Parameters
-    ----------
-    table : ibis table
-        The rows.
-    codes : mapping of str to ibis column
-        The code of every categorical column.
-    numbers : mapping of str to Numeric
-        Every numeric column's declaration.
-    dialect, label
-        As for ``code_expression``.
-    """
+    """Writes queries about a table: ``codes`` of its categorical columns, declarations of its ``numbers``."""
 
     def __init__(
         self,
@@ -143,9 +132,11 @@ class FeatureQueries:
         self._dialect, self._label = dialect, label
 
     def _barrier(self, table: ir.Table) -> ir.Table:
+        """Keep PostgreSQL from merging a subquery, by a limit that is never reached; other tables unchanged."""
         return table.limit(NO_LIMIT) if self._dialect.name == "postgres" else table
 
     def _number(self, name: str) -> ir.Value:
+        """Return the clamped number of a column."""
         return number_within(self._table[name], name, self._numbers[name], self._dialect, self._label)
 
     def places(self, name: str) -> ir.Table:

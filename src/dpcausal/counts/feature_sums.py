@@ -142,7 +142,7 @@ def cell_of_place(places: Integers, first: Integers, parts: Integers) -> Integer
 
 
 class Shortening(NamedTuple):
-    """How long a row may be: rows of a squared length above ``limit`` are cut to ``bound`` steps of 2^-bits."""
+    """The longest row allowed: longer rows are scaled down to ``bound`` steps of 2^-bits."""
 
     bound: int
     finer: int  # e: rows within the limit are multiplied by 2^e
@@ -196,11 +196,11 @@ class FeatureRows(Protocol):
         ...
 
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
-        """Return places of a numeric column, and how many rows are at each of them."""
+        """Return the occupied places of a numeric column, and the number of rows at each."""
         ...
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
-        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        """Return how many rows have a squared length of at most each limit (increasing)."""
         ...
 
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
@@ -209,7 +209,7 @@ class FeatureRows(Protocol):
 
 
 class AskedRows(FeatureRows, Protocol):
-    """The same, where the questions are SQL."""
+    """``FeatureRows`` that are counted by SQL."""
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Integers, short: Shortening) -> str:
         """Return the SQL, without sending it."""
@@ -217,7 +217,7 @@ class AskedRows(FeatureRows, Protocol):
 
 
 class BatchRows:
-    """Rows that ``batches`` yields, each time anew: those of a data set, or of a file."""
+    """Rows that ``batches`` yields from the beginning at each call."""
 
     def __init__(self, schema: Schema, n: int, batches: Callable[[], Iterator[Batch]]) -> None:
         self.schema, self.n, self._batches = schema, n, batches
@@ -234,11 +234,11 @@ class BatchRows:
         return cls(data.schema, data.n, batches)
 
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
-        """Return the places of a numeric column where rows are, and how many are at each."""
+        """Return the occupied places of a numeric column, and the number of rows at each."""
         return self.all_place_counts([name])[name]
 
     def all_place_counts(self, names: Sequence[str]) -> dict[str, tuple[Integers, Integers]]:
-        """Return the same for several columns, in one pass."""
+        """Return ``place_counts`` of several columns, in one pass."""
         found = {name: np.zeros(PLACES, np.int64) for name in names}
         for batch in self._batches():
             for name, counts in found.items():
@@ -247,7 +247,7 @@ class BatchRows:
         return {name: (places[name], found[name][places[name]]) for name in names}
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
-        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        """Return how many rows have a squared length of at most each limit (increasing)."""
         found = np.zeros(len(limits), np.int64)
         for batch in self._batches():
             lengths = np.sort(squared_lengths(cells_of(self.schema, columns, batch), columns))
@@ -269,6 +269,7 @@ class BatchRows:
 
 
 def _places(schema: Schema, name: str, numbers: Codes | Floats) -> Integers:
+    """Return the place of every number on the grid of its column."""
     column, values = schema[name], np.asarray(numbers, np.float64)
     assert isinstance(column, Numeric)
     if column.scale == "linear":
@@ -296,7 +297,7 @@ def squared_lengths(cells: Mapping[str, Integers], columns: Mapping[str, Cells])
 
 @proved("feature_sums.proof.md")
 def shortened(cells: Mapping[str, Integers], columns: Mapping[str, Cells], short: Shortening) -> Floats:
-    """Return the features of every row, none longer than ``short.bound``: integers, held as floats."""
+    """Return the features of every row, scaled down to length ``short.bound`` at most: integers, stored as floats."""
     h = np.hstack([table.features.astype(np.float64)[cells[name]] for name, table in columns.items()])
     length = squared_lengths(cells, columns)
     long = np.flatnonzero(length > short.limit)

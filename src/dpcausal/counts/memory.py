@@ -20,7 +20,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.counts import compress
 from dpcausal.counts.covering import Covering
 from dpcausal.counts.planes import Planes
-from dpcausal.counts.protocol import Counts, Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Counts, Jobs, LaidOutCounts, Table
 from dpcausal.counts.rows import COSTS, Rows, processors
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.dataset import Dataset, not_a_dataset
@@ -29,7 +29,7 @@ from dpcausal.data.schema import Schema
 
 @dataclass(frozen=True)
 class _Tuning:
-    """Sizes that decide how long counting takes, never what it gives."""
+    """Sizes that affect the time of counting, never its result."""
 
     max_distinct_share: float = 0.65  # distinct rows per row from which on a compressed copy is thrown away
     min_cover_rows: int = 1024  # with fewer rows, counting each table by itself is as fast
@@ -38,25 +38,9 @@ class _Tuning:
 TUNING = _Tuning()
 
 
-class MemoryCounts:
-    """``Counts`` of a data set held in memory.
+class MemoryCounts(LaidOutCounts):
+    """``Counts`` of a data set in memory, or of coded rows with their schema; ``threads``: all cores unless given.
 
-    Parameters
-    ----------
-    data : Dataset or Rows
-        The data set, or coded rows.
-    schema : Schema, optional
-        Of coded rows; a data set has its own.
-    threads : int, optional
-        At most so many; the cores that this process may use unless given.
-
-    Raises
-    ------
-    InputError
-        If there is no schema.
-
-    Examples
-    --------
     >>> import dpcausal as dc
     >>> schema = dc.Schema(smoke=dc.Categorical(["no", "yes"]), lung=dc.Categorical(["no", "yes"]))
     >>> counts = MemoryCounts(dc.read({"smoke": ["no", "yes", "yes"], "lung": ["no", "no", "yes"]}, schema))
@@ -68,25 +52,19 @@ class MemoryCounts:
         self, data: Dataset | Rows, schema: Schema | None = None, *, threads: int | None = None
     ) -> None:
         self._threads = threads or processors()
+        schema = data.schema if isinstance(data, Dataset) else schema
+        if schema is None:
+            raise InputError("rows without a schema")
+        super().__init__(schema)
         if isinstance(data, Dataset):
-            schema = data.schema
-            rows = Rows(tuple(data.codes[name] for name in schema), TableLayout(schema).sizes)
-            self._n = data.n
+            rows = Rows(tuple(data.codes[name] for name in schema), self._layout.sizes)
         else:
-            if schema is None:
-                raise InputError("rows without a schema")
-            rows, self._n = data, data.n
-        self._schema = schema
-        self._layout = TableLayout(schema)
+            rows = data
+        self._n = data.n
         self._rows = rows
         self._planes = Planes(rows)
         self._spent_ns = 0.0  # on passes that compression would have made cheaper
         self._may_sort = not len(rows.weight) and compress.KeyLayout(rows.sizes).fits
-
-    @property
-    def schema(self) -> Schema:
-        """Declared columns."""
-        return self._schema
 
     @property
     def n(self) -> int:
@@ -96,15 +74,7 @@ class MemoryCounts:
     def __repr__(self) -> str:
         return f"MemoryCounts(n={self._n}, columns={list(self._layout.names)})"
 
-    def table(self, columns: Sequence[str]) -> Table:
-        """Count the joint levels of ``columns``, one axis each in the order given."""
-        return self.tables([columns])[0]
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """Return one table per request; requests that share columns share passes over the rows."""
-        wanted = [self._layout.resolve(columns) for columns in requests]
-        if not wanted:
-            return []
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
         self._compress(force=False)
         jobs = Jobs.of(wanted, self._layout.sizes)
         return self._layout.tables(wanted, jobs.cells, self._answer(jobs))
@@ -118,14 +88,16 @@ class MemoryCounts:
         return MemoryCounts(rows, self._schema, threads=self._threads)
 
     def _weight(self) -> Table:
+        """Return how many rows each stored row represents."""
         return self._rows.weight if self._compressed else np.ones(self._rows.length, np.int64)
 
     @property
     def _compressed(self) -> bool:
+        """Whether the stored rows are distinct ones with weights."""
         return len(self._rows.weight) > 0
 
     def _compress(self, force: bool) -> None:
-        """Replace the rows by distinct ones where that pays; by sorting only if forced or once passes cost as much."""
+        """Replace the rows by distinct ones where that is faster; ``force``: sort them in any case."""
         if self._compressed or not self._n:
             return
         if compress.cube_pays(self._layout.sizes, self._n):
@@ -143,7 +115,7 @@ class MemoryCounts:
         return self._rows.length * (COSTS.stage * len(jobs.columns) + per_row * len(jobs))
 
     def _answer(self, jobs: Jobs) -> Table:
-        """Return the flat tables of all jobs, by the way that costs least."""
+        """Return the flat tables of all jobs, counted in the cheapest way."""
         direct_ns = self._pass_ns(jobs)
         planes_ns = float("inf") if self._compressed else self._planes.cost_ns(jobs)
         if (
@@ -168,13 +140,7 @@ _counts_by_dataset: WeakKeyDictionary[Dataset, MemoryCounts] = WeakKeyDictionary
 
 
 def counts_of(data: Dataset | Counts) -> Counts:
-    """Return ``data`` itself if it counts already, else its counts in memory, made once, for as long as it lives.
-
-    Raises
-    ------
-    InputError
-        If it is neither a data set nor a counting backend.
-    """
+    """Return ``data`` if it is a backend, else its counts in memory, cached while it lives; refuse anything else."""
     if isinstance(data, Dataset):
         if data not in _counts_by_dataset:
             _counts_by_dataset[data] = MemoryCounts(data)

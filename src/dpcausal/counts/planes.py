@@ -16,8 +16,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
-from dpcausal.counts.intrinsics import pointer, popcount
+from dpcausal.core.compiled import jit, pointer, popcount
 from dpcausal.counts.protocol import Jobs, Table
 from dpcausal.counts.rows import COSTS, Rows, run_parallel, split
 
@@ -89,6 +88,7 @@ class Planes:
         return np.asarray(copies.sum(axis=0))
 
     def _pack(self, columns: list[int], threads: int) -> None:
+        """Pack the planes of columns that are not packed yet."""
         tasks: list[Callable[[], None]] = []
         for c in columns:
             size = int(self._rows.sizes[c])
@@ -141,6 +141,7 @@ def pack(column: Any, size: int, planes: Any) -> None:
 
 @jit()
 def _count(a: Any) -> Any:
+    """Count the set bits of words."""
     total = nb.uint64(0)
     for i in range(a.shape[0]):
         total += popcount(a[i])
@@ -149,6 +150,7 @@ def _count(a: Any) -> Any:
 
 @jit()
 def _count_and(a: Any, b: Any) -> Any:
+    """Count the set bits of the AND of words."""
     total = nb.uint64(0)
     for i in range(a.shape[0]):
         total += popcount(a[i] & b[i])
@@ -157,12 +159,14 @@ def _count_and(a: Any, b: Any) -> Any:
 
 @jit()
 def _and(out: Any, a: Any, b: Any) -> None:
+    """Set ``out`` to the AND of words."""
     for i in range(a.shape[0]):
         out[i] = a[i] & b[i]
 
 
 @jit()
 def _plane(address: Any, words: int, index: int, low: int, rows: int) -> Any:
+    """Return a part of the words of a plane at an address."""
     return nb.carray(pointer(address + nb.uint64(8) * nb.uint64(index * words + low)), rows, dtype=np.uint64)
 
 
@@ -210,7 +214,7 @@ def _subset_sums(address: Any, size: Any, words: int, start: int, stop: int, sta
 
 @jit()
 def to_cells(sums: Any, size: Any) -> None:
-    """In place: along each axis, entry 0 (the sum over all levels) less the others is the count at level 0."""
+    """Convert sums over subsets of levels to cell counts, in place."""
     inner = 1
     for axis in range(size.shape[0] - 1, -1, -1):
         step = inner * size[axis]

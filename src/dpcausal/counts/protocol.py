@@ -2,7 +2,7 @@
 
 A statistic asks for tables by the names of columns and can't tell which backend answers. Only tables of declared shape
 cross this line: no array of rows, no number of distinct rows and no timing. Counts are exact; they become publishable
-only through a mechanism of the privacy room.
+only through a mechanism of the package ``privacy``.
 
 ``TableLayout`` checks requests against the schema and ``Jobs`` lays them out flat, as the kernels take them. Only
 public sizes enter, so a refusal is public too.
@@ -11,6 +11,7 @@ public sizes enter, so a refusal is public too.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
@@ -98,14 +99,14 @@ class Counts(Protocol):
 
 @runtime_checkable
 class ShowsProgress(Protocol):
-    """Counts that take a while, and show how far they are."""
+    """Counts that report their progress to ``stage``."""
 
     stage: Stage
 
 
 @runtime_checkable
 class OnEngine(Protocol):
-    """Counts that an engine makes."""
+    """Counts by an external engine."""
 
     @property
     def engine(self) -> str:
@@ -118,8 +119,8 @@ class OnEngine(Protocol):
         ...
 
 
-def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
-    """Let counts show how far their queries or passes are, where the number of rows is public.
+def attach_progress(counts: Counts, stage: Stage, relation: Neighbours) -> None:
+    """Report the progress of counting, only where the number of rows is public.
 
     How rows are counted, in how many queries and batches, follows from their number. Where that is protected, only what
     is asked for shows, in the stages of the caller.
@@ -129,7 +130,7 @@ def show_queries(counts: Counts, stage: Stage, relation: Neighbours) -> None:
 
 
 def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:
-    """Return what a guarantee leaves open because of where the rows and their schema come from."""
+    """Return the limits of a guarantee that follow from the source: an unchecked schema, an engine."""
     draft = (UncheckedDraft(),) if data.schema.is_draft else ()
     if isinstance(data, OnEngine):
         return (*draft, CountedByEngine(data.engine, data.remote))
@@ -209,3 +210,29 @@ class TableLayout:
             flat[low:high].reshape([shape[c] for c in columns])
             for columns, low, high in zip(requests, cut[:-1], cut[1:], strict=True)
         ]
+
+
+class LaidOutCounts(ABC):
+    """A base of backends: requests are checked against the schema before ``_count`` sees them as column numbers."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._layout = TableLayout(schema)
+
+    @property
+    def schema(self) -> Schema:
+        """Declared columns."""
+        return self._schema
+
+    def table(self, columns: Sequence[str]) -> Table:
+        """Count the joint levels of ``columns``, one axis each in the order given."""
+        return self.tables([columns])[0]
+
+    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
+        """Return one table per request; requests that share columns share the work."""
+        wanted = [self._layout.resolve(columns) for columns in requests]
+        return self._count(wanted) if wanted else []
+
+    @abstractmethod
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return one table per list of column numbers, of which there is at least one."""

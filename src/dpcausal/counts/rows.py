@@ -23,15 +23,14 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit
-from dpcausal.counts.intrinsics import pointer
+from dpcausal.core.compiled import jit, pointer
 from dpcausal.counts.protocol import Ints, Jobs, Table
 from dpcausal.data.dataset import Codes
 
 
 @dataclass(frozen=True)
 class KernelCosts:
-    """Nanoseconds of one core."""
+    """Time of the kernels, in nanoseconds of one core."""
 
     stage: float = 0.10  # staged kernel: per row and column
     count: float = 0.62  # staged kernel: per row
@@ -53,12 +52,12 @@ def processors() -> int:
 
 
 def memory_share() -> int:
-    """Return the bytes that rows may take unless a limit is given: a quarter of this machine's memory."""
+    """Return the default memory limit for rows in bytes: a quarter of this machine's memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
 def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run all tasks, the first in this thread and each other in one of its own; raise what one of them raised.
+    """Run all tasks, each in a thread; raise the first error that one of them raised.
 
     The kernels release the interpreter lock.
     """
@@ -82,7 +81,7 @@ def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def split(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
-    """Cut 0..total into at most ``parts`` ranges whose inner borders are multiples of ``multiple``.
+    """Split 0..total into at most ``parts`` ranges whose inner borders are multiples of ``multiple``.
 
     >>> split(10, 3)
     [(0, 3), (3, 6), (6, 10)]
@@ -120,7 +119,7 @@ class Rows:
 
     @property
     def length(self) -> int:
-        """Number of rows held, distinct ones if weighted. It depends on the data and is never released."""
+        """Number of stored rows, distinct ones if weighted. It depends on the data and is never released."""
         return len(self.columns[0]) if self.columns else 0
 
     @property
@@ -162,12 +161,14 @@ MAX_SMALL_CELLS = 1 << 14  # cells up to which four 32-bit sub-histograms pay
 
 @jit()
 def _first(code: Any, column: Any) -> None:
+    """Set codes to those of the first column."""
     for i in range(code.shape[0]):
         code[i] = column[i]
 
 
 @jit()
 def _horner(code: Any, column: Any, size: Any) -> None:
+    """Multiply codes by a size and add a column."""
     for i in range(code.shape[0]):
         code[i] = code[i] * size + column[i]
 
@@ -197,6 +198,7 @@ def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: A
 
 @jit()
 def _count_small(code: Any, sub: Any, cells: Any) -> None:
+    """Count codes in four sub-histograms of 32 bits."""
     a, b, c, d = sub[:cells], sub[cells : 2 * cells], sub[2 * cells : 3 * cells], sub[3 * cells : 4 * cells]
     rows = code.shape[0]
     even = rows & ~3
@@ -211,18 +213,21 @@ def _count_small(code: Any, sub: Any, cells: Any) -> None:
 
 @jit()
 def _count_large(code: Any, out: Any) -> None:
+    """Count codes in one histogram."""
     for i in range(code.shape[0]):
         out[code[i]] += 1
 
 
 @jit()
 def _count_weighted(code: Any, weight: Any, out: Any) -> None:
+    """Count codes with weights."""
     for i in range(code.shape[0]):
         out[code[i]] += weight[i]
 
 
 @jit()
 def _flush(sub: Any, cells: Any, out: Any) -> None:
+    """Add sub-histograms to a table and clear them."""
     for i in range(cells):
         out[i] += np.int64(sub[i]) + sub[cells + i] + sub[2 * cells + i] + sub[3 * cells + i]
         sub[i] = sub[cells + i] = sub[2 * cells + i] = sub[3 * cells + i] = 0

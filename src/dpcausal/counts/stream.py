@@ -42,7 +42,7 @@ from dpcausal.counts.covering import Covering
 from dpcausal.counts.duckdb_table import DuckDBTable
 from dpcausal.counts.feature_sums import Batch, BatchRows, Cells, Shortening, Sums
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.protocol import Ints, Jobs, Table, TableLayout
+from dpcausal.counts.protocol import Ints, Jobs, LaidOutCounts, Table, TableLayout
 from dpcausal.counts.rows import Rows, memory_share, processors, run_parallel
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.columns import Numeric
@@ -62,7 +62,7 @@ VERY_MANY_ROWS = 1 << 40  # a cube is counted into wherever it would pay for so 
 
 
 def find_files(source: str | os.PathLike[str]) -> list[Path]:
-    """Return the file of this name; where there is none, the files that match it as a glob, in the order of names.
+    """Return the file of this name; where there is none, the files that match it as a glob, sorted.
 
     >>> find_files("patients.parquet")
     [PosixPath('patients.parquet')]
@@ -77,7 +77,7 @@ def find_files(source: str | os.PathLike[str]) -> list[Path]:
 
 
 def count_files(source: str | os.PathLike[str], schema: Schema, **options: Any) -> StreamCounts:
-    """Return the counts of a file that ``dc.read`` takes, best Parquet, or of a glob of several.
+    """Return the counts of a file that ``dc.read`` accepts, or of all files that match a glob.
 
     Where a file has exactly this name it is that file, whatever marks of a glob the name holds. ``options`` are those
     of ``StreamCounts``.
@@ -102,28 +102,12 @@ def count_table(
     return StreamCounts([table], schema, label=name, **options)
 
 
-class StreamCounts:
-    """``Counts`` of rows that are read in chunks, each time anew; ``dc.connect`` makes it.
+class StreamCounts(LaidOutCounts):
+    """``Counts`` of rows that are read in chunks at each pass; ``dc.connect`` makes it.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        Where the rows are, checked against the schema (``open_checked``).
-    schema : Schema
-        The declared columns.
-    label : str
-        What errors and progress call the rows.
-    threads : int, optional
-        At most so many; the cores that this process may use unless given.
-    memory_limit : int, optional
-        Bytes that rows may take in memory; a quarter of this machine's memory unless given.
-    count : bool, default True
-        Whether rows are counted at once; else when their number is first asked for.
-
-    Raises
-    ------
-    InputError
-        If there are no rows.
+    ``sources`` were checked against the schema (``open_checked``). At most ``memory_limit`` bytes of rows are held in
+    memory, a quarter of this machine's unless given. ``count=False``: rows are counted when needed.
+    Raises ``InputError`` if there are no rows.
     """
 
     def __init__(
@@ -136,8 +120,8 @@ class StreamCounts:
         memory_limit: int | None = None,
         count: bool = True,
     ) -> None:
-        self._sources, self._schema, self._label = sources, schema, label
-        self._layout = TableLayout(schema)
+        super().__init__(schema)
+        self._sources, self._label = sources, label
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
         self._local: MemoryCounts | None = None
@@ -148,11 +132,6 @@ class StreamCounts:
         self.stage: Stage = silent_stage
         if count:
             _ = self.n
-
-    @property
-    def schema(self) -> Schema:
-        """Declared columns."""
-        return self._schema
 
     @property
     def n(self) -> int:
@@ -170,19 +149,12 @@ class StreamCounts:
     def __repr__(self) -> str:
         return f"StreamCounts(n={self.n}, columns={list(self._layout.names)})"
 
-    def table(self, columns: Sequence[str]) -> Table:
-        """Count the joint levels of ``columns``, one axis each in the order given."""
-        return self.tables([columns])[0]
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> list[Table]:
-        """Return one table per request, in one pass over the rows at most where these are not in memory."""
-        wanted = [self._layout.resolve(columns) for columns in requests]
-        if not wanted:
-            return []
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables, in one pass over the rows at most where these are not in memory."""
         with self._pass() as progress:
             local = self._in_memory(progress)
             if local is not None:
-                return local.tables(requests)
+                return local._count(wanted)
             covering = Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, self.n)
             flat = count_stream(self._parts(progress), covering.covers, self._layout)
         self._refuse_changed(int(flat[: int(covering.covers.cells[1])].sum()))
@@ -198,7 +170,7 @@ class StreamCounts:
         return MemoryCounts(rows, self._schema, threads=self._threads)
 
     def _in_memory(self, progress: _Progress) -> MemoryCounts | None:
-        """Return the counts of the rows held in memory, brought there once; None where they take too much of it."""
+        """Return counts of the rows in memory, loaded at the first call; None where they do not fit."""
         if self._local is None and not self._too_large:
             keys, parts = KeyLayout(self._layout.sizes), self._parts(progress)
             row_bytes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
@@ -206,7 +178,7 @@ class StreamCounts:
                 if cube_pays(self._layout.sizes, VERY_MANY_ROWS) or keys.fits:
                     rows = compress_stream(parts, self._layout, self._memory // (BYTES_PER_KEY + row_bytes))
                 elif self.n * row_bytes <= self._memory:
-                    rows = hold_rows(parts, self._layout)
+                    rows = collect_rows(parts, self._layout)
                 else:
                     raise TooManyRows
             except TooManyRows:
@@ -217,7 +189,7 @@ class StreamCounts:
         return self._local
 
     def _refuse_changed(self, rows: int) -> None:
-        """Refuse where a file or table was changed since its rows were counted; privacy does not rest on this."""
+        """Raise ``EngineError`` where the number of rows has changed; privacy does not rest on this."""
         if rows != self.n:
             raise EngineError(f"{self._label} was changed while it was counted: run it again")
 
@@ -225,7 +197,7 @@ class StreamCounts:
 
     @contextmanager
     def _pass(self) -> Iterator[_Progress]:
-        """Show the first pass over the rows, the same in whichever way they are counted; further ones show nothing.
+        """Report the progress of the first pass, however rows are counted; later passes report none.
 
         Whether there are further ones follows from how many rows are distinct. Where distinct rows turn out to be too
         many, the pass begins anew, and what was shown already is not shown again.
@@ -236,7 +208,7 @@ class StreamCounts:
             yield _Progress(tick)
 
     def _parts(self, progress: _Progress | None = None) -> list[Part]:
-        """Return iterators over coded rows, to be run side by side, each row in one of them."""
+        """Return iterators over coded rows for parallel use; each row is in one of them."""
         parts: list[list[Part]] = [[] for _ in range(self._threads)]
         for source in self._sources:
             for i, part in enumerate(coded_partitions(source, self._schema, self._threads)):
@@ -256,14 +228,14 @@ class StreamCounts:
     # ---- features of numbers: rows pass by in batches, and only sums remain
 
     def place_counts(self, name: str) -> tuple[Ints, Ints]:
-        """Return the places of a numeric column where rows are, and how many are at each."""
+        """Return the occupied places of a numeric column, and the number of rows at each."""
         if not self._places:
             names = [x for x, column in self._schema.items() if isinstance(column, Numeric)]
             self._places = self._in_batches(lambda rows: rows.all_place_counts(names))
         return self._places[name]
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
-        """Return how many rows have a squared length of at most each of these increasing numbers."""
+        """Return how many rows have a squared length of at most each limit (increasing)."""
         return self._in_batches(lambda rows: rows.length_counts(columns, limits))
 
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
@@ -273,6 +245,7 @@ class StreamCounts:
         return found
 
     def _in_batches(self, count: Callable[[BatchRows], Found]) -> Found:
+        """Apply a count to batches of rows, with progress."""
         with self.stage(f"reading {self._label}", 1.0) as tick:
             return count(BatchRows(self._schema, self.n, lambda: self._ticked(self._values(), tick)))
 
@@ -285,28 +258,28 @@ class StreamCounts:
     # ---- what is asked of whoever holds the rows
 
     def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
-        """Return the queries that hand out rows, without sending them; none depends on the tables asked for."""
+        """Return the queries that fetch rows, without sending them; they do not depend on the requests."""
         del requests
         return "\n".join(source.explained() for source in self._sources)
 
     def explain_count(self) -> str:
-        """Return the same: the number of rows is the first thing that is asked for."""
+        """Return the queries that fetch rows: counting rows fetches them, too."""
         return self.explain()
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
-        """Return the same: rows pass by in chunks, and only counts and sums remain."""
+        """Return the queries that fetch rows: features are computed here."""
         del columns, limits, short
         return self.explain()
 
 
 class _Progress:
-    """Reports the share of rows that passed, of several passes that of the one that came furthest."""
+    """Reports the share of rows that were read, over several passes the largest."""
 
     def __init__(self, tick: Tick) -> None:
         self._tick, self._furthest = tick, 0.0
 
     def again(self) -> Tick:
-        """Return what one pass reports to, from its beginning."""
+        """Return the tick function of a new pass."""
         passed = 0.0
 
         def tick(share: float) -> None:
@@ -323,7 +296,7 @@ class _Progress:
 
 
 def compress_stream(parts: Sequence[Part], layout: TableLayout, most: int) -> Rows:
-    """Return the distinct rows of all parts together, each part in a thread of its own.
+    """Return the distinct rows of all parts, each part read in a thread.
 
     Raises ``TooManyRows`` where there are more than ``most``. The layout must fit in one key, or have few cells.
     """
@@ -342,8 +315,8 @@ def compress_stream(parts: Sequence[Part], layout: TableLayout, most: int) -> Ro
     return Rows(keys.unpack(found), layout.sizes, counts)
 
 
-def hold_rows(parts: Sequence[Part], layout: TableLayout) -> Rows:
-    """Return all rows, each by itself."""
+def collect_rows(parts: Sequence[Part], layout: TableLayout) -> Rows:
+    """Return all rows in memory, uncompressed."""
     held: list[Rows] = []
     _side_by_side(lambda part: held.extend(_rows(batch, layout) for batch in part), parts)
     return Rows(tuple(map(np.concatenate, zip(*(rows.columns for rows in held), strict=True))), layout.sizes)
@@ -384,4 +357,5 @@ def _side_by_side(task: Callable[[Part], None], parts: Sequence[Part]) -> None:
 
 
 def _rows(batch: Mapping[str, Codes], layout: TableLayout) -> Rows:
+    """Return a batch of codes as rows."""
     return Rows(tuple(batch[name] for name in layout.names), layout.sizes)

@@ -56,6 +56,7 @@ def precision(type_: pa.DataType) -> type[np.floating[Any]]:
 
 
 def _value_type(type_: pa.DataType) -> pa.DataType:
+    """Return the type of the values inside dictionaries, run ends and extensions."""
     while True:
         if isinstance(type_, pa.BaseExtensionType):
             type_ = type_.storage_type
@@ -66,7 +67,7 @@ def _value_type(type_: pa.DataType) -> pa.DataType:
 
 
 def unwrap(array: pa.Array) -> pa.Array:
-    """Return the same cells without extension type or run ends."""
+    """Return the cells without extension type or run ends."""
     while True:
         if isinstance(array.type, pa.BaseExtensionType):
             array = array.storage
@@ -99,6 +100,7 @@ def to_numpy(array: pa.Array) -> NDArray[Any]:
 
 
 def _bits(buffer: pa.Buffer, offset: int, size: int) -> NDArray[np.bool_]:
+    """Unpack the bits of a buffer into booleans."""
     first, last = offset // 8, (offset + size + 7) // 8
     packed = np.frombuffer(buffer, dtype=np.uint8)[first:last]
     bits = np.unpackbits(packed, bitorder="little")
@@ -153,6 +155,7 @@ def is_utf8(array: pa.Array) -> NDArray[np.bool_]:
 
 
 def _decodes(cell: bytes) -> bool:
+    """Return whether bytes are valid UTF-8."""
     try:
         cell.decode("utf-8")
     except UnicodeDecodeError:
@@ -173,6 +176,7 @@ def has_other_bytes(array: pa.Array, usual: bytes) -> NDArray[np.bool_]:
 
 
 def _offsets_and_data(array: pa.Array) -> tuple[NDArray[Any], memoryview]:
+    """Return the offsets and the bytes of a binary array."""
     _, offsets, data = array.buffers()
     dtype = np.dtype(np.int64 if types.is_large_binary(array.type) else np.int32)
     if offsets is None or len(array) == 0:

@@ -4,8 +4,8 @@
 Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
 missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
 many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers
-repeat, and how columns hang together. An alias counts as declared, a declared missing code as missing. The outcome is
-as sensitive as the data.
+repeat, and which columns determine others. An alias counts as declared, a declared missing code as missing. The
+outcome is as sensitive as the data.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
 texts that a profile remembers.
@@ -27,11 +27,10 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
-from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.file_format import FileFormat, NumberMarks
 from dpcausal.data.findings import Determined, MissingTogether, MissingWith, RepeatedIdentifier
-from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
@@ -39,16 +38,17 @@ from dpcausal.data.profile import (
     Writing,
     is_identifier_name,
     present_cells,
+    repeated_identifiers,
 )
 from dpcausal.data.read import check_column
-from dpcausal.data.relations import FirstRows, look_at
+from dpcausal.data.relations import observe_rows
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
 
 
 @dataclass
 class ColumnCheck:
-    """Numbers of cells of one column by what becomes of them."""
+    """Counts of the cells of one column: missing, no level, no number, clamped."""
 
     name: str
     type: str  # "categorical" or "numeric"
@@ -76,14 +76,14 @@ class ColumnCheck:
 
     @property
     def fine(self) -> bool:
-        """Whether every cell is used as it is, and no level or bin is empty."""
+        """Whether no cell is missing, undeclared or clamped, and no level or bin is empty."""
         changed = self.missing + self.not_a_level + self.not_a_number + self.below + self.above
         return not (changed or self.empty or self.fault)
 
 
 @dataclass(frozen=True)
 class OrderedMissingLevel:
-    """A level that reads as missing in an ordered column: a test on ranks takes it for a real position.
+    """A level for missing values in an ordered column, which a rank test treats as a real position.
 
     ``below`` and ``above`` are the levels next to it; None at the end of the order. It follows from the schema alone,
     which is public.
@@ -124,7 +124,7 @@ class SchemaCheck:
 
     @property
     def nothing_read(self) -> list[str]:
-        """Columns in which no cell has a declared level, or a number."""
+        """Names of the columns in which no cell has a declared level or a number."""
         return [column.name for column in self.columns if column.nothing_read]
 
     def fault(self) -> str:
@@ -176,7 +176,7 @@ class SchemaCheck:
 
 
 def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck:
-    """Say what a schema will do to the rows of a file or frame, as ``dpcausal schema --check`` does. Not private.
+    """Compare the rows of a file or frame with a schema, as ``dpcausal schema --check`` does. Not private.
 
     A release never says that a cell is no level or was clamped, since that would tell about a row. Whoever holds the
     rows may look beforehand, on their own machine. The outcome is as sensitive as the rows: do not publish it.
@@ -216,46 +216,51 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     opened = open_source(source, list(schema), format=schema.format)
-    unique = [name for name in schema if opened.names.count(name) == 1]
-    if isinstance(opened, ColumnSource):
-        opened.convert(unique, schema)
-    found = [name for name in schema if name in opened.names]
-    faulty = {name: fault for name in found if (fault := _column_fault(opened, name, schema[name]))}
-    checked = [name for name in unique if name not in faulty]
+    faulty, readable = _faults(opened, schema)
     writing = Writing()
-    checkers = {name: _ColumnChecker(name, schema[name], opened.marks, writing) for name in checked}
-    identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, checked)}
-    observers = {
-        name: [one for one in (checkers.get(name), identifiers.get(name)) if one is not None]
-        for name in dict.fromkeys([*checked, *identifiers])
+    checkers = {
+        name: _ColumnChecker(name, column, opened.marks, writing) for name, column in readable.items()
     }
-    first_rows = look_at(opened, observers, progress) if checked else FirstRows()
-    rows = checkers[checked[0]].found.rows if checked else 0
-    if checked and rows == 0:
+    identifiers = {name: IdentifierProfile(name) for name in _identifier_columns(opened, list(readable))}
+    first_rows = observe_rows(opened, checkers, identifiers if readable else {}, progress=progress)
+    if readable and first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
+    columns = faulty | {name: checker.outcome() for name, checker in checkers.items()}
     is_csv = isinstance(opened, CsvSource)
     return SchemaCheck(
         opened.label,
-        rows,
-        [faulty[name] if name in faulty else checkers[name].outcome() for name in found],
+        max((column.rows for column in columns.values()), default=0),
+        [columns[name] for name in schema if name in columns],
         [name for name in schema if name not in opened.names],
         [name for name in dict.fromkeys(opened.names) if name and name not in schema],
         schema.is_draft,
         opened.ragged,
-        [
-            RepeatedIdentifier(name, more)
-            for name, one in identifiers.items()
-            if (more := one.repeated_rows())
-        ],
+        repeated_identifiers(identifiers),
         ordered_missing_levels(schema),
         writing.not_utf8 if is_csv else 0,
         _recognised(writing, schema.format) if is_csv else {},
-        *first_rows.relations({name: schema[name] for name in checked}, opened.marks),
+        *first_rows.relations(readable, opened.marks),
     )
 
 
+def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dict[str, Column]]:
+    """Return the declared columns of a source that can't be read as declared, and those that can."""
+    found = [name for name in schema if name in source.names]
+    if isinstance(source, ColumnSource):
+        source.convert([name for name in found if source.names.count(name) == 1], schema)
+    faulty: dict[str, ColumnCheck] = {}
+    for name in found:
+        try:
+            if source.names.count(name) > 1:
+                raise SchemaError(f'{source.label} has more than one column "{name}"')
+            check_column(source, name, schema[name])
+        except SchemaError as error:
+            faulty[name] = replace(_empty_check(name, schema[name]), fault=str(error))
+    return faulty, {name: schema[name] for name in found if name not in faulty}
+
+
 def _recognised(writing: Writing, declared: FileFormat) -> dict[str, str]:
-    """Return entries of the format that are declared otherwise than the cells look."""
+    """Return entries of the format for which the cells suggest another value than the declared one."""
     found = writing.recognised(declared)
     entries = ("encoding", "decimal", "thousands")
     return {name: getattr(found, name) for name in entries if getattr(found, name) != getattr(declared, name)}
@@ -280,17 +285,6 @@ def ordered_missing_levels(columns: Mapping[str, Column]) -> list[OrderedMissing
                 found.append(OrderedMissingLevel(name, level, below, above))
                 break
     return found
-
-
-def _column_fault(source: Source, name: str, column: Column) -> ColumnCheck | None:
-    """Return the outcome for a column that can't be read as declared; None where it can."""
-    try:
-        if source.names.count(name) > 1:
-            raise SchemaError(f'{source.label} has more than one column "{name}"')
-        check_column(source, name, column)
-    except SchemaError as error:
-        return replace(_empty_check(name, column), fault=str(error))
-    return None
 
 
 def _empty_check(name: str, column: Column) -> ColumnCheck:
@@ -357,6 +351,7 @@ class _ColumnChecker:
             self.writing.add_encoding(arrow.as_bytes(array))
 
     def _add_numbers(self, values: NDArray[np.float64], column: Numeric) -> None:
+        """Count clamped numbers, usual missing codes and bins."""
         self.found.below += int((values < column.lower).sum())
         self.found.above += int((values > column.upper).sum())
         for code in self.code_counts:
@@ -365,7 +360,7 @@ class _ColumnChecker:
         self.counts += np.bincount(self.bins.codes(clamped), minlength=column.size)
 
     def outcome(self) -> ColumnCheck:
-        """Return the counts of all cells added."""
+        """Return the counts over all cells added so far."""
         found, column = self.found, self.column
         found.texts = self.texts.most_common()
         found.codes = [(code, count) for code, count in self.code_counts.items() if count]

@@ -46,7 +46,7 @@ from dpcausal.data.file_format import NumberMarks, encode_fallback
 
 @dataclass(frozen=True)
 class _Tuning:
-    """Sizes that decide how long coding takes, never what it gives."""
+    """Sizes that affect the time of coding, never its result."""
 
     block_rows: int = 1 << 15  # rows coded at a time, so that scratch arrays stay in cache
     max_table: int = 1 << 20  # entries of the largest look-up table for integers
@@ -134,6 +134,7 @@ def _has_level_like(kind: arrow.Kind, column: Categorical) -> bool:
 
 
 def _some(levels: tuple[str, ...]) -> str:
+    """Return the first levels as text, for an error."""
     return ", ".join(levels[:3]) + (", ..." if len(levels) > 3 else "")
 
 
@@ -191,12 +192,14 @@ class CategoricalCoder:
                 return np.full(len(array), self.other, dtype=self.dtype)
 
     def _masked(self, codes: Codes, array: pa.Array) -> Codes:
+        """Set the codes of missing cells to that of ``other``."""
         present = arrow.validity(array)
         if present is not None:
             np.copyto(codes, self.dtype(self.other), where=~present)
         return codes
 
     def _from_bytes(self, cells: pa.Array) -> Codes:
+        """Return the codes of texts in bytes."""
         keys = self._keys.cast(cells.type)
         found = pc.index_in(cells, value_set=keys)
         codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
@@ -216,6 +219,7 @@ class CategoricalCoder:
         return codes
 
     def _from_dictionary(self, array: pa.DictionaryArray) -> Codes:
+        """Return the codes of a dictionary array: those of its dictionary, looked up by index."""
         dictionary = array.dictionary
         buffers = tuple(buffer.address if buffer else 0 for buffer in dictionary.buffers())
         place = (buffers, dictionary.offset, len(dictionary))
@@ -227,6 +231,7 @@ class CategoricalCoder:
         return look_up(table, arrow.to_numpy(array.indices))
 
     def _from_integers(self, values: NDArray[Any]) -> Codes:
+        """Return the codes of integers, by a table or by binary search."""
         dtype = values.dtype
         if dtype not in self._integers:
             self._integers[dtype] = self._integer_table(dtype)
@@ -240,6 +245,7 @@ class CategoricalCoder:
         return look_up(codes, unsigned, low % (1 << (8 * dtype.itemsize)))
 
     def _integer_keys(self, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Codes]:
+        """Return the integers of a type that mean a level, sorted, and their codes."""
         bounds = np.iinfo(dtype)
         held = {int(k): c for k, c in self._numbers.items() if k == k.to_integral_value() and abs(k) < 2**65}
         pairs = sorted((k, c) for k, c in held.items() if bounds.min <= k <= bounds.max)
@@ -262,6 +268,7 @@ class CategoricalCoder:
         return low, table
 
     def _from_floats(self, values: NDArray[Any]) -> Codes:
+        """Return the codes of floats."""
         if values.dtype not in self._keys_of:
             pairs = sorted(spelling.float_codes(self._numbers, values.dtype.type))
             keys = np.array([value for value, _ in pairs], dtype=values.dtype)
@@ -286,6 +293,7 @@ class CategoricalCoder:
         return result
 
     def _from_decimals(self, array: pa.Array) -> Codes:
+        """Return the codes of decimals."""
         type_ = array.type
         if type_.bit_width < 128:
             type_ = pa.decimal128(type_.precision, type_.scale)
@@ -298,6 +306,7 @@ class CategoricalCoder:
         return look_up(codes, arrow.to_numpy(pc.fill_null(pc.index_in(array, value_set=keys), len(keys))))
 
     def _from_times(self, array: pa.Array) -> Codes:
+        """Return the codes of dates and times."""
         array = array.dictionary_encode()
         text = arrow.to_text(array.dictionary)
         codes = self._from_bytes(text)
@@ -328,7 +337,7 @@ def _holds(type_: pa.DataType, number: Decimal) -> bool:
 
 
 def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
-    """Return ``table[places - low]``, and the last entry of ``table`` for every place outside it."""
+    """Return ``table[places - low]``; for a place outside the table its last entry."""
     result = np.empty(len(places), dtype=table.dtype)
     if places.itemsize == 1 and table.dtype == np.uint8 and low == 0:
         full = np.full(256, table[-1], dtype=np.uint8)
@@ -352,7 +361,7 @@ def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[
 
 
 class NumericCoder:
-    """Reads numbers and codes them by one ``Numeric``; ``marks`` says how they are written where cells are text."""
+    """Parses numbers and codes them by the bins of one ``Numeric``; ``marks``: how they are written in text."""
 
     def __init__(self, column: Numeric, marks: NumberMarks = _POINT) -> None:
         assert column.bins is not None
@@ -381,7 +390,7 @@ class NumericCoder:
             return Coded(codes, values)
 
     def _clamped(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.float64]:
-        """Clamp numbers in their place, ``other`` where there is none."""
+        """Clamp numbers in place; what is no number becomes ``other``."""
         codes = self.missing_values(type_) if self._missing_codes else None
         for part in _blocks(len(values)):
             block = values[part]
@@ -430,7 +439,7 @@ def parse_numbers(array: pa.Array, marks: NumberMarks = _POINT) -> NDArray[np.fl
 
 
 def with_points(cells: pa.Array, marks: NumberMarks) -> pa.Array:
-    """Return numbers in bytes written with a point and without thousands marks; one with a wrong mark is missing."""
+    """Return numbers in bytes with a decimal point and no thousands marks; one with a wrong mark is missing."""
     if marks == _POINT:
         return cells
     cells = arrow.trim(cells)
@@ -447,6 +456,7 @@ def with_points(cells: pa.Array, marks: NumberMarks) -> pa.Array:
 
 
 def _masked(values: NDArray[np.float64], array: pa.Array) -> NDArray[np.float64]:
+    """Set the numbers of missing cells to NaN."""
     present = arrow.validity(array)
     if present is not None:
         np.copyto(values, np.nan, where=~present)
@@ -466,7 +476,7 @@ def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
 
 
 def _from_unusual_bytes(cells: pa.Array) -> NDArray[np.float64]:
-    """Apply the same rule to cells that need trimming or are no number."""
+    """Parse cells that need trimming, spell true or false, or are no number."""
     cells = arrow.trim(cells)
     keys = pa.array([text.encode() for text in (*FALSE_SPELLINGS, *TRUE_SPELLINGS)], cells.type)
     truth = arrow.to_numpy(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
@@ -486,6 +496,7 @@ def _numbers_like(cells: pa.Array, pattern: str) -> NDArray[np.float64]:
 
 
 def _cast(cells: pa.Array) -> NDArray[np.float64]:
+    """Cast bytes to float64."""
     numbers = cells.cast(pa.float64())
     result: NDArray[Any] = arrow.to_numpy(numbers).astype(np.float64)
     return _masked(result, numbers)

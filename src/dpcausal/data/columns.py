@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import SchemaError, did_you_mean
-from dpcausal.data.missing_words import reads_as_missing
 
 __all__ = [
     "DEFAULT_BINS",
@@ -52,6 +51,30 @@ LOOSE_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1
 ASCII_WHITESPACE = " \t\n\v\f\r"
 
 
+_MISSING_LEVELS = frozenset(
+    (
+        "missing", "missing value", "unknown", "unk", "not known", "unspecified", "not stated", "not asked",
+        "not available", "not recorded", "not reported", "no answer", "no response", "refused", "refusal", "declined",
+        "don't know", "don\N{RIGHT SINGLE QUOTATION MARK}t know", "do not know", "prefer not to say",
+        "prefer not to answer", "na", "n/a", "n.a.", "nan", "null", "none given", "?",
+        "k.a.", "k. a.", "keine angabe", "ohne angabe", "keine antwort", "unbekannt", "nicht bekannt", "weiß nicht",
+        "weiss nicht", "verweigert", "antwort verweigert", "fehlend", "fehlt",
+        "inconnu", "inconnue", "non précisé", "non précisée", "non renseigné", "non renseignée", "manquant",
+        "manquante", "donnée manquante", "ne sait pas", "nsp", "refus", "sans réponse", "pas de réponse",
+        "desconocido", "no sabe", "onbekend", "okänt", "sconosciuto",
+    )
+)  # fmt: skip
+
+
+def reads_as_missing(level: str) -> bool:
+    """Return whether a level reads as "no value known".
+
+    >>> reads_as_missing("Not  known"), reads_as_missing("Non renseigné"), reads_as_missing("never")
+    (True, True, False)
+    """
+    return " ".join(level.casefold().split()) in _MISSING_LEVELS
+
+
 class DeclarationError(SchemaError):
     """A declaration that contradicts itself; ``entry`` is the key at fault, as a schema file spells it: ``"bins"``."""
 
@@ -64,7 +87,7 @@ class DeclarationError(SchemaError):
 
 
 def canonical_value(text: str) -> object:
-    """Return what a text means however it is written: a number, a truth value, or itself without outer white space.
+    """Return the meaning of a text: a number, a truth value, or the text itself without outer white space.
 
     >>> canonical_value("1.0") == canonical_value(" 01"), canonical_value("TRUE") == canonical_value("true")
     (True, True)
@@ -87,7 +110,7 @@ def is_unicode(text: str) -> bool:
 
 
 class Aliases(Mapping[str, Level]):
-    """An immutable, hashable mapping from a spelling to its level; equal to another whatever the order."""
+    """An immutable, hashable mapping from spellings to levels; the order does not matter for equality."""
 
     __slots__ = ("_levels",)
     _levels: dict[str, Level]
@@ -216,10 +239,11 @@ class Categorical:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether the declaration says that values may be missing: by a level, or by codes for it."""
+        """Whether the declaration has a level or codes for missing values."""
         return bool(self.missing_codes or self.missing)
 
     def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but they are different levels
+        """Return what equality and hashing compare."""
         types, missing = tuple(map(type, self.levels)), tuple(map(str, self.missing))
         return types, self.printed, self.ordered, str(self.other), self.aliases, missing
 
@@ -339,11 +363,11 @@ class Numeric:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether the declaration says that values may be missing: by a bin, or by codes for it."""
+        """Whether the declaration has a bin or codes for missing values."""
         return bool(self.missing_level or self.missing or self.missing_texts)
 
     def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return numbers between the bounds on the declared scale, between ``scaled_bounds``: each by itself."""
+        """Return numbers on the declared scale (linear or logarithmic), each from its own value alone."""
         if self.scale == "linear":
             return values
         low, high = self.scaled_bounds
@@ -363,7 +387,7 @@ Column = Categorical | Numeric
 
 
 def as_drafted(column: Column) -> Column:
-    """Return the same column, marked as one that was read from rows and not checked yet.
+    """Return a copy of the column, marked as read from rows and unchecked.
 
     >>> as_drafted(Numeric(0, 110)).drafted, as_drafted(Numeric(0, 110)) == Numeric(0, 110)
     (True, True)
@@ -386,7 +410,7 @@ def has_order(column: Column) -> bool:
 
 
 def missing_place(column: Column) -> int | None:
-    """Return the place of the one level for missing values, by the declaration; None: there is none, or several.
+    """Return the code of the level for missing values; None where the declaration has none, or several.
 
     >>> missing_place(Numeric(0, 9, [3], missing_level=True)), missing_place(Numeric(0, 9, [3]))
     (2, None)
@@ -413,6 +437,7 @@ def _as_label(value: Any) -> str:
 
 
 def _as_list(value: Any, entry: str) -> list[Any]:
+    """Return a list of the entries; refuse a text, a mapping and a single value."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise DeclarationError(entry, f"{entry} must be a list, not {value!r}")
     return list(value)
@@ -455,6 +480,7 @@ def _as_number(value: Any, entry: str, part: str = "") -> float:
 
 
 def _check_scale(scale: Any, lower: float) -> None:
+    """Refuse an unknown scale, or a logarithmic one with a negative lower bound."""
     if scale not in SCALES:
         raise DeclarationError("scale", f'scale must be "linear" or "log", not {scale!r}')
     if scale == "log" and lower < 0:

@@ -56,7 +56,7 @@ class ByteStream(Protocol):
 
 
 class Layout(NamedTuple):
-    """How rows are laid out: what the header and the schema say, all of it public."""
+    """Width, delimiter and line ends of the rows, from the header and the schema: public."""
 
     width: int  # cells of the header row
     delimiter: str  # one of ``DELIMITERS``
@@ -75,7 +75,7 @@ class RaggedRows:
     breaks: int = 0  # line breaks inside quotes, where they are declared
 
     def add(self, cells: int, width: int) -> None:
-        """Count one row with so many cells."""
+        """Count one row with ``cells`` cells, where ``width`` are declared."""
         self.fewer += 0 < cells < width
         self.more += cells > width
 
@@ -121,12 +121,13 @@ def read_header_row(stream: ByteStream, size: int = 1 << 16, *, quoted_newlines:
 
 
 def _line_end(data: bytes) -> int:
-    """Return where the first line ends, just after its line end; 0 where it may go on."""
+    """Return the offset after the first line end; 0 where the line may continue."""
     found = _HEADER_END.search(data)
     return found.end() if found else 0
 
 
 def _line_breaks(text: bytes) -> int:
+    """Count line breaks."""
     return text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n")
 
 
@@ -172,18 +173,8 @@ def chunks(
 ) -> Iterator[list[pa.Array]]:
     """Yield the cells at ``places`` of every row after the header, as arrays of bytes, block by block.
 
-    Parameters
-    ----------
-    stream, rest
-        What follows the header row: first ``rest``, then what ``stream`` still holds.
-    layout
-        How rows are laid out.
-    places
-        Positions of the wanted cells in a row.
-    ragged
-        Its counts grow as unusual rows are met.
-    next_line
-        Number of the first line after the header, for ``ragged``.
+    The rows are ``rest``, then what ``stream`` still holds. ``ragged`` counts irregular rows; ``next_line`` is the
+    number of the first line after the header.
     """
     size, data, ended = BLOCK_BYTES, rest, False
     notes = ragged if ragged is not None else RaggedRows()
@@ -237,6 +228,7 @@ def _by_arrow(block: bytes, layout: Layout, places: Sequence[int]) -> list[pa.Ar
 
 
 def _pick(rows: Sequence[list[bytes]], place: int, block: bytes) -> pa.Array:
+    """Return one cell of every row as an array, empty where a row is too short."""
     type_ = pa.binary() if len(block) < MAX_ARROW_BYTES else pa.large_binary()
     return pa.array([row[place] if place < len(row) else b"" for row in rows], type_)
 
@@ -245,6 +237,7 @@ def _pick(rows: Sequence[list[bytes]], place: int, block: bytes) -> pa.Array:
 
 
 def _line_cell_pattern(delimiter: str) -> re.Pattern[bytes]:
+    """Return a pattern for one cell of a line, quoted or not."""
     mark = re.escape(delimiter.encode())
     plain = rb"[^" + mark + rb"]*+"
     return re.compile(
@@ -277,6 +270,7 @@ def _split_line(line: bytes, delimiter: str) -> tuple[list[bytes], bool]:
 def _parse_lines(
     block: bytes, layout: Layout, places: Sequence[int], ragged: RaggedRows, first_line: int
 ) -> list[pa.Array]:
+    """Parse a block line by line where quotes, widths or line ends are irregular; count irregular rows."""
     if not _has_stray_line_ends(block, layout) and _quotes_close_on_lines(block, layout):
         arrays = _by_arrow(block, layout, places)
         if arrays is not None:
@@ -326,7 +320,7 @@ def _quotes_close_on_lines(block: bytes, layout: Layout) -> bool:
 
 
 class _Lines:
-    """The lines of a block, and which of them are odd: Arrow would not read them by the rule of lines.
+    """The lines of a block, and which of them Arrow would not read as one row each.
 
     Odd are lines with a quote inside an unquoted cell or one that is not closed, and lines that hold the other byte
     that Arrow takes for a line end. Whether a line is odd depends on that line alone.
@@ -357,6 +351,7 @@ class _Lines:
         return line.rstrip(b"\r") if self._layout.line_end == b"\n" else line
 
     def _odd_quotes(self) -> NDArray[np.bool_]:
+        """Return which lines have a quote that is not closed or not at the edge of a cell."""
         counts = np.diff(np.append(self._quotes_before, len(self._quotes)))
         odd: NDArray[np.bool_] = counts % 2 == 1
         opening = np.arange(len(self._quotes)) % 2 == 0
@@ -374,6 +369,7 @@ class _Lines:
         return odd
 
     def _stray_line_ends(self) -> NDArray[np.bool_]:
+        """Return which lines hold a byte that Arrow reads as a line end."""
         if self._layout.line_end == b"\r":
             stray = np.flatnonzero(self._bytes == 10)
         else:
@@ -407,6 +403,7 @@ class _Lines:
 
 
 def _cell_pattern(delimiter: str) -> re.Pattern[bytes]:
+    """Return a pattern for one cell whose quotes may span lines."""
     mark = re.escape(delimiter.encode())
     plain = rb"[^" + mark + rb"\r\n]*+"
     return re.compile(
@@ -469,7 +466,7 @@ def _row_end(data: bytes, delimiter: str = ",", *, first: bool = False) -> int:
 
 
 def _last_line_end(data: bytes, before: int) -> int:
-    """Return the place just after the last line end that is complete before ``before``; 0 where there is none."""
+    """Return the offset after the last complete line end before ``before``; 0 where there is none."""
     line = data.rfind(b"\n", 0, before)
     if line < 0:
         line = data.rfind(b"\r", 0, min(before, len(data) - 1))  # CR as the last byte may be half of CRLF
@@ -490,6 +487,7 @@ def _quotes_at_edges(data: bytes, quotes: Places, delimiter: str) -> bool:
 def _parse_quoted(
     block: bytes, layout: Layout, places: Sequence[int], regular: bool, ragged: RaggedRows
 ) -> list[pa.Array]:
+    """Parse a block in which quoted cells may hold line breaks."""
     arrays = _by_arrow(block, layout, places) if regular else None
     if b'"' in block:
         ragged.breaks += _breaks_in_cells(block, layout.delimiter, regular)

@@ -20,7 +20,7 @@ FINE_CUTS = 40  # multiples of a fine step that are tried as cut points near qua
 
 
 def largest_share(values: NDArray[np.float64], cuts: Sequence[float]) -> float:
-    """Return the share of the numbers that lie in the bin with most of them.
+    """Return the share of the numbers in the fullest bin.
 
     >>> largest_share(np.array([0.0, 1.0, 2.0, 9.0]), [1.0, 5.0])
     0.5
@@ -36,7 +36,7 @@ _FINE_ROUGHNESS = 0.03
 
 
 def quantile_cuts(values: NDArray[np.float64], number: int, bounds: tuple[float, float]) -> tuple[float, ...]:
-    """Return round numbers near the quantiles of numbers, at most ``number`` of them: one or two digits each.
+    """Return at most ``number`` round numbers (one or two digits) near quantiles of the values.
 
     >>> quantile_cuts(np.array([0.0] * 40 + [1, 1, 1, 2, 2, 3, 4, 5, 8, 12, 20, 35] * 5), 3, (0.0, 35.0))
     (1.0, 2.0, 5.0)
@@ -87,6 +87,7 @@ def cut_points(low: float, high: float, whole: bool, aim: int = 8) -> list[float
 
 
 def _multiples(low: float, high: float, step: Decimal) -> list[float]:
+    """Return the multiples of a step strictly between two numbers."""
     first = int((Decimal(low) / step).to_integral_value("ROUND_FLOOR")) + 1
     last = int((Decimal(high) / step).to_integral_value("ROUND_CEILING")) - 1
     return [cut for cut in (float(step * k) for k in range(first, last + 1)) if low < cut < high]

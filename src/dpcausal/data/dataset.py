@@ -34,7 +34,7 @@ class ScaledColumn(NamedTuple):
     upper: float
 
     def share(self) -> NDArray[np.float64]:
-        """Return where each number lies between the bounds, from 0 to 1."""
+        """Return the position of each number between the bounds, from 0 to 1."""
         return (self.values - self.lower) / (self.upper - self.lower)
 
 
@@ -97,6 +97,7 @@ class Dataset:
         object.__setattr__(self, "values", MappingProxyType(numbers))
 
     def _of_n_rows(self, name: str, array: Any) -> NDArray[Any]:
+        """Return an array of a column; refuse one that does not have n rows."""
         if not isinstance(array, np.ndarray):  # a list has no type but what its rows give it
             raise InputError(f'column "{name}" must be a numpy array, not {type(array).__name__}')
         if array.shape != (self.n,):
@@ -163,6 +164,7 @@ def two_lines(data: Any) -> str:
 
 
 def _whole(n: Any) -> int:
+    """Return a number of rows; refuse what is no whole number, zero or above."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
         raise InputError(f"the number of rows must be a whole number, zero or above, not {n!r}")
     return int(n)
@@ -177,7 +179,7 @@ def _plain(array: NDArray[Any], masked: float) -> NDArray[Any]:
 
 
 def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
-    """Codes of declared levels or bins in their own type; any other code, row by row, is that of ``other``."""
+    """Return codes in their own type; a code that is no declared level or bin becomes that of ``other``."""
     if array.dtype.kind not in "biu":
         raise InputError(f'the codes of column "{name}" must be whole numbers, not {array.dtype}')
     array = _plain(array, column.other_code)
@@ -189,7 +191,7 @@ def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
 
 
 def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers within the bounds; what is none, row by row, is ``other``."""
+    """Return numbers clamped to the bounds; what is no number becomes ``other``."""
     if not isinstance(column, Numeric):
         raise InputError(f'column "{name}" is not numeric: it has codes only')
     if array.dtype.kind not in "biuf":

@@ -34,10 +34,18 @@ from numpy.typing import NDArray
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, no_columns
 from dpcausal.data import arrow, spelling
-from dpcausal.data.columns import MAX_LABEL, Categorical, Column, Level, Numeric, canonical_value
+from dpcausal.data.columns import (
+    MAX_LABEL,
+    Categorical,
+    Column,
+    Level,
+    Numeric,
+    canonical_value,
+    reads_as_missing,
+)
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.cut_points import cut_points, largest_share, public_bounds, quantile_cuts
-from dpcausal.data.file_format import FileFormat, decode_bytes
+from dpcausal.data.file_format import FileFormat, NumberMarks, decode_bytes
 from dpcausal.data.findings import (
     Abbreviation,
     AgeBounds,
@@ -57,7 +65,6 @@ from dpcausal.data.findings import (
     NumberLevels,
     QuantileBins,
     Recognised,
-    RepeatedIdentifier,
     SharedCode,
     Skewed,
     TimeToEvent,
@@ -69,7 +76,6 @@ from dpcausal.data.findings import (
     Unusable,
     WithSeparators,
 )
-from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
@@ -77,44 +83,35 @@ from dpcausal.data.profile import (
     IdentifierProfile,
     Writing,
     header_looks_like_values,
+    repeated_identifiers,
 )
-from dpcausal.data.relations import PAIRS, FirstRows, look_at
+from dpcausal.data.relations import PAIRS, FirstRows, observe_rows
 from dpcausal.data.sources import ColumnSource, CsvSource, LoadedSource, Source, open_source
 
 
 @dataclass(frozen=True)
 class DraftRules:
-    """What a column is drafted as, and from where on something is worth a note."""
+    """Thresholds for the type of a column and for notes."""
 
     max_levels: int = 50  # distinct texts of a categorical column
     max_number_levels: int = 12  # distinct whole numbers of a categorical column
     min_levels: int = 2  # levels that must be left where codes are treated as missing
     max_event_levels: int = 5  # of a column that may say whether a time ended in an event
-    max_code_run: int = (
-        30  # whole numbers 0, 1, 2, ... or 1, 2, ... without a gap up to which they may be codes
-    )
+    max_code_run: int = 30  # largest of whole numbers from 0 or 1 on without a gap that may be codes
     min_grades: int = 3  # levels that may be grades
     min_graded_share: float = 0.6  # of value labels: those with a word of a scale, for them to read as grades
     many_columns: int = 20  # columns from which a note says how to draft some of them
     min_number_share: float = 0.8  # cells that are numbers, or nearly, in a numeric column with other texts
-    min_missing_level: float = (
-        0.05  # share of cells without a number above which these get a bin of their own
-    )
+    min_missing_level: float = 0.05  # share of cells without a number from which these get a bin
     ages: tuple[float, float] = (0.0, 110.0)  # bounds of a column that is named like an age
     min_oldest: float = 40.0  # how old the oldest must be for these
-    cuts_by_rows: tuple[tuple[int, int], ...] = (
-        (100_000, 8),
-        (20_000, 5),
-        (0, 3),
-    )  # (from rows on, cut points)
+    cuts_by_rows: tuple[tuple[int, int], ...] = ((100_000, 8), (20_000, 5), (0, 3))  # (rows, cut points)
     central_quantiles: tuple[float, float] = (0.01, 0.99)  # between which cut points lie
     max_uneven_share: float = 0.66  # share of the numbers in one bin above which cut points follow quantiles
     max_bin_share: float = 0.8  # share of the numbers in one bin above which a note says so
     min_spread_numbers: int = 50  # numbers from which a note on how they are spread is made
     far_upper: float = 0.5  # of the upper bound: it is far where nearly all numbers lie below this part of it
-    min_skewness: float = (
-        4.0  # how much further numbers reach up than down, from the median to 5% at either end
-    )
+    min_skewness: float = 4.0  # (95% quantile - median) / (median - 5% quantile)
     min_spread: float = 10.0  # and how many times their lower end their upper end must be
 
 
@@ -157,23 +154,11 @@ def draft(
     columns: Sequence[str] | None = None,
     progress: bool = False,
 ) -> Draft:
-    """Draft a schema for a source. Not private.
+    """Draft a schema for anything that ``dc.read`` takes; only some ``columns`` if given. Not private.
 
-    Parameters
-    ----------
-    source
-        Anything that ``dc.read`` takes.
-    format
-        What is known of how a file is written; the rest is recognised, and the draft declares both.
-    columns
-        Draft these columns only; all unless given.
-    progress
-        Show a progress bar on standard error.
-
-    Raises
-    ------
-    InputError
-        If the source can't be read, has no rows, has no column that can be drafted, or none of a name in ``columns``.
+    ``format`` is what is known of how a file is written; the rest is recognised, and the draft declares both. Raises
+    ``InputError`` if the source can't be read, has no rows, no column that can be drafted, or none of a name in
+    ``columns``.
     """
     if columns is not None:
         columns = [
@@ -207,23 +192,18 @@ def _format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> 
 def _draft_as(
     source: Any, declared: FileFormat, columns: Sequence[str] | None, progress: bool, writing: Writing
 ) -> Draft:
-    """Draft a schema of a source that is written as declared; ``writing`` sees every cell of a CSV file."""
+    """Draft a schema for a file format; ``writing`` observes the cells of a CSV file."""
     opened = open_source(source, columns or (), format=declared)
     names = _wanted(opened, columns)
+    left_out = _unusable_columns(opened, names)
+    usable = [name for name in names if name not in left_out]
     is_csv = isinstance(opened, CsvSource)
     if isinstance(opened, CsvSource):
         declared = declared.changed(separator=opened.delimiter)
-    if isinstance(opened, ColumnSource):
-        opened.convert([name for name in names if opened.names.count(name) == 1])
-    left_out = {name: why for name in names if (why := _unusable(opened, name))}
-    usable = [name for name in names if name not in left_out]
-    if not usable:
-        raise InputError(f"{opened.label} has no column that can be drafted")
-    profiles = {
-        name: ColumnProfile(RULES.max_levels, opened.marks, writing if is_csv else None) for name in usable
-    }
+    observed = writing if is_csv else None
+    profiles = {name: ColumnProfile(RULES.max_levels, opened.marks, observed) for name in usable}
     identifiers = {name: IdentifierProfile(name) for name in usable}
-    first_rows = look_at(opened, {name: (profiles[name], identifiers[name]) for name in usable}, progress)
+    first_rows = observe_rows(opened, profiles, identifiers, progress=progress)
     if first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
     left_out |= {x: AllDifferent(profiles[x].rows) for x, one in identifiers.items() if one.all_different()}
@@ -233,28 +213,30 @@ def _draft_as(
         else _draft_column(name, profiles[name], opened)
         for name in names
     ]
-    held = {one.name: one.column for one in drafted if one.column is not None}
-    relations = first_rows.relations(held, opened.marks)
-    further = _notes_on_others(held, first_rows)
-    linked: list[MissingWith | Determined] = [*relations.missing_with, *relations.determined]
-    for note in linked:
-        further[note.column].append(note)
-    notes: list[Finding] = [
-        RepeatedIdentifier(name, rows)
-        for name, identifier in identifiers.items()
-        if (rows := identifier.repeated_rows())
-    ]
+    notes: list[Finding] = [*repeated_identifiers(identifiers)]
     if is_csv and header_looks_like_values(names, profiles):
         notes.append(HeaderLikeValues())
-    notes += relations.missing_together
-    if columns is None and len(held) > RULES.many_columns:
-        notes.append(ManyColumns(len(held)))
-    drafted = [replace(one, notes=(*one.notes, *further.get(one.name, ()))) for one in drafted]
-    return Draft(tuple(drafted), tuple(notes), declared, opened.ragged)
+    found = Draft(tuple(drafted), tuple(notes), declared, opened.ragged)
+    return _with_relations(found, first_rows, opened.marks, all_columns=columns is None)
+
+
+def _with_relations(found: Draft, rows: FirstRows, marks: NumberMarks, *, all_columns: bool) -> Draft:
+    """Return the draft with notes on how its columns depend on each other, and on their number."""
+    declared = {one.name: one.column for one in found.columns if one.column is not None}
+    relations = rows.relations(declared, marks)
+    by_column = _notes_on_others(declared, rows)
+    linked: list[MissingWith | Determined] = [*relations.missing_with, *relations.determined]
+    for note in linked:
+        by_column[note.column].append(note)
+    notes: list[Finding] = [*found.notes, *relations.missing_together]
+    if all_columns and len(declared) > RULES.many_columns:
+        notes.append(ManyColumns(len(declared)))
+    columns = [replace(one, notes=(*one.notes, *by_column.get(one.name, ()))) for one in found.columns]
+    return replace(found, columns=tuple(columns), notes=tuple(notes))
 
 
 def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
-    """Return the names of the columns to draft, each once, in the order of the data."""
+    """Return the columns to draft, each once, in the order of the data; refuse unknown names."""
     names = list(dict.fromkeys(opened.names))
     if columns is None:
         return names
@@ -263,8 +245,18 @@ def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
     return [name for name in names if name in columns]
 
 
+def _unusable_columns(source: Source, names: Sequence[str]) -> dict[str, LeftOut]:
+    """Return the columns that can't be drafted, by their names and types; raise ``InputError`` where none can."""
+    if isinstance(source, ColumnSource):
+        source.convert([name for name in names if source.names.count(name) == 1])
+    found = {name: why for name in names if (why := _unusable(source, name))}
+    if len(found) == len(names):
+        raise InputError(f"{source.label} has no column that can be drafted")
+    return found
+
+
 def _unusable(source: Source, name: str) -> LeftOut | None:
-    """Return why a column can't be drafted whatever it holds; None where it can."""
+    """Return why a column can't be drafted, by its name and type; None where it can."""
     if not name:
         return Unusable("no-name")
     if source.names.count(name) > 1:
@@ -276,7 +268,7 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
 
 
 def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, list[Finding]]:
-    """Return notes that take another column to see: a time with its event, a code that several columns share."""
+    """Return notes on several columns: a time and its event, a code that several columns share."""
     notes: dict[str, list[Finding]] = {name: [] for name in held}
     for event, column in held.items():
         is_event = isinstance(column, Categorical) and column.size <= RULES.max_event_levels
@@ -369,6 +361,7 @@ def _read_as_grades(levels: Sequence[str]) -> bool:
 
 
 def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedColumn:
+    """Draft one column from its profile."""
     book = source.code_book(name) if isinstance(source, LoadedSource) else {}
     label = _one_line(source.labels.get(name, "")) if isinstance(source, LoadedSource) else ""
     label = "" if label == name else label
@@ -387,6 +380,7 @@ def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedC
 
 
 def _one_line(label: str) -> str:
+    """Return a label as one line of printable text of limited length."""
     printable = "".join(letter for letter in " ".join(label.split()) if letter.isprintable())
     return printable[:MAX_LABEL].strip()
 
@@ -421,6 +415,7 @@ def _categorical(profile: ColumnProfile, label: str) -> Drafted:
 
 
 def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
+    """Draft a categorical column of whole numbers."""
     value = {t.decode(): int(Decimal(t.decode())) for t in profile.texts if math.isfinite(float(t))}
     levels = sorted(set(value.values()))
     codes = [code for code, _ in profile.likely_missing_codes() if code in _MISSING_LEVEL_CODES]
@@ -441,6 +436,7 @@ def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, lis
 
 
 def _texts(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
+    """Draft a categorical column of texts; spellings of one text become aliases."""
     texts = sorted({decode_bytes(cell) for cell in profile.texts})
     codes = sorted(text for text in texts if _is_missing_code(text, profile))
     groups: dict[object, list[str]] = {}
@@ -521,7 +517,7 @@ def _abbreviations(column: Categorical) -> list[Finding]:
 
 
 def _is_numeric(profile: ColumnProfile) -> bool:
-    """Return whether a column holds numbers, or mostly, and more different ones than levels usually are."""
+    """Return whether a column holds mostly numbers, and too many different ones for levels."""
     many = len(profile.numbers) > RULES.max_number_levels
     fractions = not profile.all_whole or max(-profile.lower, profile.upper) >= 2**53
     mostly = many and profile.number_share() >= RULES.min_number_share
@@ -529,7 +525,7 @@ def _is_numeric(profile: ColumnProfile) -> bool:
 
 
 def _numeric(name: str, profile: ColumnProfile, label: str) -> Drafted:
-    """Return the draft of a numeric column: bounds outside the rows, round cut points, and a middle value for `other`.
+    """Draft a numeric column: bounds outside the rows, round cut points, and a middle value for ``other``.
 
     More rows get more cut points: fine bins hold more constant, coarse ones leave more power. Where cut points of equal
     distance leave most rows in one bin, they are round numbers near quantiles instead.
@@ -605,6 +601,7 @@ def _spread_notes(values: NDArray[np.float64], column: Numeric) -> list[Finding]
 
 
 def _wanted_cuts(profile: ColumnProfile) -> int:
+    """Return how many cut points to draft, by the number of rows."""
     wanted = next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows)
     return min(wanted, len(profile.numbers) - 1)
 

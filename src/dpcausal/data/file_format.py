@@ -104,7 +104,7 @@ class FileFormat:
 
     @property
     def marks(self) -> NumberMarks:
-        """How numbers are written."""
+        """Decimal and thousands marks of numbers."""
         return NumberMarks(self.decimal or ".", self.thousands)
 
     def declared(self) -> dict[str, Any]:
@@ -122,12 +122,14 @@ ENTRIES = tuple(FileFormat.__dataclass_fields__)
 
 
 def _check_one_of(entry: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Refuse a value that is not one of a few."""
     if value not in allowed:
         shown = ", ".join(map(repr, allowed))
         raise DeclarationError(entry, f"{entry} must be one of {shown}, not {value!r}")
 
 
 def _check_encoding(name: object) -> None:
+    """Refuse an unknown encoding."""
     if not isinstance(name, str):
         raise DeclarationError("encoding", f"encoding must be the name of an encoding, not {name!r}")
     if not is_utf8(name) and character_table(name) is None:
@@ -195,6 +197,7 @@ def decode_bytes(data: bytes, encoding: str | None = None) -> str:
 
 @cache
 def _byte_of_character(name: str) -> dict[str, int]:
+    """Return the byte of every character of a one-byte encoding."""
     table = character_table(name) or ""
     return {character: byte for byte, character in reversed(list(enumerate(table)))}
 

@@ -25,7 +25,7 @@ class Relation(StrEnum):
 
 
 class Finding(Fact):
-    """One thing that the person who declares columns should know."""
+    """A fact about the rows that the person who declares columns should know."""
 
 
 # ---- of a source
@@ -51,7 +51,7 @@ class RepeatedIdentifier(Finding):
 
 
 class MissingTogether(Finding):
-    """Columns that are missing in nearly the same rows, and the rows that lack all of them."""
+    """Columns that are missing in nearly the same rows, and the number of rows in which all are missing."""
 
     columns: tuple[str, ...]
     rows: int
@@ -88,7 +88,7 @@ class MissingWith(Finding):
 
 
 class SharedCode(Finding):
-    """A level that other columns have in the same cells, of the rows seen."""
+    """A level that other columns have in the same rows."""
 
     level: Level
     columns: tuple[str, ...]
@@ -97,7 +97,7 @@ class SharedCode(Finding):
 
 
 class TimeToEvent(Finding):
-    """The column that may say whether the time ended in it."""
+    """A time to event, and the column that may say whether the event happened."""
 
     event: str
 
@@ -169,14 +169,14 @@ class QuantileBins(Finding):
 
 
 class UnevenBins(Finding):
-    """The share of the numbers in the bin that holds most, and their value where it is the same."""
+    """The share of the numbers in the fullest bin, and their value where all of them are equal."""
 
     share: float
     same: float | None
 
 
 class FarUpper(Finding):
-    """Where nearly all numbers lie below, and how much smaller the range would be."""
+    """A bound below which nearly all numbers lie, and the range up to it as a part of the declared one."""
 
     most: float
     part: float

@@ -34,7 +34,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 class ObjectPrinter:
-    """Prints cells of one column of objects, for a declaration where there is one.
+    """Converts cells of a column of Python objects to text, for its declaration if there is one.
 
     >>> printer = ObjectPrinter(Categorical(["none", "1.50", "2020-01-01"]))
     >>> printer.array([1.5, "1.5", datetime.datetime(2020, 1, 1)]).to_pylist()
@@ -101,6 +101,7 @@ class ObjectPrinter:
             return None
 
     def _print(self, cell: Any) -> bytes | None:
+        """Return a cell as text in bytes; None where it is missing."""
         kind = type(cell)
         if kind is str:
             return _encoded(cell)
@@ -125,6 +126,7 @@ class ObjectPrinter:
         return _encoded(str(cell))
 
     def _print_float(self, cell: Any) -> bytes | None:
+        """Return a float as text; None for NaN."""
         precision = type(cell) if type(cell) in self._floats else np.float64
         number = float(cell)
         if number != number or cell != cell:
@@ -136,6 +138,7 @@ class ObjectPrinter:
         return self._unless_level(repr(number))
 
     def _print_exact(self, cell: int | Decimal) -> bytes | None:
+        """Return an integer or decimal as text, exactly."""
         if (found := self._numbers.get(cell)) is not None:
             return found
         if isinstance(cell, Decimal):
@@ -154,6 +157,7 @@ class ObjectPrinter:
 
 
 def _encoded(text: str) -> bytes:
+    """Encode a text as UTF-8; lone surrogates are passed on."""
     return text.encode("utf-8", "surrogatepass")
 
 

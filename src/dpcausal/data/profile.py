@@ -29,12 +29,13 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import parse_numbers
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
+from dpcausal.data.findings import RepeatedIdentifier
 from dpcausal.data.sources import Chunk, Source
 
 
 @dataclass(frozen=True)
 class ProfileLimits:
-    """How much of a column is remembered, and from where on it looks like an identifier."""
+    """Limits on what is remembered of a column, and thresholds for identifiers."""
 
     max_counted_texts: int = 1000  # distinct texts that are counted
     max_sampled_numbers: int = 100_000  # numbers sampled, for quantiles
@@ -71,6 +72,7 @@ def text_cells(array: pa.Array) -> pa.Array:
 
 
 def _trimmed_text(array: pa.Array) -> pa.Array:
+    """Return the cells as trimmed text in bytes, whatever their type."""
     if arrow.value_kind(array.type) == "null":
         return pa.nulls(len(array), pa.binary())
     if arrow.kind_of(array.type) == "dictionary":
@@ -109,17 +111,17 @@ class Writing:
         self.odd_texts: set[bytes] = set()
 
     def add(self, cells: pa.Array) -> None:
-        """Look at some more cells of text, in bytes."""
+        """Observe more cells: how numbers are written, and bytes that are not UTF-8."""
         self.add_numbers(cells)
         self.add_encoding(cells)
 
     def add_numbers(self, cells: pa.Array) -> None:
-        """Look at how numbers are written."""
+        """Count how numbers are written in more cells."""
         for name, pattern in (_PATTERNS | _GROUPED).items():
             self.counts[name] += _count_true(pc.match_substring_regex(cells, pattern))
 
     def add_encoding(self, cells: pa.Array) -> None:
-        """Look for bytes that are not UTF-8."""
+        """Count cells that are not UTF-8."""
         odd = ~arrow.is_utf8(cells)
         if odd.any():
             self.not_utf8 += int(odd.sum())
@@ -226,7 +228,7 @@ class NumberSample:
         self.step, self._skip = 1, 0  # numbers still to be passed over before the next one is sampled
 
     def add(self, values: NDArray[np.float64]) -> None:
-        """Sample some more numbers."""
+        """Sample more numbers."""
         taken = values[self._skip :: self.step]
         self._skip = (self._skip - len(values)) % self.step
         self.values = np.concatenate([self.values, taken])
@@ -303,7 +305,7 @@ class ColumnProfile:
         return (present - self.not_numbers.total + self.nearly_numbers) / present
 
     def add(self, array: pa.Array) -> None:
-        """Profile some more cells."""
+        """Profile more cells."""
         array = arrow.unwrap(array)
         self.rows += len(array)
         cells = present_cells(array)
@@ -331,10 +333,12 @@ class ColumnProfile:
         self._add_numbers(np.concatenate([values, hidden]))
 
     def _remember(self, texts: set[bytes], cells: pa.Array) -> None:
+        """Add distinct texts to a set, up to one more than ``max_levels``."""
         if len(texts) <= self.max_levels:
             texts.update(cells.unique().slice(0, self.max_levels + 1).to_pylist())
 
     def _add_numbers(self, values: NDArray[np.float64]) -> None:
+        """Update the range and the sample of the numbers."""
         finite = values[np.isfinite(values)]
         if len(finite):
             self.all_whole = self.all_whole and bool((finite == np.rint(finite)).all())
@@ -369,6 +373,7 @@ class ColumnProfile:
 
 
 def _count_true(mask: pa.Array) -> int:
+    """Count the true cells of a mask."""
     return int(pc.sum(mask).as_py() or 0)
 
 
@@ -432,7 +437,7 @@ class IdentifierProfile:
         self._rows += len(cells)
 
     def all_different(self) -> bool:
-        """Return whether no value repeats and none is missing: texts or whole numbers that tell rows apart."""
+        """Return whether all values differ and none is missing, as in an identifier."""
         if not self._watching or not self._cells or self._missing:
             return False
         cells = pa.chunked_array(self._cells)
@@ -445,7 +450,7 @@ class IdentifierProfile:
         return fractions < len(cells) / 2 and enough
 
     def repeated_rows(self) -> int:
-        """Return the number of rows beyond the first with the same value; 0 where it is not like an identifier."""
+        """Return how many rows repeat an earlier value; 0 where the column is not like an identifier."""
         if not self._watching or not self._cells:
             return 0
         cells = pa.chunked_array(self._cells)
@@ -457,6 +462,12 @@ class IdentifierProfile:
         return self._rows - distinct if enough else 0
 
 
+def repeated_identifiers(profiles: Mapping[str, IdentifierProfile]) -> list[RepeatedIdentifier]:
+    """Return the columns that look like an identifier and have repeated values."""
+    repeated = {name: profile.repeated_rows() for name, profile in profiles.items()}
+    return [RepeatedIdentifier(name, rows) for name, rows in repeated.items() if rows]
+
+
 def _numbers_as_keys(cells: pa.Array) -> bool:
     """Return whether all cells are whole numbers without a sign, all different and more than a few."""
     if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
@@ -465,6 +476,7 @@ def _numbers_as_keys(cells: pa.Array) -> bool:
 
 
 def _mostly_distinct_texts(cells: pa.Array) -> bool:
+    """Return whether most cells differ and look like identifiers: letters, and no spaces."""
     distinct = cells.unique()
     share = LIMITS.min_unnamed_share
     if len(distinct) < LIMITS.min_identifier_values or len(distinct) < share * len(cells):

@@ -50,7 +50,7 @@ class ColumnsIgnored(UserWarning):
 
 
 class DecimalNotDeclared(UserWarning):
-    """A CSV file has semicolons between its cells, and nothing says how its decimal numbers are written.
+    """A CSV file with semicolons and numbers is read, and no decimal mark is declared.
 
     It follows from the header line and the declared format, which are public, and from no row.
     """
@@ -179,7 +179,7 @@ def read(
 
 
 def warn_of_draft(schema: Schema) -> None:
-    """Warn the caller of whoever calls this if the schema is a draft."""
+    """Warn if the schema is a draft, at the line that called the caller."""
     if schema.is_draft:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
 
@@ -204,11 +204,17 @@ def open_checked(source: Any, schema: Schema) -> Source:
         opened.convert(wanted, schema)
     for name in wanted:
         check_column(opened, name, schema[name])
+    _warn_of_format(opened, schema)
+    return opened
+
+
+def _warn_of_format(opened: Source, schema: Schema) -> None:
+    """Warn of undeclared columns, and of a CSV file with semicolons and no declared decimal mark."""
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
     if ignored and not schema.is_selection and not opened.expects_other_columns:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
-        warnings.warn(message, ColumnsIgnored, stacklevel=3)
+        warnings.warn(message, ColumnsIgnored, stacklevel=4)
     semicolons = isinstance(opened, CsvSource) and opened.delimiter == ";"
     numbers = any(isinstance(column, Numeric) for column in schema.values())
     if semicolons and numbers and schema.format.decimal is None:
@@ -217,8 +223,7 @@ def open_checked(source: Any, schema: Schema) -> Source:
             f"{opened.label} has semicolons between its cells, and no decimal mark is declared: numbers with decimal "
             f"commas are taken for missing; they need {how}, and a point there says that they have none"
         )
-        warnings.warn(message, DecimalNotDeclared, stacklevel=3)
-    return opened
+        warnings.warn(message, DecimalNotDeclared, stacklevel=4)
 
 
 def check_column(source: Source, name: str, column: Column) -> None:
@@ -237,6 +242,7 @@ def check_column(source: Source, name: str, column: Column) -> None:
 
 
 def _column_list(names: Sequence[str]) -> str:
+    """List columns for a message, the first few by name."""
     listed = ", ".join(f'"{name}"' for name in names[:MAX_NAMES_LISTED])
     more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
     return f"column{'s' if len(names) > 1 else ''} {listed}{more}"
@@ -252,7 +258,7 @@ def coded_chunks(
 
 
 def coded_partitions(source: Source, schema: Schema, count: int) -> list[Iterator[dict[str, Codes]]]:
-    """Return at most ``count`` iterators over coded chunks, to be run side by side, each row in one of them.
+    """Return at most ``count`` iterators over coded chunks for parallel use; each row is in one of them.
 
     Only a Parquet file can be partitioned, by its row groups; anything else is one iterator.
     """
@@ -295,6 +301,7 @@ def _read_columns(
 def _fill(
     source: Source, schema: Schema, columns: Sequence[str], rows: int, tick: Tick
 ) -> dict[str, ColumnArrays]:
+    """Read whole columns into arrays of a known length."""
     whole: dict[str, ColumnArrays] = {}
     for name in columns:
         numeric = isinstance(schema[name], Numeric)

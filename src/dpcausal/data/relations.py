@@ -1,4 +1,4 @@
-"""How columns hang together in the rows: one that others determine, some that are missing in the same rows.
+"""Relations between columns: one that others determine, some that are missing in the same rows.
 
 **Not private.** It looks at rows without noise, for drafts and checks on the data holder's own machine only.
 
@@ -41,7 +41,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """From where on columns are taken to be determined by others, and how much is looked at."""
+    """Thresholds for columns that others determine, and limits on the search for them."""
 
     unexplained: float = 1e-4  # of the variance of a number: what rounding leaves
     misplaced: float = 0.02  # rows with another level, as a part of those that a guess by chance would miss
@@ -63,7 +63,7 @@ TOLERANCE = Tolerance()
 
 @dataclass(frozen=True)
 class PairLimits:
-    """How many rows are remembered together, and from where on columns count as missing together."""
+    """Limits on the rows that are remembered, and thresholds for columns that are missing together."""
 
     max_rows: int = 20_000
     max_cells: int = 4_000_000  # of all columns together
@@ -82,15 +82,8 @@ PAIRS = PairLimits()
 def determined_columns(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> list[Determined]:
     """Return columns that others determine, each once, simple relations first. Not private.
 
-    Parameters
-    ----------
-    numbers
-        Values of numeric columns, NaN where missing; all columns have the same rows.
-    levels
-        Codes of categorical columns, from 0 on.
+    ``numbers`` are NaN where missing, ``levels`` are codes from 0 on; all columns have the same rows.
 
-    Examples
-    --------
     >>> dose = np.arange(100.0) % 7
     >>> weight = (np.arange(100.0) * 37) % 41
     >>> determined_columns({"dose": dose, "weight": weight, "left": weight - dose}, {})
@@ -110,7 +103,7 @@ def determined_columns(numbers: Mapping[str, Floats], levels: Mapping[str, Codes
 
 
 def _relations(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterator[Determined]:
-    """Yield what is found; a column may come more than once."""
+    """Yield the relations that are found; a column may occur more than once."""
     yield from _functions(numbers, Relation.LINEAR)
     positive = {
         name: np.log(values) for name, values in numbers.items() if np.nanmin(values, initial=np.inf) > 0
@@ -201,6 +194,7 @@ def _cuts(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterato
 def _first_cut(
     column: str, codes: Codes, tried: Mapping[tuple[str, ...], tuple[Floats, Relation]]
 ) -> Determined | None:
+    """Return the first number, or combination, of which the levels are intervals; None where there is none."""
     if not tried:
         return None
     keys = list(tried)
@@ -218,7 +212,7 @@ def _first_cut(
 
 
 def _misplaced(codes: Codes, values: Floats) -> Floats:
-    """Return for every column of ``values`` the rows that no cut points put right, as a part of chance's.
+    """Return the rows that the best cut points of each number misplace, relative to guessing at random.
 
     Each column counts in the rows in which it has a value itself, whatever others lack: in a wide file hardly any row
     has them all. Levels are put in the order of their means. Were they intervals, sorting the rows by value would sort
@@ -254,7 +248,7 @@ def _misplaced(codes: Codes, values: Floats) -> Floats:
 
 
 def _same_levels(levels: Mapping[str, Codes]) -> Iterator[Determined]:
-    """Yield levels that follow from those of one other column, or of two; of two that are the same, the later one."""
+    """Yield columns whose levels follow from one or two others; of two equivalent columns, the later one."""
     names = list(levels)
     if len(names) < 2:
         return
@@ -282,7 +276,7 @@ def _same_levels(levels: Mapping[str, Codes]) -> Iterator[Determined]:
 
 
 def _impure(cells: Codes, levels: Codes) -> Floats:
-    """Return for every column of ``levels`` the part of the rows that share their cell with another level."""
+    """Return for every column of ``levels`` the share of rows whose cell holds more than one level."""
     order = np.argsort(cells, kind="stable")
     ordered = levels[order]
     starts = np.flatnonzero(np.diff(cells[order], prepend=cells[order][0] - 1))
@@ -292,7 +286,7 @@ def _impure(cells: Codes, levels: Codes) -> Floats:
 
 
 def _follow(cells: Codes, levels: Codes) -> bool:
-    """Return whether nearly every row has the most frequent level of its cell, and this is more than chance."""
+    """Return whether the cell of nearly every row predicts its level, better than chance."""
     occupied, cells = np.unique(cells, return_inverse=True)
     present, levels = np.unique(levels, return_inverse=True)
     rows = len(cells)
@@ -318,7 +312,7 @@ class FirstRows:
         self.rows = 0
 
     def add(self, chunk: Chunk) -> None:
-        """Remember the next rows, as long as there is room."""
+        """Remember the next rows, up to the limit."""
         room = min(PAIRS.max_rows, PAIRS.max_cells // max(len(chunk), 1)) - self.rows
         if not chunk or room <= 0:
             return
@@ -331,7 +325,7 @@ class FirstRows:
         return pa.chunked_array(self._cells[name], pa.binary()).combine_chunks()
 
     def values(self, name: str, least: int) -> tuple[Codes, list[bytes]]:
-        """Return the cells of a column as places in a list of its values; no value where these are fewer, or many."""
+        """Return the values of a column and their index for each row; no values where these are too few or too many."""
         coded = self.cells(name).dictionary_encode()
         size = len(coded.dictionary)
         if not least <= size <= PAIRS.max_values:
@@ -339,7 +333,7 @@ class FirstRows:
         return np.asarray(coded.indices.fill_null(size)), coded.dictionary.to_pylist()
 
     def relations(self, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()) -> Relations:
-        """Return how columns hang together in these rows, as they are declared. Not private."""
+        """Return which columns determine others or are missing with others in these rows. Not private."""
         numbers, levels = _coded(self, columns, marks)
         found = {name: np.isnan(values) for name, values in numbers.items()}
         for name, codes in levels.items():
@@ -357,7 +351,7 @@ class FirstRows:
         )
 
     def shared_values(self) -> list[tuple[object, tuple[str, ...], int]]:
-        """Return values that several columns have in exactly the same rows: (value, columns, rows).
+        """Return values that several columns have in exactly equal rows: (value, columns, rows).
 
         Each of these columns has two other values at least, so that the value may be a code for missing ones: whoever
         was not asked one question was not asked the others. Numbers are the same however they are written.
@@ -378,26 +372,27 @@ class FirstRows:
 
 
 class Observer(Protocol):
-    """Looks at the cells of one column, chunk by chunk."""
+    """Observes the cells of one column, chunk by chunk."""
 
     def add(self, array: pa.Array, /) -> None:
-        """Look at some more cells."""
+        """Observe more cells."""
         ...
 
 
-def look_at(source: Source, observers: Mapping[str, Sequence[Observer]], progress: bool) -> FirstRows:
-    """Show every cell of the named columns to the observers of its column; return the first rows."""
+def observe_rows(source: Source, *observers: Mapping[str, Observer], progress: bool) -> FirstRows:
+    """Pass every chunk of a column to its observers; return the first rows of all observed columns."""
     first = FirstRows()
-    for chunk in chunks_with_progress(source, list(observers), progress):
+    names = list(dict.fromkeys(name for group in observers for name in group))
+    for chunk in chunks_with_progress(source, names, progress) if names else ():
         first.add(chunk)
-        for name, array in chunk.items():
-            for observer in observers[name]:
-                observer.add(array)
+        for group in observers:
+            for name, observer in group.items():
+                observer.add(chunk[name])
     return first
 
 
 class Relations(NamedTuple):
-    """How columns of the same rows hang together."""
+    """Columns that determine others or are missing with others."""
 
     determined: list[Determined]
     missing_together: list[MissingTogether]
@@ -421,7 +416,7 @@ def _coded(
 
 
 def _missing_together(masks: Mapping[str, Mask], rows: int) -> list[MissingTogether]:
-    """Return columns that are missing in nearly the same rows, in groups."""
+    """Return groups of columns that are missing in nearly the same rows."""
     least = max(PAIRS.min_rows, PAIRS.min_share_lacking * rows)
     names = [name for name, mask in masks.items() if mask.sum() >= least]
     if len(names) < 2:
@@ -441,7 +436,7 @@ def _missing_together(masks: Mapping[str, Mask], rows: int) -> list[MissingToget
 
 
 def _missing_with(rows: FirstRows, masks: Mapping[str, Mask]) -> dict[str, tuple[str, str, int]]:
-    """Return columns that are missing nearly wherever another has a certain value: (other, value, cells there).
+    """Return, by column, the value of another column with which it is nearly always missing: (other, value, cells).
 
     At least ``min_share_there`` of the rows with that value lack the column, and these are at least
     ``min_share_explained`` of all that lack it.

@@ -119,7 +119,7 @@ class Schema(Mapping[str, Column]):
         format: FileFormat = FileFormat(),  # noqa: A002
         chosen: bool = False,
     ) -> Schema:
-        """Return a schema with its marks set."""
+        """Return a schema with a file format, and whether it is a selection of columns."""
         schema = cls(columns)
         object.__setattr__(schema, "_format", format)
         object.__setattr__(schema, "_chosen", chosen)
@@ -181,7 +181,7 @@ class Schema(Mapping[str, Column]):
 
     @property
     def format(self) -> FileFormat:
-        """How the file of the data is written."""
+        """How the data file is written: encoding, separator, marks, sheet."""
         return self._format
 
     @property
@@ -212,7 +212,7 @@ class Schema(Mapping[str, Column]):
         return Schema._marked(self._columns, format_, self._chosen)
 
     def with_bins(self, name: str, bins: Sequence[float]) -> Schema:
-        """Return this schema with other cut points of a number.
+        """Return this schema with new cut points for a numeric column.
 
         >>> Schema(age=Numeric(0, 110)).with_bins("age", [65])["age"].bins
         (65.0,)
@@ -226,7 +226,7 @@ class Schema(Mapping[str, Column]):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What columns are called for people, by their names; a column without a label is left out.
+        """Labels of columns, by name; columns without a label are absent.
 
         >>> Schema(bp=Numeric(50, 250, label="systolic blood pressure"), age=Numeric(0, 110)).labels
         {'bp': 'systolic blood pressure'}
@@ -235,11 +235,11 @@ class Schema(Mapping[str, Column]):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """What a guarantee takes to be known of how a file is written: that quotes are closed, if declared."""
+        """Public facts that the guarantee relies on: that quotes are closed, if the schema declares it."""
         return (Known("quoted-newlines"),) if self.quoted_newlines else ()
 
     def missing_as(self, names: Iterable[str] | None = None) -> MissingAs:
-        """Return what a missing or undeclared value of these columns becomes, of all of them unless named.
+        """Return what missing and undeclared values of these columns become; of all columns by default.
 
         >>> fact = Schema(sex=Categorical(["f", "m"]), dose=Numeric(0, 9, missing_level=True)).missing_as()
         >>> fact.columns
@@ -368,6 +368,7 @@ class Schema(Mapping[str, Column]):
 
 
 def _reason(error: OSError) -> str:
+    """Return why a file could not be read, as text."""
     return (error.strerror or type(error).__name__).lower()
 
 
@@ -391,6 +392,7 @@ def looks_like_data(source: str, text: str = "") -> bool:
 
 
 def _data_file_error(source: str) -> SchemaError:
+    """Return the error for a data file that was given as a schema."""
     return SchemaError(
         f"{source} looks like a data file, not like a schema; a schema is a TOML file, drafted by: "
         f"dpcausal schema {source} > schema.toml"
@@ -504,6 +506,7 @@ def _syntax_error(message: str, lines: _LineFinder) -> SchemaError:
 
 
 def _column(name: str, table: Any, lines: _LineFinder) -> Column:
+    """Return the declaration in a table of TOML; raise ``SchemaError`` with its line."""
     column = f'column "{name}"'
     if not isinstance(table, dict):
         shown = repr(table) if len(repr(table)) <= 40 else f"{repr(table)[:40]}..."
@@ -536,7 +539,7 @@ def _column(name: str, table: Any, lines: _LineFinder) -> Column:
 
 
 class _LineFinder:
-    """Finds the line of an entry in the text of a schema, which ``tomllib`` does not keep.
+    """Finds the line of an entry in the text of a schema, since ``tomllib`` does not report it.
 
     Every answer is ``file:line``, or only the file where the line is not certain.
     """
@@ -606,17 +609,7 @@ class _LineFinder:
 def column_toml(
     name: str, column: Column, *, comments: Sequence[str] = (), remarks: Mapping[str, str] | None = None
 ) -> str:
-    """Return the TOML table of one column.
-
-    Parameters
-    ----------
-    name, column
-        The column and its declaration.
-    comments
-        Lines of comment below the header.
-    remarks
-        Comments at the end of the line of a key.
-    """
+    """Return the TOML table of a column, with ``comments`` below its header and ``remarks`` after its keys."""
     entries: dict[str, Any]
     label = {"label": column.label} if column.label else {}
     if isinstance(column, Categorical):
@@ -642,7 +635,7 @@ def column_toml(
 
 
 def format_toml(format: FileFormat) -> str:  # noqa: A002
-    """Return the top-level lines of how a file is written; empty where all is as usual."""
+    """Return the file format as top-level lines of TOML; empty where every entry has its default."""
     return "".join(f"{entry} = {_toml_value(value)}\n" for entry, value in format.declared().items())
 
 
@@ -652,6 +645,7 @@ def toml_header(name: str) -> str:
 
 
 def _toml_value(value: Any) -> str:
+    """Return a value as TOML."""
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     if isinstance(value, Mapping):

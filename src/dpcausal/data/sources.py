@@ -86,7 +86,7 @@ class Source:
         return self.rows
 
     def explained(self) -> str:
-        """Return the query that is sent for the rows; a comment where there is none."""
+        """Return the query that fetches the rows; a comment where there is none."""
         return (
             f"-- no query: {self.label} is read in chunks within this process, and its rows are counted here"
         )
@@ -98,21 +98,9 @@ def open_source(
     *,
     format: FileFormat = FileFormat(),  # noqa: A002
 ) -> Source:
-    """Return the source behind a path, frame, table or dict.
+    """Return the source of a path, frame, table or dict; raise ``InputError`` where it can't be read.
 
-    Parameters
-    ----------
-    source
-        What a user handed in.
-    wanted
-        Names of columns, which help to find the delimiter of a CSV header.
-    format
-        How a file is written; of no effect on frames.
-
-    Raises
-    ------
-    InputError
-        If it is nothing that can be read, or a file that is not there or can't be opened.
+    ``wanted`` are names of columns, which help to find the delimiter of a CSV file; ``format``: how a file is written.
     """
     if isinstance(source, str | PathLike):
         return _open_path(Path(source), wanted, format)
@@ -126,6 +114,7 @@ def open_source(
 
 
 def _open_path(path: Path, wanted: Sequence[str], declared: FileFormat) -> Source:
+    """Return the source of a file, by the end of its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in COMPRESSED
     (suffix,) = (suffixes[:-1] if compressed else suffixes)[-1:] or [""]
@@ -142,7 +131,7 @@ def _open_path(path: Path, wanted: Sequence[str], declared: FileFormat) -> Sourc
 
 @contextmanager
 def file_errors(label: str, kind: str = "") -> Iterator[None]:
-    """Turn whatever goes wrong with a file into one line that tells nothing about its rows."""
+    """Convert any error of a file into one ``InputError`` that does not depend on its rows."""
     try:
         yield
     except FileNotFoundError:
@@ -187,7 +176,7 @@ class CsvSource(Source):
         self.marks = declared.marks
 
     def _decoded(self, stream: Any) -> csv.ByteStream:
-        """Return the stream in UTF-8; as it is unless another encoding is declared."""
+        """Return the stream, decoded to UTF-8 where another encoding is declared."""
         encoding = self._format.encoding
         return stream if encoding is None or is_utf8(encoding) else TranscodedStream(stream, encoding)
 
@@ -220,7 +209,7 @@ def _guarded(items: Iterable[Any], label: str) -> Iterator[Any]:
 
 
 class ParquetSource(Source):
-    """A Parquet file, read in small batches; text is taken as dictionaries, which are faster to code."""
+    """A Parquet file, read in small batches; text is read as dictionaries."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -279,6 +268,7 @@ class ArrowSource(Source):
         super().__init__(path.name, schema.names, schema.types)
 
     def _open(self, places: Sequence[int] | None = None) -> Any:
+        """Return a reader of the file or stream format."""
         options = pa.ipc.IpcReadOptions(included_fields=places)
         try:
             return pa.ipc.open_file(pa.memory_map(str(self._path)), options=options)
@@ -298,7 +288,7 @@ class ArrowSource(Source):
 
 
 class ColumnSource(Source):
-    """Whole columns in memory; ``ignored`` are names that the source has but that were not taken from it."""
+    """Whole columns in memory; ``ignored`` are names of the source that were not loaded."""
 
     def __init__(
         self, label: str, names: list[str], columns: Sequence[Any], ignored: Sequence[str] = ()
@@ -337,7 +327,7 @@ class ColumnSource(Source):
         self.types = [self._converted[n].type if n in self._converted else None for n in self.names]
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a converted column holds no value, of whatever type it is."""
+        """Return whether all cells of a converted column are missing."""
         column = self._converted[name]
         if column.null_count == len(column):
             return True
@@ -395,6 +385,7 @@ def _is_polars_object(column: Any) -> bool:
 
 
 def _from_pandas(name: str, series: Any, printer: ObjectPrinter) -> pa.Array | pa.ChunkedArray:
+    """Convert a pandas series to Arrow."""
     if str(series.dtype).startswith("Sparse"):
         series = series.sparse.to_dense()
     if series.dtype == object:
@@ -414,6 +405,7 @@ def _from_pandas(name: str, series: Any, printer: ObjectPrinter) -> pa.Array | p
 
 
 def _from_numpy(name: str, values: np.ndarray[Any, Any], printer: ObjectPrinter) -> pa.Array:
+    """Convert a numpy array to Arrow."""
     if values.ndim != 1:
         raise InputError(f'column "{name}" must have one dimension, not {values.ndim}')
     if values.dtype.kind not in "biufMmOSUT":
@@ -436,19 +428,23 @@ def _from_numpy(name: str, values: np.ndarray[Any, Any], printer: ObjectPrinter)
 
 
 def _module(value: Any) -> str:
+    """Return the top-level package of the type of a value."""
     return type(value).__module__.partition(".")[0]
 
 
 def _is_frame(source: Any, module: str, kind: str) -> bool:
+    """Return whether a value is a frame of this package."""
     return _module(source) == module and type(source).__name__ == kind
 
 
 def _open_pandas(source: Any, wanted: Sequence[str]) -> Source:
+    """Return the source of a pandas frame."""
     columns = [source.iloc[:, i] for i in range(source.shape[1])]
     return ColumnSource("the data frame", [str(name) for name in source.columns], columns)
 
 
 def _open_lazy_frame(source: Any, wanted: Sequence[str]) -> Source:
+    """Return the source of a polars lazy frame."""
     names = source.collect_schema().names()
     source = source.select([name for name in names if not wanted or name in wanted]).collect()
     ignored = [name for name in names if name not in source.columns]
@@ -456,7 +452,7 @@ def _open_lazy_frame(source: Any, wanted: Sequence[str]) -> Source:
 
 
 class InputKind(NamedTuple):
-    """One kind of thing that a user may hand in: how it is recognised, by its type, and opened."""
+    """A kind of input: how its type is recognised, and how it is opened."""
 
     recognises: Callable[[Any], bool]
     open: Callable[[Any, Sequence[str]], Source]

@@ -55,10 +55,12 @@ def is_plain_number(text: str) -> bool:
 
 
 def _as_printed(text: str) -> tuple[str, ...]:
+    """Return the text itself."""
     return (text,)
 
 
 def _as_whole_number(text: str) -> tuple[str, ...]:
+    """Return other spellings of a whole number: 1.0 for 1."""
     found = _WHOLE_NUMBER.fullmatch(text)
     if not found:
         return ()
@@ -66,10 +68,12 @@ def _as_whole_number(text: str) -> tuple[str, ...]:
 
 
 def _as_truth_value(text: str) -> tuple[str, ...]:
+    """Return all spellings of a truth value."""
     return TRUE_SPELLINGS if text in TRUE_SPELLINGS else FALSE_SPELLINGS if text in FALSE_SPELLINGS else ()
 
 
 def _as_zero_or_one(text: str) -> tuple[str, ...]:
+    """Return the spellings of 1 and 0 for a truth value, and those of a truth value for 1 and 0."""
     if text in TRUE_SPELLINGS or text in FALSE_SPELLINGS:
         return _ONE_SPELLINGS if text in TRUE_SPELLINGS else _ZERO_SPELLINGS
     return TRUE_SPELLINGS if text in _ONE_SPELLINGS else FALSE_SPELLINGS if text in _ZERO_SPELLINGS else ()
@@ -84,14 +88,7 @@ _RULES: tuple[Callable[[str], tuple[str, ...]], ...] = (
 
 
 def text_codes(column: Categorical, missing: int | None = None) -> dict[str, int]:
-    """Return every text that means a level, with the code of that level.
-
-    Parameters
-    ----------
-    column
-        The declaration.
-    missing
-        The code of texts that mean a missing value; that of ``other`` unless given.
+    """Return the code of every text that means a level; of missing values ``missing``, by default that of ``other``.
 
     >>> text_codes(Categorical([0, 1]))["true"], text_codes(Categorical(["no", "1.0"]))["1"]
     (1, 1)
@@ -147,7 +144,7 @@ def number_text_codes(column: Categorical, missing: int | None = None) -> dict[f
 
 
 def canonical_time(text: str) -> str:
-    """Return a date or time without what is zero in it; any other text as it is.
+    """Return a date or time without zero time and fraction; any other text unchanged.
 
     >>> canonical_time("2020-01-01T00:00:00.000Z"), canonical_time("2020-01-01T00:00:01.50"), canonical_time("x")
     ('2020-01-01Z', '2020-01-01 00:00:01.5', 'x')

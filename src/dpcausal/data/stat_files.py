@@ -47,15 +47,7 @@ from dpcausal.data.objects import ObjectPrinter
 
 @dataclass(frozen=True)
 class Labelled:
-    """Cells, and labels for some of their values.
-
-    Parameters
-    ----------
-    values : array of float64, or sequence of str or None
-        Numbers, NaN where they are missing, or texts.
-    labels : mapping
-        The label of a value.
-    """
+    """Cells (numbers, NaN where missing, or texts), and labels for some of their values."""
 
     values: NDArray[np.float64] | Sequence[str | None]
     labels: Mapping[Any, str]
@@ -83,6 +75,7 @@ class Labelled:
         return pa.DictionaryArray.from_arrays(places.astype(np.int32), printed)
 
     def _all_labelled(self) -> bool:
+        """Return whether every value that occurs has a label."""
         if isinstance(self.values, np.ndarray):
             different: set[Any] = set(np.unique(self.values[~np.isnan(self.values)]).tolist())
         else:
@@ -102,7 +95,7 @@ class Labelled:
         return {text: label for text, label in printed.items() if text and label}
 
     def _meant(self, cell: Any, texts: Mapping[str, int] | None) -> Any:
-        """Return the label of a cell, or the cell itself where it has none or its label is no level."""
+        """Return the label of a cell; the cell itself where it has no label, or none that is a level."""
         label = self.labels.get(cell)
         if label is None or (texts is not None and label.strip() not in texts):
             whole = isinstance(cell, float) and texts is None and cell.is_integer() and abs(cell) < 2**53
@@ -195,6 +188,7 @@ class StatFile:
             return None
 
     def _read(self, **options: Any) -> Any:
+        """Read the file with pyreadstat; any error becomes one line."""
         reader: Callable[..., Any] = getattr(self._library, _READERS[self._suffix])
         try:
             return reader(
@@ -218,6 +212,7 @@ class StatFile:
         return {name: self._column(self._raw[name], cells[self._raw[name]]) for name in wanted}
 
     def _column(self, raw: str, cells: Sequence[Any]) -> Any:
+        """Return one column: numbers, dates, texts, or ``Labelled``."""
         if self._types[raw] == "string":
             texts = [None if cell is None or cell == "" else self._text(str(cell)) for cell in cells]
             labels = {
@@ -235,6 +230,7 @@ class StatFile:
         return Labelled(values, meanings) if meanings else pa.array(values, from_pandas=True)
 
     def _value_labels(self, raw: str) -> dict[Any, str]:
+        """Return the value labels of a column."""
         return self._labels.get(raw, {})
 
     def _unit(self, raw: str) -> int | None:
@@ -248,6 +244,7 @@ class StatFile:
 
 
 def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, and no truth value."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -288,6 +285,7 @@ class RdsFile:
         return [self._text(item) for item in vector.value]
 
     def _text(self, item: Any) -> str | None:
+        """Return one text; None where it is missing."""
         value = _referenced(item).value
         return None if value is None else decode_bytes(bytes(value), self._encoding)
 
@@ -307,6 +305,7 @@ class RdsFile:
         return {name: self._column(name, self._vectors[self.names.index(name)]) for name in wanted}
 
     def _column(self, name: str, vector: Any) -> Any:
+        """Return one column: numbers, dates, texts, or ``Labelled``."""
         vector = _referenced(vector)
         kind, attributes = vector.info.type.name, self._attributes(vector)
         classes = self._texts(attributes.get("class"))
@@ -330,7 +329,7 @@ class RdsFile:
         return Labelled(values, labels) if labels else pa.array(values, from_pandas=True)
 
     def _value_labels(self, attributes: dict[str, Any], *, numbers: bool) -> dict[Any, str]:
-        """Return the labels that haven keeps in an attribute: values that have names."""
+        """Return the value labels that haven stores in an attribute."""
         vector = attributes.get("labels")
         if vector is None:
             return {}

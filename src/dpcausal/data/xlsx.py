@@ -46,10 +46,11 @@ _LAST_DAY = datetime.datetime(9999, 12, 31)  # the last that Excel and Python kn
 
 
 class _Stop(Exception):
-    """Enough was read."""
+    """Raised to end parsing early."""
 
 
 def _local(name: str) -> str:
+    """Return the name of an element without its namespace."""
     return name.rpartition(":")[2]
 
 
@@ -76,18 +77,7 @@ def _parse(
 
 
 class Workbook:
-    """The sheets of a workbook, by name.
-
-    Parameters
-    ----------
-    path : Path
-        A workbook.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, or damaged.
-    """
+    """The sheets of a workbook, by name; raises ``InputError`` if it is no workbook, or damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -109,10 +99,12 @@ class Workbook:
             raise InputError(f"{self.label} has no sheet")
 
     def _opened(self) -> _Archive:
+        """Open the archive."""
         return _Archive(self.path)
 
     @staticmethod
     def _targets(archive: zipfile.ZipFile) -> dict[str, str]:
+        """Return the part of the archive that each relation of the workbook names, by id."""
         targets: dict[str, str] = {}
 
         def seen(name: str, attributes: dict[str, str]) -> None:
@@ -136,7 +128,7 @@ class Workbook:
 
 
 class _Archive:
-    """An open zip; whatever is wrong with it, or with what is read from it, becomes one line."""
+    """An open zip; any fault in it becomes one ``InputError``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -158,6 +150,7 @@ class _Archive:
             raise self._fault() from None
 
     def _fault(self) -> InputError:
+        """Return the error for a damaged file."""
         return InputError(
             f"{self._path.name} is not a readable Excel workbook; if it is an older one, save it as .xlsx"
         )
@@ -179,6 +172,7 @@ class Sheet:
         self.names = list(self._places.values())
 
     def _opened(self) -> _Archive:
+        """Open the archive."""
         return self._workbook._opened()
 
     def _read_styles(self, archive: zipfile.ZipFile) -> None:
@@ -205,6 +199,7 @@ class Sheet:
         _parse(archive, "xl/styles.xml", start, end)
 
     def _read_texts(self, archive: zipfile.ZipFile) -> list[str]:
+        """Return the shared texts of the workbook."""
         if self._texts is None:
             self._texts = texts = []
             if "xl/sharedStrings.xml" in archive.namelist():
@@ -213,6 +208,7 @@ class Sheet:
         return self._texts
 
     def _read_header(self, archive: zipfile.ZipFile) -> None:
+        """Read the names of the columns."""
         found: dict[int, Any] = {}
 
         def seen(row: int, column: int, cell: Any, there: bool) -> None:
@@ -258,16 +254,19 @@ class _TextReader:
         self._in_text = self._in_hint = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
         if name == self._element:
             self._parts = []
         self._in_hint = self._in_hint or name == "rPh"
         self._in_text = name == "t" and not self._in_hint
 
     def text(self, data: str) -> None:
+        """Collect characters."""
         if self._in_text:
             self._parts.append(data)
 
     def end(self, name: str) -> None:
+        """End an element."""
         self._in_text = False
         self._in_hint = self._in_hint and name != "rPh"
         if name == self._element:
@@ -294,6 +293,7 @@ class _CellReader:
         self._value = text
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin a row, a cell or its value."""
         self._inline.start(name, attributes)
         if name == "c":
             self._column += 1
@@ -312,11 +312,13 @@ class _CellReader:
             raise ValueError("a place that no sheet has")
 
     def text(self, data: str) -> None:
+        """Collect characters of a cell."""
         self._inline.text(data)
         if self._in_value:
             self._value += data
 
     def end(self, name: str) -> None:
+        """End a cell: pass it on."""
         self._inline.end(name)
         if name == "v":
             self._in_value = False
@@ -324,6 +326,7 @@ class _CellReader:
             self._seen(self._row, self._column, self._cell(), self._there)
 
     def _cell(self) -> Any:
+        """Return the value of the cell that ended."""
         text = self._value
         if not text or self._kind == "e":
             return None
@@ -337,6 +340,7 @@ class _CellReader:
         return self._number(text.strip())
 
     def _number(self, text: str) -> Any:
+        """Return a number, or the date that its style shows."""
         if _WHOLE_NUMBER.fullmatch(text):
             number: float = int(text)
         else:
@@ -355,6 +359,7 @@ def _unescaped(text: str) -> str:
 
 
 def _name(cell: Any) -> str:
+    """Return the name of a column from its header cell."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
 
 

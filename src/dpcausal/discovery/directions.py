@@ -7,28 +7,44 @@ bins and merged levels leave so much of a dependence. From one joint table (``me
 that the search visits at the end. Their score prefers a direction even within a class of graphs that imply the same
 independences, so the class is counted: an edge that has no direction there counts half for each.
 
+Where common causes may be hidden every end of an edge has the chance of a head (``stats/mark_posterior.py``). What
+heads that meet at b are worth, for a and c that are separated and adjacent to b, comes from the least evidence of
+dependence over sets without b, E, and over sets with b, E': were b a collider some set without it would separate a and
+c, else some set with it, and if the pair is adjacent after all no set does. So the weight is (exp(-E) + r) / (exp(-E')
++ r), where r are the odds of an edge beforehand. Pairs that are open, or of which a link that matters could be missed,
+count for nothing.
+
 **Guarantee.** Post-processing of released values; draws follow from them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import Task
 from dpcausal.graphs.equivalence import cpdag
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.contrasts import Contrasts
 from dpcausal.stats.joint_graphs import Parents
+from dpcausal.stats.mark_posterior import Triple, mark_chances
 from dpcausal.stats.order_posterior import direction_chances, local_scores
 
 MAX_CANDIDATES = 8  # neighbours of a column that may be its parents: found ones first, then the strongest
+MAX_ORDER, MAX_SETS = 3, 200  # of the sets that a pair is asked about with and without what is between
+MARK_MISFIT = (
+    0.5  # part of the misfit: a pair is compared with itself; set on random networks and linear models
+)
 
 PlacePair = tuple[int, int]
+Given = tuple[int, ...]
 Directions = Mapping[
     tuple[int, int], float
 ]  # the chance that an edge points from the first column to the second
@@ -86,6 +102,85 @@ def with_misfit(contrasts: Contrasts, misfit: float) -> Contrasts:
     for place in contrasts.places:
         noise[np.ix_(place, place)] = contrasts.noise[np.ix_(place, place)]
     return replace(contrasts, noise=noise)
+
+
+def marks_by_pairs(
+    task: Task,
+    contrasts: Contrasts,
+    found: Collection[Pair],
+    separating: Mapping[Pair, Collection[str]],
+    *,
+    cost: float,
+    absent: float,
+    misfit: float,
+) -> dict[tuple[str, str], float]:
+    """Return for both ends of every edge that was found the chance of a head at the second column.
+
+    ``separating`` has what separates pairs that are neither edges nor open. ``cost`` is the evidence that an edge
+    needs, ``absent`` the w that must be detectable in a pair that is separated, and correlations are known to within
+    ``misfit``.
+    """
+    columns, place = task.columns, {name: j for j, name in enumerate(task.columns)}
+
+    def places(names: Iterable[str]) -> Given:
+        return tuple(sorted(place[name] for name in names))
+
+    edges = sorted((x, y) for x, y in map(places, found))
+    number = {edge: i for i, edge in enumerate(edges)}
+    near: list[set[int]] = [set() for _ in columns]
+    for x, y in edges:
+        near[x].add(y)
+        near[y].add(x)
+    blurred = with_misfit(contrasts, MARK_MISFIT * misfit)
+    triples = []
+    for pair, given in separating.items():
+        a, c = places(pair)
+        first, middles = places(given), near[a] & near[c]
+        if not middles or contrasts.detectable(a, c, first, cost) > absent:
+            continue
+        for b, weight in _collider_weights(blurred, (a, c), first, near, math.exp(-cost)).items():
+            one, other = (number[min(b, end), max(b, end)] for end in (a, c))
+            triples.append(Triple(one, other, b, weight))
+    may, causes = allowed_arrows(task), {(place[a], place[b]) for a, b in task.known.causes}
+    allowed = np.array(
+        [(may[x, y], may[y, x], not causes & {(x, y), (y, x)}) for x, y in edges], np.bool_
+    ).reshape(-1, 3)
+    chances = mark_chances(edges, triples, allowed, len(columns), released_generator(contrasts.covariance))
+    heads = {}
+    for (x, y), (at_x, at_y) in zip(edges, chances.tolist(), strict=True):
+        heads[columns[x], columns[y]], heads[columns[y], columns[x]] = at_y, at_x
+    return heads
+
+
+def _collider_weights(
+    contrasts: Contrasts, pair: PlacePair, first: Given, near: Sequence[Collection[int]], odds: float
+) -> dict[int, float]:
+    """Return the logarithm of the weight of heads that meet at each common neighbour of a pair that is separated.
+
+    Sets are of neighbours of either end; ``first`` separated the pair. ``odds``: of an edge, beforehand.
+    """
+    a, c = pair
+    middles = sorted(set(near[a]) & set(near[c]))
+    sets = {tuple(sorted({*first} ^ {b})) for b in middles}
+    for some in (near[a], near[c]):
+        for order in range(min(len(some), MAX_ORDER) + 1):
+            sets.update(combinations(sorted(some), order))
+    listed = [first, *sorted(sets - {first}, key=lambda given: (len(given), given))[:MAX_SETS]]
+    known = {given: contrasts.evidence(a, c, given) for given in listed if not given}
+    some_given = [given for given in listed if given]
+    known |= zip(some_given, contrasts.evidences([(a, c, given) for given in some_given]), strict=True)
+    answers = [(given, evidence) for given, evidence in known.items() if evidence is not None]
+
+    def separated(evidence: list[float]) -> float:
+        return math.log(math.exp(-min(evidence)) + odds)
+
+    found = {}
+    for b in middles:
+        outside = [evidence for given, evidence in answers if b not in given]
+        inside = [evidence for given, evidence in answers if b in given]
+        if outside and inside:
+            found[b] = separated(outside) - separated(inside)
+    return found
 
 
 def directions_by_graphs(visited: Sequence[Parents], edges: Iterable[PlacePair]) -> Directions:

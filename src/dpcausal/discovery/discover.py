@@ -10,7 +10,6 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from dpcausal.core.arguments import (
     checked_ledger,
     checked_level,
     checked_name,
+    described_options,
     refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
@@ -32,7 +32,7 @@ from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, show_queries, source_limits
+from dpcausal.counts.protocol import Counts, attach_progress, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.fci import checked_latent
@@ -231,10 +231,10 @@ def discover(
     {methods}
 
     With ``latent=True`` the search is FCI instead of PC, and ``result.graph`` a ``PAG``: ``a -> b`` (a causes b),
-    ``a <-> b`` (neither causes the other: a hidden common cause links them), ``a o-> b`` (b does not cause a; a hidden
-    common cause is possible) or ``a o-o b`` (nothing is decided). It costs no more. Tiers and forbidden arrows then say
-    what does not cause what, and a required arrow that its tail is a cause. With a ``target`` the budget goes to tables
-    that hold it, so that their noise is smaller; other pairs are not decided.
+    ``a <-> b`` (neither causes the other; they may share a cause that was not measured), ``a o-> b`` (b does not cause
+    a) or ``a o-o b`` (nothing is decided); ``result.marks`` has the chances of marks. It costs no more. Tiers and
+    forbidden arrows then say what does not cause what, and a required arrow that its tail is a cause. With a ``target``
+    the budget goes to tables that hold it, so that their noise is smaller; other pairs are not decided.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def discover(
     charging = budget or Budget.none(relation)
     running = f"learning a graph by {chosen.name}"
     with charging.telling(), silent, stages(progress) as stage, stage(running, None):
-        show_queries(counts, stage, relation)
+        attach_progress(counts, stage, relation)
         task = Task(counts, asking, level, max_order, relation, budget, rows, stage, measurement)
         found = chosen.run(task, **options)
     assumed = (
@@ -361,21 +361,14 @@ def discover(
     )
 
 
-def described_methods() -> str:
-    """Return every method with its options, from what the drivers say about themselves."""
-    paragraphs = []
-    for method in METHODS.values():
-        lines = [f"``{method.name}``: {method.description}."]
-        lines += [
-            f"- ``{name}={default!r}``: {method.option_lines[name]}."
-            for name, default in method.options.items()
-        ]
-        paragraphs.append("\n".join(fill(line, 112, subsequent_indent="  ") for line in lines))
-        paragraphs[-1] = paragraphs[-1].replace(".\n- ", ".\n\n- ", 1)
-    return "\n\n".join(paragraphs)
-
-
-discover.__doc__ = (discover.__doc__ or "").replace("    {methods}", indent(described_methods(), "    "))
+_METHOD_NOTES = {
+    method.name: (
+        method.description,
+        {name: (default, method.option_lines[name]) for name, default in method.options.items()},
+    )
+    for method in METHODS.values()
+}
+discover.__doc__ = (discover.__doc__ or "").replace("    {methods}", described_options(_METHOD_NOTES))
 
 
 def _refuse_mixed_privacy(

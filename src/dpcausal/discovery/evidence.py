@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpcausal.core.arguments import stated_pvalue
 from dpcausal.discovery.knowledge import Pair
 
 
@@ -57,7 +58,7 @@ def largest_pvalues(
             continue
         known = found.get(pair)
         if known is None or known.pvalue is None or pvalue > known.pvalue:
-            found[pair] = Evidence(given if by is None else by, pvalue)
+            found[pair] = Evidence(given if by is None else by, stated_pvalue(pvalue))
     return found
 
 

@@ -1,16 +1,16 @@
 """Moments: release one matrix of second moments of features, with noise; the whole search is then free.
 
 For numbers, as ``measured`` for tables. Every column becomes a few features: a numeric one 2 t, cos and sin of pi k
-t, k = 2, 4, ... (``harmonics`` pairs of them), a categorical one an indicator for every level but the first. t is a
-quarter of the column's normal score: first the spread of every numeric column between its bounds is measured
-(``citests/quantiles.py``), so that neither skewed values nor wide bounds matter. Where noise would hide the spread
-(``planning/moments.py``, from public numbers) t is the value scaled to [-1, 1] by its bounds.
+t, k = 2, 4, ... (``harmonics`` pairs of them, with an ``amplitude``), a categorical one an indicator for every level
+but the first. t is a quarter of the column's normal score: first the spread of every numeric column between its bounds
+is measured (``citests/quantiles.py``), so that neither skewed values nor wide bounds matter. Where noise would hide the
+spread (``planning/moments.py``, from public numbers) t is the value scaled to [-1, 1] by its bounds.
 
 One matrix M of their second moments is released, and every question of PC is a test on M that knows the noise
 (``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for linear models; more see functions
-of one column each, added up. With columns given, only products in which x or y enters as itself are used (unless noise
-is larger than what that could change): if x = f(z) + error its regression is right, whatever that of cos(x)
-is. By default as many (0 to 3) as the noise leaves room for.
+of one column each, added up. With columns given, only products in which x or y enters as itself are used: if
+x = f(z) + error its regression is right, whatever that of cos(x) is. By default as many (0 to 3) as the noise leaves
+room for.
 
 **Confidence** (``repeats.py``): each repeat draws another matrix as if this one, shrunk for its noise, held the moments
 of normal features: sampling and noise anew.
@@ -60,7 +60,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
+from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs, marks_by_pairs
 from dpcausal.discovery.evidence import largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
@@ -82,7 +82,7 @@ from dpcausal.discovery.search import (
     unanswered,
 )
 from dpcausal.planning.moments import spread_is_seen, spread_share
-from dpcausal.planning.settings import acceptance_threshold
+from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.privacy.mechanisms.selection import Exponential
@@ -104,6 +104,7 @@ Spreads = Mapping[str, Spread]  # by numeric column; a column without one is tak
 NO_SPREADS: Spreads = MappingProxyType({})
 
 LINEAR_FACTOR = 2.0  # factor of t: a column with a standard deviation of an eighth of its range has 1/2 here
+SCORE_VARIANCE = 0.25  # of such a column
 
 
 def width(schema: Schema, name: str, harmonics: int) -> int:
@@ -114,9 +115,20 @@ def width(schema: Schema, name: str, harmonics: int) -> int:
 
 def longest(schema: Schema, harmonics: int) -> float:
     """The largest squared length of a row's features: public."""
-    return float(
-        sum(LINEAR_FACTOR**2 + harmonics if isinstance(c, Numeric) else 1.0 for c in schema.values())
-    )
+    of_number = LINEAR_FACTOR**2 + harmonics * amplitude(harmonics) ** 2
+    return float(sum(of_number if isinstance(c, Numeric) else 1.0 for c in schema.values()))
+
+
+def amplitude(harmonics: int) -> float:
+    """Return what each cosine and sine is multiplied by.
+
+    Noise grows with the squared length of a row, v + h a^2 of a number whose score has variance v, and what a product
+    of a score and a wave shows grows with a. The ratio is least where h a^2 = v.
+
+    >>> amplitude(1), amplitude(3) ** 2 * 3 == SCORE_VARIANCE
+    (0.5, True)
+    """
+    return math.sqrt(SCORE_VARIANCE / max(harmonics, 1))
 
 
 @proved("moments.proof.md")
@@ -147,9 +159,9 @@ def numeric_cells(harmonics: int, spread: Spread | None) -> Cells:
     cut = np.repeat(parts, parts)
     begins = np.repeat(starts[:-1], parts) + (np.arange(len(cut)) - np.repeat(first, parts)) * block / cut
     t = np.mean([scores(begins + (i + 0.5) / 4 * block / cut) for i in range(4)], axis=0)  # within the cell
-    found = [LINEAR_FACTOR * t]
+    found, a = [LINEAR_FACTOR * t], amplitude(harmonics)
     for k in range(1, harmonics + 1):
-        found += [np.cos(2 * k * math.pi * t), np.sin(2 * k * math.pi * t)]
+        found += [a * np.cos(2 * k * math.pi * t), a * np.sin(2 * k * math.pi * t)]
     # cut off towards zero: no row is longer than ``longest``
     return Cells(np.trunc(np.column_stack(found) * (1 << UNIT_BITS)).astype(np.int64), first, parts)
 
@@ -159,11 +171,10 @@ SPREAD_EVEN = 0.02  # share of the rows that a spread takes to lie evenly betwee
 NORMAL_REACH = 4.0  # normal scores are cut here, and 1/8 of that range is their standard deviation
 MIN_TAIL = 1e-4  # shares of rows nearer to 0 or 1 than this have the same score
 MIN_SHRUNK, MAX_SHRUNK = 0.005, 0.1  # share of rows that may be shrunk: more where the choice is noisier
-TYPICAL_VARIANCE = 0.4  # variance of a cosine of such a column
-MAX_NOISE_TO_ADD = 0.03  # harmonics are added while noise stays below this share of it ...
+WAVE_VARIANCE = 0.4  # of a cosine of such a column
+MAX_NOISE_TO_ADD = 0.015  # harmonics are added while noise is below this share of a score times a wave ...
 MAX_NOISE_TO_USE = 0.1  # ... and none is used where it is above this one
 MAX_HARMONICS = 3
-MIN_NOISE_FOR_ALL = 0.01  # below this share noise no longer hides what a regression of cos(x) gets wrong
 REACH_GRID = 32
 CELLS = 512  # of a numeric column, about: t is known to 1/256
 ROOT_HALF = math.sqrt(0.5)
@@ -209,7 +220,7 @@ class Moments:
             return MomentTest(0.0, 1.0, 0, True, math.inf)
         z = [0, *(place for name in question.given for place in self._places[name])]
         kept = None
-        if question.given and self.noise < MIN_NOISE_FOR_ALL * TYPICAL_VARIANCE * self.n:
+        if question.given:
             kept = self._main[question.x][:, None] | self._main[question.y][None, :]
         return partial_test(self.matrix, x, y, z, self.n, self.noise, kept)
 
@@ -259,6 +270,20 @@ def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tu
         MISFIT,
     )
     return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
+
+
+def marks_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:
+    """Return for both ends of every edge the chance of a head at the second column."""
+    skeleton = found.skeleton
+    return marks_by_pairs(
+        task,
+        contrasts_of(moments),
+        skeleton.edges - skeleton.open(task.known),
+        skeleton.separating,
+        cost=acceptance_threshold(len(task.columns), task.level),
+        absent=SETTINGS.absent,
+        misfit=MISFIT,
+    )
 
 
 @proved("moments.proof.md")
@@ -346,13 +371,14 @@ def _plan(task: Task, rho: float, epsilon: float, harmonics: int | None, n: int 
 
 
 def _noise_share(task: Task, rho: float, epsilon: float, harmonics: int, n: int) -> float:
-    """Noise on a moment, expected before anything is measured, as a share of what a cosine has to show."""
+    """Return the noise expected on a moment, as a share of the standard deviations of a score and a wave."""
     schema = task.counts.schema
     size = 1 + sum(width(schema, name, harmonics) for name in schema)
-    length = sum(0.5 + harmonics if isinstance(column, Numeric) else 1.0 for column in schema.values())
+    of_number = SCORE_VARIANCE + harmonics * amplitude(harmonics) ** 2
+    length = sum(of_number if isinstance(column, Numeric) else 1.0 for column in schema.values())
     moved = moment_sensitivity(task.neighbours, math.sqrt(length) / 2, math.sqrt(length))
     noise = ROOT_HALF * moved / math.sqrt(2 * rho) if rho > 0 else ROOT_HALF * moved * size / epsilon
-    return noise / (TYPICAL_VARIANCE * max(n, 1))
+    return noise / (math.sqrt(SCORE_VARIANCE * WAVE_VARIANCE) * amplitude(harmonics) * max(n, 1))
 
 
 @proved("moments.proof.md")
@@ -541,6 +567,7 @@ def search_moments(
         confidence=again,
         repeats=repeats or None,
         direction=None if latent else directions_of(task, moments, found),
+        marks=marks_of(task, moments, found) if latent else None,
     )
 
 

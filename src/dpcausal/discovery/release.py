@@ -45,8 +45,8 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from dpcausal.core.arguments import checked_count, checked_level
-from dpcausal.core.content_id import content_id
 from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.facts import content_id
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled

@@ -138,6 +138,7 @@ class PairFindings:
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
     detectable: Mapping[Pair, float] = field(default_factory=dict)
     direction: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    marks: Mapping[tuple[str, str], float] = field(default_factory=dict)
     confidence: Mapping[Pair, float] | None = None
     repeats: int | None = None
     conflicts: frozenset[Pair] = frozenset()
@@ -324,8 +325,20 @@ class DiscoveryResult(OtherNames):
         return {arrow: chance for arrow, chance in self.pairs.direction.items() if frozenset(arrow) in edges}
 
     @property
+    def marks(self) -> Mapping[tuple[str, str], float]:
+        """With ``latent=True``, the chance that the second column of an edge is no cause of the first: a head there.
+
+        So ``1 - marks["b", "a"]`` is the chance that a causes b, directly or through others, and what is left of 1,
+        ``marks["a", "b"] + marks["b", "a"] - 1``, that neither causes the other: they share a cause that was not
+        measured. Marks are drawn from ``direction_level`` on. Of ``measured`` and ``moments``; ``pc``, which decides by
+        separating sets, has none.
+        """
+        edges = self.graph.skeleton
+        return {end: chance for end, chance in self.pairs.marks.items() if frozenset(end) in edges}
+
+    @property
     def direction_level(self) -> float:
-        """The chance of a direction from which on an arrow is drawn."""
+        """The chance of a direction from which on an arrow is drawn, and of a mark."""
         return self.terms.direction_level
 
     @property
@@ -669,6 +682,7 @@ class DiscoveryResult(OtherNames):
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "on_hints": sorted_pairs(self.on_hints),
             "direction": direction_list(self.direction),
+            "mark_chances": mark_list(self.marks),
             "detectable": [
                 {"pair": sorted(pair), "w": w if math.isfinite(w) else None}
                 for pair, w in sorted(self.detectable.items(), key=lambda item: sorted(item[0]))
@@ -934,6 +948,11 @@ def checked_direction_level(level: object) -> float:
 def direction_list(direction: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
     """Return the chances of directions as plain data, for JSON."""
     return [{"from": a, "to": b, "chance": round(chance, 4)} for (a, b), chance in sorted(direction.items())]
+
+
+def mark_list(marks: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """Return the chances of heads at the second column as plain data, for JSON."""
+    return [{"from": a, "to": b, "head": round(chance, 4)} for (a, b), chance in sorted(marks.items())]
 
 
 def in_order(pairs: Collection[Pair], columns: Sequence[str]) -> list[tuple[str, ...]]:

@@ -15,13 +15,11 @@ from dataclasses import replace
 from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
-from dpcausal.data.columns import Numeric
-from dpcausal.data.missing_words import reads_as_missing
+from dpcausal.data.columns import Numeric, reads_as_missing
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
 from dpcausal.discovery.result import (
-    HINT,
     DiscoveryResult,
     PairFindings,
     Reusable,
@@ -43,7 +41,7 @@ from dpcausal.discovery.search import (
 from dpcausal.graphs.equivalence import consistent, on_cycle, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
-from dpcausal.graphs.pag import PAG
+from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.planning.forecast import NOTABLE_GAIN, columns_within_reach, noise_without_delta, reach
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 
@@ -89,10 +87,12 @@ def result_of_search(
             evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
             detectable={pair: w for pair, w in found.detectable.items() if pair not in asking.forbidden},
             direction=_direction_of_edges(found, asking, graph),
+            marks={
+                end: chance for end, chance in (found.marks or {}).items() if frozenset(end) in graph.skeleton
+            },
             confidence=_confidence_of_edges(found.confidence, graph),
             repeats=found.repeats,
             conflicts=conflicts,
-            on_hints=_resting_on_hints(found, asking, undecided, graph, settle=settle),
         ),
         search=SearchRecord(
             asked=dict(skeleton.asked),
@@ -122,6 +122,8 @@ def _orient(
     settle: bool,
 ) -> tuple[Graph, frozenset[Pair]]:
     """Return the edges with their directions, or marks where causes may be hidden, and where answers contradict."""
+    if found.marks is not None:
+        return _marked_by_chance(found, undecided, direction_level), frozenset()
     if found.latent:
         return _orient_pag(found, known, undecided)
     if found.direction is not None:
@@ -148,6 +150,27 @@ def _orient_by_chance(
     return Graph(found.skeleton.columns, arrows, edges - frozenset(map(frozenset, arrows)))
 
 
+def _marked_by_chance(found: SearchOutcome, undecided: frozenset[Pair], direction_level: float) -> PAG:
+    """Return the edges found, with the marks that are likely enough, and circles elsewhere; declared ones have 1 or 0.
+
+    An edge has a head at one end at least, so the chance of ``a <-> b`` is that of both heads less 1; where it is not
+    likely enough the less likely head is a circle. Of a cycle of likely arrows the least likely has no tail.
+    """
+    chances, columns = found.marks or {}, found.skeleton.columns
+    heads = {end: chance for end, chance in chances.items() if frozenset(end) not in undecided}
+    arrows = {(b, a): 1.0 - chance for (a, b), chance in heads.items() if 1.0 - chance >= direction_level}
+    while cycle := on_cycle(columns, arrows):
+        del arrows[min(cycle, key=lambda arrow: (arrows[arrow], arrow))]
+    marks = {}
+    for (a, b), chance in heads.items():
+        other = heads[b, a]
+        head = chance >= direction_level and (
+            (chance, b) > (other, a) or chance + other - 1.0 >= direction_level
+        )
+        marks[a, b] = Mark.TAIL if (b, a) in arrows else Mark.ARROW if head else Mark.CIRCLE
+    return PAG.of_marks(columns, marks)
+
+
 def _direction_of_edges(found: SearchOutcome, known: Knowledge, graph: Graph) -> dict[tuple[str, str], float]:
     """Return the chance of each direction of the edges shown; 1 and 0 where it is declared."""
     if found.direction is None:
@@ -171,7 +194,7 @@ def _orient_cpdag(
     """
     skeleton = found.skeleton
     edges = skeleton.edges - undecided
-    middles = skeleton.separating if found.not_colliders is None else found.not_colliders
+    middles = skeleton.separating
     possible = undecided | (known.forbidden - frozenset(middles))
     fixed = known.required_arrows(edges)
     graph = orient(Graph(skeleton.columns, undirected=edges), middles, fixed, possible)
@@ -188,7 +211,7 @@ def _orient_pag(
     """
     skeleton = found.skeleton
     edges = skeleton.edges - undecided
-    middles = skeleton.separating if found.not_colliders is None else found.not_colliders
+    middles = skeleton.separating
     return orient_pag(
         Graph(skeleton.columns, undirected=edges),
         {pair: given for pair, given in middles.items() if pair not in undecided},
@@ -196,38 +219,6 @@ def _orient_pag(
         heads=known.arrows,
         possible=undecided | (known.forbidden - frozenset(middles)),
     )
-
-
-def _resting_on_hints(
-    found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], graph: Graph, *, settle: bool
-) -> frozenset[Pair]:
-    """Return edges whose marks would be others if weak hints were open pairs: their direction rests on hints.
-
-    Hints then count as possibly adjacent, so that what remains is decided whether they are edges or not. Hints
-    themselves, and arrows that were declared, are not among them.
-    """
-    hints = frozenset(pair for pair, part in (found.confidence or {}).items() if part < HINT) - known.required
-    if found.direction is not None or not hints & graph.skeleton:  # a chance counts them already
-        return frozenset()
-    firm, _ = _orient(found, known, undecided | hints, 1.0, settle=settle)
-    decided = {frozenset((a, b)): (a, marks, b) for a, marks, b in firm.marked_edges()}
-    fixed = frozenset() if found.latent else frozenset(map(frozenset, known.required_arrows(graph.skeleton)))
-    return frozenset(
-        pair
-        for a, marks, b in graph.marked_edges()
-        if (pair := frozenset((a, b))) in decided.keys() - fixed
-        and (a, marks, b) != decided[pair]
-        and 0 < _decided_ends(marks) >= _decided_ends(decided[pair][1])
-    )
-
-
-def _decided_ends(marks: str) -> int:
-    """Return how many ends of an edge are decided.
-
-    >>> [_decided_ends(marks) for marks in ("-", "->", "o->", "o-o", "<->")]
-    [0, 2, 1, 0, 2]
-    """
-    return 0 if marks == "-" else 2 - marks.count("o")
 
 
 def _confidence_of_edges(

@@ -29,7 +29,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import combinations, islice
 from typing import Any, Literal, NamedTuple, get_type_hints
@@ -310,6 +310,14 @@ class Skeleton:
         edges = self.edges & self.answered
         return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
 
+    def with_edges(self, edges: Collection[Pair]) -> Skeleton:
+        """Return the same skeleton with these edges instead."""
+        adjacent = {
+            name: {other for pair in edges if name in pair for other in pair if other != name}
+            for name in self.columns
+        }
+        return replace(self, adjacent=adjacent)
+
     def no_answer(self, pair: Collection[str], order: int) -> None:
         """Record that a question of this order about a pair was not asked, or has no answer."""
         self.unanswered_from[frozenset(pair)] = min(self.unanswered_from.get(frozenset(pair), order), order)
@@ -528,10 +536,10 @@ class SearchOutcome:
     public: tuple[Public, ...] = ()
     notes: tuple[Note, ...] = ()
     adaptive: bool = True  # False: every event was fixed before the first answer
-    # middles of open triples that must not be made colliders, where more is known than one separating set
-    not_colliders: Mapping[Pair, frozenset[str]] | None = None
     # the chance that each edge points from the first column to the second; None: separating sets decide
     direction: Mapping[tuple[str, str], float] | None = None
+    # where causes may be hidden: the chance that the second column is no cause of the first; None: as above
+    marks: Mapping[tuple[str, str], float] | None = None
     # of pairs that are not edges: the w that would be found in most runs
     detectable: Mapping[Pair, float] = field(default_factory=dict)
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again

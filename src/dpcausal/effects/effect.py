@@ -118,14 +118,14 @@ def effect(
         bounds: ">= 400" ("400 or more") or "< 400"; where only counts are at hand, one that is declared.
     method : str, default "auto"
         "table": standardisation over strata. "regression": columns are taken out by linear regression, for more columns
-        than a table can hold. "auto" is a table unless, with levels equally common, its cells would hold less than
-        their noise; declared sizes, the budget and the public number of rows decide.
+        than a table can hold. "auto" is a table unless its interval is forecast to be more than twice as wide; declared
+        sizes, the budget and the public number of rows decide.
     population : str, default "auto"
         Whose effect: "all" rows, the "exposed" (those with the second level of ``compare``: what the treatment did to
         them), or the "overlap", where rows count by how much the treatment varies among people alike in ``adjust``.
         The last two are known well where few are exposed; they need a risk and a treatment with two levels, and a
-        regression is always of the overlap. "auto" is decided after the release, from what was released alone: all,
-        unless its interval is more than twice as wide as the narrowest of the three; then the exposed by the same rule.
+        regression is always of the overlap. "auto" is decided after the release, from released totals: all, unless its
+        interval is expected to be more than twice as wide as the narrowest of the three; then the exposed by that rule.
     level : float, default 0.95
         The confidence of the interval.
     neighbours : str or Neighbours, default "replace-one"
@@ -308,6 +308,7 @@ def forecast_of(
         request.relation,
         rows,
         request.level,
+        population=request.population,
         help_wanted=help_wanted,
         part=part,
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from dpcausal.core.spelling import spelled
-from dpcausal.data.columns import Categorical, Column, Numeric
-from dpcausal.data.missing_words import reads_as_missing
+from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.schema import Schema
 
 Groups = Mapping[str, Sequence[int]]  # of a column, the group of every level

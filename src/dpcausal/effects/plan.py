@@ -2,13 +2,12 @@
 
 1. **Asked**: the question, the sets of columns to hold fixed, and what the schema says of them. Of data only public
    facts are looked at: the schema, and whether there are rows or only counts.
-2. **Planned**: one table of strata, arms and the outcome (``table.py``), or, where its cells would hold less than their
-   noise, sums for a regression (``regression.py``), each with its mechanism.
+2. **Planned**: one table of strata, arms and the outcome (``table.py``), or, where its interval would be much wider,
+   sums for a regression (``regression.py``), each with its mechanism.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from dpcausal.core.errors import InputError
@@ -18,7 +17,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.adjustment import columns_held_fixed
-from dpcausal.effects.forecast import regression_allowance
+from dpcausal.effects.forecast import USUAL_ROWS, expected_widths, regression_allowance
 from dpcausal.effects.outcome import widest_bin
 from dpcausal.effects.question import EffectQuestion, effect_question, strata_cells
 from dpcausal.effects.regression import (
@@ -37,13 +36,11 @@ from dpcausal.effects.result import (
     OutcomeBins,
     TreatmentBins,
 )
-from dpcausal.effects.table import PlannedTable, planned_table, planned_tables
+from dpcausal.effects.table import MAX_CELLS, PlannedTable, planned_tables, table_size
 from dpcausal.privacy.budget import Allowance
+from dpcausal.stats.populations import WIDER
 
-# rows of an arm in a stratum, levels equally common, over their noise: below, a regression is taken
-MIN_NOISE_SHARE = 1.0
-FEW_STRATA = 8  # a table all the same
-MOST_STRATA = 256  # where the number of rows is protected
+FEW_STRATA = 8  # a table, whatever its width
 ANY_SIZE = Allowance(1.0, 0.0)  # stands for a budget where nothing is charged
 
 
@@ -203,17 +200,22 @@ def refuse_asked_regression(asked: AskedEffect) -> None:
 
 
 def choose_method(asked: AskedEffect, allowed: Allowance | None, rows: int | None) -> str:
-    """Return "table" or "regression": from the schema, the budget and the public number of rows."""
+    """Return "table" or "regression": from the schema, the budget and the public number of rows.
+
+    A table, unless its interval is expected to be more than ``WIDER`` times as wide, or it has too many cells.
+    """
     question, method = asked.question, asked.request.method
     if method != "auto" or asked.request.population != "auto":
         return "regression" if method == "regression" else "table"
     able = asked.has_rows and not question.other_arms and question.estimand.endswith("difference")
     if allowed is None or len(asked.used) > 1 or not able:
         return "table"
-    strata = strata_cells(asked.schema, question.adjust)
-    if rows is None:
-        return "table" if strata <= MOST_STRATA else "regression"
-    table = planned_table(asked.schema, question, question.adjust, allowed, asked.request.relation)
-    noise = math.sqrt(2 * table.variance)
-    enough = rows / (question.treatment_levels * strata) >= MIN_NOISE_SHARE * noise
-    return "table" if enough or strata <= FEW_STRATA else "regression"
+    if strata_cells(asked.schema, question.adjust) <= FEW_STRATA:
+        return "table"
+    if table_size(asked.schema, question, question.adjust) > MAX_CELLS:
+        return "regression"
+    terms = allowed, asked.request.relation, rows or USUAL_ROWS, asked.request.level
+    table, regression = (
+        expected_widths(asked.schema, question, asked.used, one, *terms)[0] for one in ("table", "regression")
+    )
+    return "table" if table <= WIDER * regression else "regression"

@@ -4,9 +4,10 @@
    (``stats/moments.py``), from which both are regressed on the columns.
 2. The other half buys three sums of products of what is left (``stats/double_residual.py``).
 
-Features are fixed beforehand: a number by its value between its bounds, ordered levels by their position, other levels
-by an indicator each. What is not linear in them is not taken out, and where effects differ between people the answer is
-a mean weighted by how much the treatment varies (Angrist 1998); the answer says so.
+Features are fixed beforehand: a number by its value between its bounds, ordered levels by their position, other
+levels by an indicator each. The schema bounds their length, so that no row is shrunk: without noise the answer is
+that of least squares. What is not linear in them is not taken out, and where effects differ between people the answer
+is a mean weighted by how much the treatment varies (Angrist 1998); the answer says so.
 
 **Guarantee** (``regression.proof.md``): (epsilon, delta)-DP by the sum of both charges.
 """
@@ -42,8 +43,13 @@ Floats = NDArray[np.float64]
 SHARE = 0.5  # of the budget, for moments
 ROWS_PER_CHUNK = 1 << 15
 SPENT = 1.0 - 1e-12
-# squared length that a feature has in a typical row: rows that are longer in all are shrunk for the moments
-TYPICAL = {"two": 0.25, "ordered": 0.35, "levels": 0.75, "number": 0.5}
+ENDS = 1.25  # squared length of treatment and outcome
+TYPICAL = {
+    "two": 0.24,
+    "ordered": 0.2,
+    "levels": 0.15,
+    "number": 0.11,
+}  # variances of features, for forecasts
 
 
 def kind_of(schema: Schema, name: str) -> str:
@@ -59,6 +65,14 @@ def width(schema: Schema, name: str) -> int:
     return max(schema[name].size - 1, 0) if kind_of(schema, name) == "levels" else 1
 
 
+def longest(schema: Schema, name: str) -> float:
+    """Return the largest squared length that the features of a column can have."""
+    kind, size = kind_of(schema, name), schema[name].size
+    if kind == "levels":
+        return max(1 - 1 / size - 1 / size**2, 0.0)
+    return {"number": 1.0, "two": 0.25, "ordered": 0.5625}[kind]
+
+
 @proved("regression.proof.md")
 def features(rows: Dataset, names: Sequence[str], start: int, stop: int) -> Floats:
     """Return the features of some rows, side by side."""
@@ -67,7 +81,7 @@ def features(rows: Dataset, names: Sequence[str], start: int, stop: int) -> Floa
         column, kind = rows.schema[name], kind_of(rows.schema, name)
         if isinstance(column, Numeric):
             place = (rows.values[name][start:stop] - column.lower) / (column.upper - column.lower)
-            parts.append(4.0 * place[:, None] - 2.0)
+            parts.append(2.0 * place[:, None] - 1.0)
             continue
         codes = rows.codes[name][start:stop].astype(np.float64)[:, None]
         if kind == "levels":
@@ -146,7 +160,7 @@ class PlannedRegression:
     """
 
     size: int  # features, with the constant, the treatment and the outcome
-    reach: float  # the length to which the features of a row are shrunk
+    reach: float  # the largest length of the features of a row
     constant: float  # the value of the constant feature
     moments: Laplace | Gaussian
     sums: Laplace | Gaussian
@@ -162,7 +176,7 @@ def planned_regression(
     schema: Schema, question: EffectQuestion, allowed: Allowance, neighbours: Neighbours
 ) -> PlannedRegression:
     """Return the releases of a regression with their noise for what is allowed; from public numbers."""
-    reach = math.sqrt(0.5 + sum(TYPICAL[kind_of(schema, name)] for name in question.adjust))
+    reach = math.sqrt(ENDS + sum(longest(schema, name) for name in question.adjust))
     constant, size = reach / 2, sum(width(schema, name) for name in question.adjust) + 3
     moved, entries = moment_sensitivity(neighbours, constant, reach), size * (size + 1) // 2
     first, second = allowed.part(SHARE * SPENT), allowed.part((1 - SHARE) * SPENT)
@@ -208,11 +222,13 @@ def measure_regression(
     # the constant feature is `constant` in every row: scale its row and column to that of 1
     scale = np.ones(size)
     scale[0] = 1.0 / constant
-    fit = fitted(found * np.outer(scale, scale), size - 3, noise, people)
+    variance = noise_variance(planned.sums)
+    found *= np.outer(scale, scale)
+    fit = fitted(found, size - 3, people, noise, constant, math.sqrt(variance), number=question.by_value)
     sums = np.zeros(3, np.int64)
     for start in range(0, rows.n, ROWS_PER_CHUNK):
         stop = min(start + ROWS_PER_CHUNK, rows.n)
         a, y = ends(rows, question, start, stop)
         sums += row_parts(features(rows, names, start, stop), a, y, fit).sum(axis=1)
     parts = np.asarray(release(planned.sums, budget, f"sums for the {question.key}", sums / UNITS))
-    return MeasuredRegression(fit, parts, noise_variance(planned.sums), noise)
+    return MeasuredRegression(fit, parts, variance, noise)

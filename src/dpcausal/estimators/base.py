@@ -89,7 +89,7 @@ def parameters_of(method: Method) -> dict[str, Parameter]:
 
 
 def docstring_of(name: str, method: Method) -> str:
-    """Return the docstring of the estimator of a method, made from what the method and ``discover`` say."""
+    """Return the docstring of the estimator of a method, made from those of the method and of ``discover``."""
     text = inspect.getdoc(discover) or ""
     section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     entries = {entry.split()[0]: entry for entry in re.split(r"\n(?=\S)", section) if entry}
@@ -111,7 +111,7 @@ def docstring_of(name: str, method: Method) -> str:
 
 
 class Estimator:
-    """What every estimator shares: parameters as attributes of the same names, and ``fit``.
+    """Base of all estimators: parameters as attributes of the same names, and ``fit``.
 
     A class that names its ``method`` gets its parameters, their defaults and its docstring from it.
     """

@@ -70,7 +70,7 @@ def _columns(X: Any, schema: Schema | Column | None) -> tuple[Mapping[str, Any],
 
 
 def _untyped(X: Any) -> bool:
-    """Return whether it is a list, or acts like one, whose cells have no type in common."""
+    """Return whether a value is list-like with cells of no common type."""
     typed = isinstance(X, str | bytes | bytearray | memoryview | array) or any(
         hasattr(X, name) for name in ("__array__", "__array_interface__", "__array_struct__")
     )
@@ -90,7 +90,7 @@ def _rows(rows: list[Any], schema: Schema | Column | None) -> dict[str, list[Any
 
 
 def _cells(row: Any) -> list[Any] | None:
-    """Return the cells of a row; None for what has none, such as a text, which is a cell itself.
+    """Return the cells of a row; None for a single cell, such as a text.
 
     Whatever the row's own code raises would tell that this row is there.
     """

@@ -50,7 +50,7 @@ Edges = tuple[MarkedEdge, ...]  # of a path, an arrow with its tail first
 
 
 def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset[str]:
-    """Return the nodes that arrows lead to from ``node``, without itself; ``possible``: plain edges count as arrows.
+    """Return the descendants of ``node``; ``possible``: undirected edges count as arrows.
 
     >>> g = Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("b", "c")], undirected=[("a", "d")])
     >>> sorted(descendants(g, "a")), sorted(descendants(g, "a", possible=True))
@@ -64,7 +64,7 @@ def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset
 
 
 def no_path(x: str, y: str) -> str:
-    """Return why a graph can't say what to hold fixed, and that this is no evidence of no effect."""
+    """Return why a graph gives no adjustment set, and that this is no evidence of no effect."""
     return (
         f'this graph shows no path of arrows from "{x}" to "{y}", so it does not say what to hold fixed. That is no '
         "evidence of no effect: a weak edge is missed easily. Name the columns to hold fixed "
@@ -154,17 +154,11 @@ def parent_sets(graph: Graph, x: str, possible: Collection[Pair] = frozenset()) 
 def adjustment_sets(
     graph: Graph, x: str, y: str, sizes: Mapping[str, int], possible: Collection[Pair] = frozenset()
 ) -> list[tuple[str, ...] | None]:
-    """Return the sets to adjust for, one for each effect that the graph allows; None stands for no effect at all.
+    """Return the adjustment sets, one for each effect that the graph allows; None where it allows no effect.
 
-    One set where the parents of x are known, else one for each set of possible parents.
+    One set where the parents of x are known, else one for each set of possible parents. Raises ``InputError`` if no DAG
+    of the class has a path of arrows from x to y, or the arrows form a cycle.
 
-    Raises
-    ------
-    InputError
-        If no DAG of the class has a path of arrows from x to y, or the arrows form a cycle.
-
-    Examples
-    --------
     >>> chain = Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
     >>> adjustment_sets(chain, "b", "c", dict.fromkeys("abc", 2))
     [(), ('a',), None]
@@ -185,7 +179,7 @@ def adjustment_sets(
 
 
 class OpenBackDoor(NamedTuple):
-    """What a graph says of a set that does not close every back-door path.
+    """A set that leaves a back-door path open, by a graph.
 
     ``sure``: it does so in no graph of the class. ``hold``: columns to add to the set, none where no column helps.
     ``leave``: columns each of which, left out, would do as well. ``paths``: open ones, one for each column of ``hold``.
@@ -205,23 +199,11 @@ def open_back_door(
     sizes: Mapping[str, int],
     possible: Collection[Pair] = frozenset(),
 ) -> OpenBackDoor | None:
-    """Return which back-door paths from x to y ``given`` leaves open, or None where it leaves none.
+    """Return the back-door paths from x to y that ``given`` leaves open; None for none, or where arrows form a cycle.
 
-    Parameters
-    ----------
-    graph
-        A DAG or a CPDAG. One whose arrows form a cycle says nothing: None.
-    x, y
-        Treatment and outcome.
-    given
-        Nodes that are held fixed.
-    sizes
-        Levels of each node; of the columns that would help, those with few cells are named.
-    possible
-        Pairs that may be adjacent, although the graph has no edge there.
+    Of the columns that would help, those with few cells (``sizes``) are named. ``possible`` are pairs that may be
+    adjacent although the graph has no edge there.
 
-    Examples
-    --------
     >>> fork = Graph(["z", "x", "y"], directed=[("z", "x"), ("z", "y"), ("x", "y")])
     >>> open_back_door(fork, "x", "y", [], dict.fromkeys("xyz", 2))
     OpenBackDoor(sure=True, hold=('z',), leave=(), paths=((('z', '->', 'x'), ('z', '->', 'y')),))
@@ -282,7 +264,7 @@ def opening_columns(given: Collection[str], closed: Callable[[Collection[str]], 
 
 
 def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[list[Graph], bool]:
-    """Return a DAG for every set that the parents of x may be, and whether all such sets were tried.
+    """Return a DAG for every possible parent set of x, and whether all of these were tried.
 
     Sets that no DAG of the class has are left out, unless the graph contradicts itself and no set is without a flaw.
     """
@@ -303,14 +285,14 @@ def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[
 
 
 def _cut(graph: Graph, dag: Graph, x: str, y: str) -> Graph:
-    """Return ``dag`` without the arrows out of x and those by which the graph says that y comes before x."""
+    """Return ``dag`` without the arrows out of x, and without those that make y an ancestor of x in ``graph``."""
     before = graph.ancestors([x])
     first = {(a, b) for a, b in graph.directed if a == y and b in before}
     return Graph(dag.nodes, directed=[arrow for arrow in dag.directed - first if arrow[0] != x])
 
 
 def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """Yield a shortest path from x to y that ``given`` leaves open, if there is one and it is found in time."""
+    """Yield a shortest path from x to y that is open given ``given``, if one is found in time."""
     opened = dag.ancestors(given)
     waiting: deque[tuple[str, ...]] = deque([(x,)])
     for _ in range(MAX_WALKS):

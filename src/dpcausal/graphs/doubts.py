@@ -28,7 +28,7 @@ class Doubts(NamedTuple):
     hints: frozenset[Pair] = frozenset()
 
     def at(self, *names: str) -> list[Pair]:
-        """Return the contradicted pairs with one of these ends, in the order of their names."""
+        """Return the contradicted pairs with one of these nodes, sorted."""
         return sorted((pair for pair in self.contradicted if pair & set(names)), key=sorted)
 
     def tier(self, name: str) -> int | None:
@@ -50,7 +50,7 @@ NONE = Doubts()
 
 
 def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tuple[Graph, Doubts]:
-    """Return the graph in a JSON text, a parsed object or the file at a ``Path``, and what it says against itself.
+    """Return the graph in a JSON text, object or file, and the contradictions that it records.
 
     >>> text = '{"nodes": ["a", "b"], "directed": [["a", "b"]], "conflicts": [["a", "b"]]}'
     >>> graph, doubts = read_graph(text)
@@ -109,7 +109,7 @@ def undirected_at(graph: Graph, pairs: frozenset[Pair]) -> Graph:
 
 
 def without_edges(graph: Graph, pairs: frozenset[Pair]) -> Graph:
-    """Return the graph without these edges, of the same kind.
+    """Return a graph of its kind without these edges.
 
     >>> without_edges(Graph(["a", "b", "c"], [("a", "b"), ("b", "c")]), frozenset({frozenset({"a", "b"})}))
     Graph(b -> c, a)

@@ -153,7 +153,7 @@ def _checked_required(skeleton: Graph, required: Iterable[Arrow]) -> frozenset[A
 def _close(
     graph: Graph, arrows: frozenset[Arrow], barred: frozenset[Pair], possible: frozenset[Pair]
 ) -> Graph:
-    """Apply the rules in rounds; each round gathers all claims first, so no order of edges matters."""
+    """Apply the orientation rules until nothing changes; a round collects all claims first, so order is irrelevant."""
     done = frozenset(frozenset(arrow) for arrow in arrows)
     maybe = _beside(graph.nodes, possible)
     while True:
@@ -247,7 +247,7 @@ def cpdag(dag: Graph) -> Graph:
 
 
 def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow, bool]) -> None:
-    """Label the arrows into y as compelled or not, as far as x -> y decides them."""
+    """Label arrows into y as compelled or reversible, as far as x -> y determines it (Chickering)."""
     for w in dag.parents(x):
         if compelled[w, x]:
             if w not in dag.parents(y):
@@ -309,7 +309,7 @@ def _new_colliders(
     neighbours: Mapping[str, set[str]],
     maybe: Mapping[str, set[str]],
 ) -> list[tuple[str, str]]:
-    """Return pairs that would meet at ``name`` without being adjacent if it came last, one of them by a plain edge."""
+    """Return non-adjacent pairs that would become colliders at ``name`` if it came last."""
     return [
         (one, other)
         for one in neighbours[name]

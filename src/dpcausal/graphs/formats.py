@@ -96,7 +96,7 @@ class MixedGraph(Protocol):
 
 
 class GraphParts(NamedTuple):
-    """What a reader found: the nodes, every edge as ``(a, marks, b)``, and whether it is a PAG (None: undeclared)."""
+    """A parsed graph: nodes, edges as ``(a, marks, b)``, and whether it is a PAG (None: not declared)."""
 
     nodes: Iterable[Any]
     edges: Collection[tuple[Any, Any, Any]]
@@ -287,16 +287,8 @@ def to_graphml(
 ) -> str:
     """Return GraphML text with its XML declaration.
 
-    Parameters
-    ----------
-    graph
-        The graph to write.
-    attributes
-        Further values (texts, numbers, booleans) by unordered pair; every arc of the pair gets them.
-    more
-        Further values of the whole graph, by name.
-    possible
-        Open pairs: arcs of kind ``open``, one each way.
+    ``attributes`` are further values of every arc of a pair, ``more`` those of the graph, and ``possible`` open pairs,
+    which are arcs of kind ``open``, one each way.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["lung cancer", "x-ray"], directed=[("lung cancer", "x-ray")])
@@ -411,7 +403,7 @@ _EDGE_NUMBER = re.compile(r"\d+\.")
 
 
 def from_tetrad(text: str) -> GraphParts:
-    """Read a text of Tetrad's, which does not say whether it is a PAG; other sections are passed over.
+    """Parse the text format of Tetrad, which does not declare PAGs; other sections are skipped.
 
     >>> from_tetrad("Graph Nodes:\\na;b\\n\\nGraph Edges:\\n1. a o-> b\\n")
     GraphParts(nodes=['a', 'b'], edges=[('a', 'o->', 'b')], pag=None)
@@ -460,7 +452,7 @@ def _decoded(name: str) -> str:
 
 
 def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
-    """Return a ``networkx.DiGraph`` with the same nodes in the same order; every arc has ``kind``.
+    """Return a ``networkx.DiGraph`` with the nodes in order; every arc has ``kind``.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
@@ -544,7 +536,7 @@ _KINDS = ("dag", "pdag", "pag", "mag", "digraph")
 
 
 def from_dagitty(text: str) -> GraphParts:
-    """Read dagitty's text: ``pag`` and ``mag`` say that it is a PAG.
+    """Parse the text format of dagitty; ``pag`` and ``mag`` declare a PAG.
 
     >>> from_dagitty('dag { a -> { b "c d" } b -- e [pos="1,2"] }')
     GraphParts(nodes=['a', 'b', 'c d', 'e'], edges=[('a', '->', 'b'), ('a', '->', 'c d'), ('b', '-', 'e')], pag=None)
@@ -642,8 +634,10 @@ def _unquoted(kind: str, word: str) -> str:
     return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
 
 
-def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None = None) -> str:
-    r"""Return the arcs as comma-separated values, for bnlearn; ``direction`` has the chance of each, a third column.
+def to_arcs(graph: MixedGraph, chances: Mapping[tuple[str, str], float] | None = None) -> str:
+    r"""Return the arcs as comma-separated values, for bnlearn.
+
+    ``chances`` are a further column: of each arc, ``chance``; of a PAG ``head``, that of a head at ``to``.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> to_arcs(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
@@ -654,12 +648,13 @@ def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     pag = graph.kind == PAG
-    more = ["marks"] if pag else ["chance"] if direction else []
-    rows.writerow(["from", "to", *more])
+    rows.writerow(
+        ["from", "to", *(["marks"] if pag else []), *(["head" if pag else "chance"] if chances else [])]
+    )
 
     def write(a: str, marks: str, b: str) -> None:
-        chance = [f"{direction[a, b]:.2f}" if (a, b) in direction else ""] if direction else []
-        rows.writerow([a, b, *([marks] if pag else chance)])
+        chance = [f"{chances[a, b]:.2f}" if (a, b) in chances else ""] if chances else []
+        rows.writerow([a, b, *([marks] if pag else []), *chance])
 
     for a, marks, b in graph.marked_edges():
         write(a, marks, b)
@@ -669,7 +664,7 @@ def to_arcs(graph: MixedGraph, direction: Mapping[tuple[str, str], float] | None
 
 
 def from_arcs(text: str, nodes: Sequence[str] | None = None) -> GraphParts:
-    r"""Read a table of arcs; ``nodes`` names the nodes, else those with an arc are taken in order.
+    r"""Parse a table of arcs; ``nodes`` names the nodes, by default those with an arc, in order.
 
     >>> from_arcs("from,to\na,b\nb,c\nc,b\n").edges
     [('a', '->', 'b'), ('b', '-', 'c'), ('c', '-', 'b')]
@@ -768,7 +763,7 @@ def to_caugi(graph: MixedGraph) -> str:
 
 
 def from_caugi(text: str | bytes | Mapping[str, Any]) -> GraphParts:
-    """Read caugi's JSON: the class UNKNOWN says that it is a PAG."""
+    """Parse the JSON of caugi; the class UNKNOWN declares a PAG."""
     found = parsed_json(text)
     graph = found.get("graph") if isinstance(found, Mapping) else None
     if not isinstance(graph, Mapping) or found.get("format") != "caugi":

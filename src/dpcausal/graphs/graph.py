@@ -73,7 +73,7 @@ def checked_pair(edge: object, known: Collection[str]) -> Pair:
 
 
 def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None:
-    """Refuse an edge with an unknown end, or with twice the same."""
+    """Refuse an edge with an unknown node, or from a node to itself."""
     for end in (a, b):
         if not isinstance(end, str) or end not in known:
             raise InputError(f'edge {a} {mark} {b}: no node "{end}"{did_you_mean(str(end), known)}')
@@ -205,13 +205,13 @@ class Graph:
         return reachable_by(self._parents.__getitem__, map(self.check, nodes))
 
     def check(self, node: str) -> str:
-        """Return ``node``, or raise ``InputError`` when the graph has no such node."""
+        """Return ``node``; raise ``InputError`` where the graph does not have it."""
         if node not in self._parents:
             raise InputError(f'no node "{node}" in the graph{did_you_mean(str(node), self._nodes)}')
         return node
 
     def topological_order(self) -> tuple[str, ...]:
-        """Return the nodes so that every arrow points forward, ties in the order of ``nodes`` where it can be kept.
+        """Return the nodes in a topological order, ties in the order of ``nodes``.
 
         Plain edges are ignored. Raises ``InputError`` when arrows form a cycle. O(nodes + edges).
         """
@@ -312,7 +312,7 @@ class Graph:
         return formats.to_dagitty(self)
 
     def to_arcs(self) -> str:
-        """Return the arcs as comma-separated values (from, to), a plain edge both ways, as bnlearn takes them."""
+        """Return the arcs as comma-separated values (from, to), an undirected edge as two, as bnlearn reads them."""
         return formats.to_arcs(self)
 
     def to_pcalg(self) -> list[list[int]]:
@@ -325,47 +325,47 @@ class Graph:
 
     @classmethod
     def from_json(cls, source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Self:
-        """Return the graph in a JSON text, a parsed object or the file at a ``Path``; a ``PAG`` if it is one."""
+        """Parse a JSON text, a parsed object or the file at a ``Path``; return a ``PAG`` if it is one."""
         return cls._made(formats.from_json(source))
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Self:
-        """Return the graph in a ``networkx`` graph; names must be texts, arcs both ways are a plain edge."""
+        """Return the graph of a ``networkx`` graph; names must be text, arcs both ways are an undirected edge."""
         return cls._made(formats.from_networkx(graph))
 
     @classmethod
     def from_graphml(cls, text: str | bytes) -> Self:
-        """Return the first graph of a GraphML text."""
+        """Parse the first graph of a GraphML text."""
         return cls._made(formats.from_graphml(text))
 
     @classmethod
     def from_tetrad(cls, text: str) -> Self:
-        """Return the graph in a text of Tetrad's; a ``PAG`` where an edge has a circle or two heads."""
+        """Parse a text of Tetrad; return a ``PAG`` where an edge has a circle or two heads."""
         return cls._made(formats.from_tetrad(text))
 
     @classmethod
     def from_dagitty(cls, text: str) -> Self:
-        """Return the graph in a text of dagitty's; a ``PAG`` where an edge has a circle or two heads."""
+        """Parse a text of dagitty; return a ``PAG`` where an edge has a circle or two heads."""
         return cls._made(formats.from_dagitty(text))
 
     @classmethod
     def from_arcs(cls, text: str, nodes: Sequence[str] | None = None) -> Self:
-        """Return the graph in a table of arcs; ``nodes`` names nodes without an arc too."""
+        """Parse a table of arcs; ``nodes`` names nodes without an arc, too."""
         return cls._made(formats.from_arcs(text, nodes))
 
     @classmethod
     def from_pcalg(cls, matrix: Any, nodes: Sequence[str]) -> Self:
-        """Return the graph in pcalg's adjacency matrix, with the names of its rows."""
+        """Return the graph of pcalg's adjacency matrix, with the names of its rows."""
         return cls._made(formats.from_pcalg(matrix, nodes))
 
     @classmethod
     def from_caugi(cls, text: str | bytes | Mapping[str, Any]) -> Self:
-        """Return the graph in a JSON text of caugi's."""
+        """Parse a JSON text of caugi."""
         return cls._made(formats.from_caugi(text))
 
     @classmethod
     def _made(cls, found: formats.GraphParts) -> Self:
-        """Return the graph that was read: a PAG where it says so, or where an edge has a circle or two heads."""
+        """Return the graph of parsed parts: a PAG where it is declared, or an edge has a circle or two heads."""
         pag = found.pag
         if pag is None:
             pag = cls.kind == formats.PAG or any(

@@ -40,7 +40,7 @@ def skeleton_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Return the scores of the arrows ``(tail, head)``, the graphs taken as given; plain edges count for nothing.
+    """Return precision and recall of the arrows ``(tail, head)``; undirected edges are not counted.
 
     Give two CPDAGs to ask what discovery can answer, a DAG and a CPDAG to ask how much of the truth it shows.
     """

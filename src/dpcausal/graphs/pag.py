@@ -8,8 +8,9 @@ columns. The mark at b of an edge between a and b says what all of them agree on
 - a **circle**: neither holds in all of them.
 
 So ``a -> b``: a causes b. ``a <-> b``: neither causes the other, and a hidden common cause links them. ``a o-> b``: b
-does not cause a; a causes b, or a hidden common cause links them, or both. ``a o-o b``: the data decide nothing. A tail
-at both ends appears only where rows were selected by what is in the graph; ``dpcausal.discover`` assumes they were not.
+does not cause a; a causes b, or a hidden common cause links them, or both. ``a o-o b``: the data decide nothing. In a
+result that has chances (``DiscoveryResult.marks``) a mark is one that is likely enough, not one that is sure. A tail at
+both ends appears only where rows were selected by what is in the graph; ``dpcausal.discover`` assumes they were not.
 
 Reference: Zhang (2008), "On the completeness of orientation rules for causal discovery in the presence of latent
 confounders and selection bias", section 3.
@@ -56,7 +57,7 @@ _MARKS = {
 
 
 def marks_of(text: object) -> tuple[Mark, Mark]:
-    """Return the marks at the two ends that a text such as ``o->`` means; a tail may be written as a dash.
+    """Parse the marks at both ends of an edge such as ``o->``; a tail may be written as a dash.
 
     >>> marks_of("o->"), marks_of("-->") == marks_of("->"), marks_of("---") == marks_of("-")
     ((<Mark.CIRCLE: 'o'>, <Mark.ARROW: '>'>), True, True)
@@ -121,7 +122,7 @@ class PAG(Graph):
         return cls(nodes, [(a, marks_text(marks[b, a], mark), b) for (a, b), mark in marks.items()])
 
     def mark(self, a: str, b: str) -> Mark:
-        """Return the mark at b of the edge between a and b; ``InputError`` if there is none."""
+        """Return the mark at b of the edge between a and b; raise ``InputError`` if they are not adjacent."""
         if (self.check(a), self.check(b)) not in self._marks:
             raise InputError(f'no edge between "{a}" and "{b}"')
         return self._marks[a, b]
@@ -133,7 +134,7 @@ class PAG(Graph):
 
     @property
     def circles(self) -> frozenset[Pair]:
-        """Edges ``a o-o b``, of which nothing is decided."""
+        """Edges ``a o-o b``, whose marks are undetermined."""
         return self._both(Mark.CIRCLE)
 
     @property
@@ -162,7 +163,7 @@ class PAG(Graph):
             yield a, marks_text(self._marks[b, a], self._marks[a, b]), b
 
     def marks(self, a: str, b: str) -> str:
-        """Return the edge between a and b as text, read from a to b, such as ``o->`` or ``<->``.
+        """Return the edge from a to b as text, such as ``o->`` or ``<->``.
 
         >>> PAG(["a", "b"], [("a", "o->", "b")]).marks("b", "a")
         '<-o'

@@ -64,12 +64,12 @@ class People:
 
     @property
     def cases(self) -> int:
-        """N1, people."""
+        """Number of cases (N1)."""
         return int(self.case.sum())
 
     @property
     def controls(self) -> int:
-        """N0, people."""
+        """Number of controls (N0)."""
         return int(self.control.sum())
 
 
@@ -345,13 +345,9 @@ _RULES = {"het": (_ONES, _ONES), "reference": (_ONES, _ZERO), "allele1": (_ZERO,
 
 @proved("cohort.proof.md")
 def check_missing_rule(missing: str, allele_order: str) -> None:
-    """Refuse a rule for missing calls that needs a public order of alleles where none is declared.
+    """Raise ``InputError`` for an unknown rule or order, or a rule that needs a public order of alleles.
 
-    Raises
-    ------
-    InputError
-        If there is no such rule or order, or the rule does not treat both alleles alike and the order may follow the
-        study.
+    Such a rule does not treat both alleles alike, and the order may follow the study.
     """
     if missing not in ("het", "reference", "allele1"):
         raise InputError(f"missing must be het, reference or allele1, not {missing!r}")

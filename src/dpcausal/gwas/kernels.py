@@ -23,16 +23,15 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from dpcausal.core.compiled import jit
+from dpcausal.core.compiled import jit, pointer, popcount
 from dpcausal.core.proofs import proved
-from dpcausal.counts.intrinsics import pointer, popcount
 
 
 @jit()
 def count_genotypes(
     address: Any, stride: int, rows: Any, case: Any, control: Any, hidden: Any, halved: Any, out: Any
 ) -> None:
-    """``out[i] = (hom1, het) of cases, (hom1, het) of controls`` for row ``rows[i]`` of the matrix at ``address``.
+    """Set ``out[i]`` to (hom1, het) of cases and (hom1, het) of controls for row ``rows[i]`` of a .bed matrix.
 
     ``case`` and ``control`` have an even number of words, zero behind the last person; all their bytes must be
     readable behind the start of every row.
@@ -59,7 +58,7 @@ def count_genotypes(
 
 @jit()
 def pack_genotypes(draws: Any, case: Any, in_cases: Any, in_controls: Any, lost: Any, out: Any) -> None:
-    """``out[i]``: bytes of SNP i. A person's allele is allele 1 if its 16-bit draw is below the group's cut.
+    """Set ``out[i]`` to the bytes of SNP i; an allele is allele 1 if its 16-bit draw is below the group's cut.
 
     ``draws[i, 3 * j + a]`` for allele a = 0, 1 of person j; the third draw below ``lost`` makes the call missing.
     """
@@ -81,7 +80,7 @@ TAB, NEWLINE, RETURN, BLANK, MINUS, ZERO, NINE = 9, 10, 13, 32, 45, 48, 57
 
 @jit()
 def find_lines(text: Any, ends: Any) -> bool:
-    """Fill ``ends`` with the places of all line breaks.
+    """Fill ``ends`` with the offsets of all line breaks; return whether every line is plain.
 
     True if every line has six columns by tabs, none empty, no blank, and a whole number as the fourth.
     """
@@ -106,7 +105,7 @@ def find_lines(text: Any, ends: Any) -> bool:
 
 @jit()
 def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
-    """(low, high): (x, y) lies inside the ellipse iff low <= y <= high, for 0 <= x <= nx.
+    """Return (low, high): (x, y) is inside the ellipse iff low <= y <= high, for 0 <= x <= nx.
 
     On the box's edges one end is a corner of the box, exactly: rounding must not open a way out there.
     """
@@ -124,7 +123,7 @@ def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
 
 @jit()
 def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
-    """How far y must move within [0, top] to leave [low, high]; infinite if it can't."""
+    """Return how far y must move within [0, top] to leave [low, high]; infinity if it can't."""
     best = math.inf
     if low > 0.0:
         best = max(y - low, 0.0)
@@ -136,7 +135,7 @@ def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
 @jit()
 @proved("statistics.proof.md")
 def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -> None:
-    """``out[i]``: distance of (c11[i], c10[i]) to the ellipse if it lies outside, minus that to the rest if inside.
+    """Set ``out[i]`` to the distance of (c11[i], c10[i]) to the ellipse, or, inside it, minus that to its outside.
 
     A table and its mirror image (the other allele counted) are computed as one of the two: the same double.
     """
@@ -171,7 +170,7 @@ def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -
 
 @jit()
 def _log_mass(x: Any, n1: Any, n0: Any, m: Any) -> Any:
-    """log P(c11 = x | M1 = m), for real x."""
+    """Return log P(c11 = x | M1 = m), for real x."""
     if x < 0.0 or x > m or x > n1 or m - x > n0:
         return -math.inf
     own = math.lgamma(n1 + 1.0) - math.lgamma(x + 1.0) - math.lgamma(n1 - x + 1.0)
@@ -197,7 +196,7 @@ def _beyond(x: Any, step: Any, n1: Any, n0: Any, m: Any) -> Any:
 
 @jit()
 def chi2_tails(cut: Any, n1: Any, n0: Any, margins: Any, out: Any) -> None:
-    """``out[i]`` bounds P(chi2 >= cut | M1 = margins[i]) from above, smoothly in the margin (worst lattice shift)."""
+    """Set ``out[i]`` to an upper bound on P(chi2 >= cut | M1 = margins[i]), smooth in the margin."""
     n = n1 + n0
     for i in range(margins.shape[0]):
         m = margins[i]
@@ -211,7 +210,7 @@ def chi2_tails(cut: Any, n1: Any, n0: Any, margins: Any, out: Any) -> None:
 
 @jit()
 def fill_laws(n1: Any, n0: Any, margins: Any, c11: Any, c10: Any, mass: Any) -> None:
-    """Nodes and weights of c11 given each margin: every value, or every ``stride``-th where there are many.
+    """Fill nodes and weights of c11 given each margin: every value, or every ``stride``-th where there are many.
 
     Rows of ``c11``, ``c10``, ``mass``; unused places get mass 0 and a possible table.
     """
@@ -238,7 +237,7 @@ def fill_laws(n1: Any, n0: Any, margins: Any, c11: Any, c10: Any, mass: Any) -> 
 
 @jit()
 def noisy_tail(cut: Any, value: Any, mass: Any, up: Any, down: Any) -> Any:
-    """P(value + Z >= cut), Z = Exp(up) - Exp(down) in law: exponential tails of scales ``up`` and ``down``."""
+    """Return P(value + Z >= cut), Z = Exp(up) - Exp(down) in law: exponential tails of scales ``up`` and ``down``."""
     total, share = 0.0, up / (up + down)
     for j in range(value.shape[0]):
         gap = cut - value[j]
@@ -252,7 +251,7 @@ def noisy_tail(cut: Any, value: Any, mass: Any, up: Any, down: Any) -> Any:
 
 @jit()
 def noisy_cuts(level: Any, value: Any, mass: Any, up: Any, down: Any, tolerance: Any, out: Any) -> None:
-    """``out[i]``: the cut at which ``noisy_tail`` of row i is ``level``, rounded up to ``tolerance`` noise scales."""
+    """Set ``out[i]`` to the cut at which ``noisy_tail`` of row i is ``level``, rounded up to ``tolerance`` scales."""
     for i in range(value.shape[0]):
         low, high = math.inf, -math.inf
         for j in range(value.shape[1]):

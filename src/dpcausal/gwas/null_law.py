@@ -65,13 +65,13 @@ class NullLaw:
             raise InputError(f"a minor allele has 0 to {(self.n1 + self.n0) // 2} copies, not {self.least}")
 
     def margin(self, share: float, sign: float) -> float:
-        """Return ``share`` of all alleles, moved by SPREAD standard deviations of sampling down or up."""
+        """Return the allele count at frequency ``share``, moved by ``sign`` times SPREAD standard deviations."""
         n = self.n1 + self.n0
         return float(np.clip(share * n + sign * SPREAD * np.sqrt(n * share * (1 - share)), 0, n))
 
     @cached_property
     def lower(self) -> Floats:
-        """Margins that cover the lower half of the range, closer towards its end."""
+        """Margins on a grid over the lower half of the range, finer towards its end."""
         n = self.n1 + self.n0
         low = max(int(self.margin(self.maf, -1.0)), self.least)
         steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1

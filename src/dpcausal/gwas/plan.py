@@ -45,7 +45,7 @@ Passing = Callable[[float, float, Floats], tuple[Statistic, float, bool]]
 
 
 class ScreenDesign(NamedTuple):
-    """Threshold, share of epsilon to choose by (``em``), and whether the cut is that of all values with noise."""
+    """Threshold, share of epsilon for selection (``em``), and whether the cut allows for noise on all values."""
 
     tau: float
     share: float
@@ -66,7 +66,7 @@ def table_at(law: NullLaw, m: Floats, z: Floats | float) -> tuple[Floats, Floats
 
 
 def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
-    """Return sqrt(chi2) at which the statistic reaches ``cut``, averaged over PLACES; the most where it can't.
+    """Return sqrt(chi2) at which the statistic reaches ``cut``, averaged over PLACES; the maximum where it can't.
 
     >>> law = NullLaw(10_000, 10_000, 0.05)
     >>> round(z_needed(Statistic("distance", 10_000, 10_000, 25.0), law, 0.0), 3)
@@ -176,17 +176,17 @@ class ScreenPlan:
 
     @property
     def answers(self) -> int:
-        """How many SNPs are asked at most: what the level is divided by."""
+        """Largest number of SNPs that are tested: the divisor of the level."""
         return min(self.max_answers or self.snps, self.snps)
 
     @property
     def hits(self) -> int:
-        """The largest number of SNPs that ``epsilon`` is divided among."""
+        """Largest number of SNPs among which ``epsilon`` is divided."""
         return min(self.max_hits, self.answers)
 
     @cached_property
     def top(self) -> float:
-        """The chi-squared that no SNP without effect passes, but for half the level."""
+        """The chi-squared that some SNP without effect exceeds with probability at most half the level."""
         return self.law.chi2_cut(self.level / (2 * self.answers))
 
     def scored(self, tau: float) -> Statistic:
@@ -195,7 +195,7 @@ class ScreenPlan:
 
     @cached_property
     def design(self) -> ScreenDesign:
-        """The threshold, the share of epsilon to choose by and the kind of cut, from public numbers."""
+        """The threshold, the share of epsilon for selection and the kind of cut, from public numbers."""
         svt = self.method == "svt"
         taus = [self.top * step for step in (STEPS if svt else STEPS[::2])]
         shares = SHARES if self.share is None and not svt else (self.share or 0.5,)
@@ -266,7 +266,7 @@ class ScreenPlan:
     @cached_property
     @proved("screen.proof.md")
     def floor(self) -> Laplace:
-        """The mechanism that buys a floor of allele counts, before the others."""
+        """The mechanism that releases a floor of allele counts, before the others."""
         sensitivity = least_minor_sensitivity(person=self.unit == "person")
         return Laplace(
             sensitivity=sensitivity,
@@ -284,7 +284,7 @@ class ScreenPlan:
             self.floor.event("plan")
 
     def sieve_cuts(self) -> Floats:
-        """Return, for each margin, what a SNP without effect passes, noise included, with chance level/answers."""
+        """Return the cut of each margin: a SNP without effect, noise included, exceeds it with chance level/answers."""
         up, down, _ = self._noise(self.sieve)
         return self.law.noisy_cuts(self.score, self.level / self.answers, up, down)
 

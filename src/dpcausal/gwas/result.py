@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from dpcausal.core.arguments import stated_pvalue
 from dpcausal.core.display import display
 from dpcausal.core.errors import OtherNames, spellings
 from dpcausal.core.statement import PrivacyStatement
@@ -55,7 +56,7 @@ class Hit(OtherNames):
             v.allele1,
             v.allele2,
             self.statistic,
-            self.pvalue,
+            None if self.pvalue is None else stated_pvalue(self.pvalue),
             decision,
         )
         return dict(zip(COLUMNS, cells, strict=True))

@@ -66,7 +66,7 @@ class Screen(ScreenPlan):
     """
 
     def public(self, counts: GenotypeCounts, frequencies: bool) -> list[Public]:
-        """Return what the statement says is public, as facts."""
+        """Return the public facts of the privacy statement."""
         known: Public = facts.FrequenciesKnown("no-frequencies")
         if frequencies:
             known = facts.FrequenciesKnown("frequencies")
@@ -219,7 +219,7 @@ def screen(
     share: float | None = None,
     freq_share: float = 0.0,
 ) -> Screening:
-    """Find the SNPs that go with a disease: plan (``Screen``) and run in one go.
+    """Find SNPs associated with a disease: plan (``Screen``) and run in one call.
 
     **Guarantee**: epsilon-DP for one person's genotypes at all SNPs, or for one allele at each; who takes part, and
     who is a case, is public.

@@ -28,7 +28,7 @@ MOST = 10**8
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """A simulated case/control study: ``counts()`` at once, or ``write(prefix)`` to files.
+    """A simulated case/control study: ``counts()`` draws counts, ``write(prefix)`` writes files.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Simulation:
         return Variant(str(i // length + 1), f"snp{i + 1}", 10_000 * (i % length + 1), "A", "G")
 
     def counts(self) -> GenotypeCounts:
-        """Return the counts of such a cohort, drawn from their law without making any person."""
+        """Draw the counts of a cohort from their law, without drawing persons."""
         generator = np.random.default_rng(self.seed)
         table = np.empty((self.snps, 4), np.int32)
         for column, (size, p) in enumerate(

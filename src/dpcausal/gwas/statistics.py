@@ -130,7 +130,7 @@ class Statistic:
 
     @property
     def sensitivity(self) -> float:
-        """How far one person (or one allele) moves any SNP's value."""
+        """The most that one person (or one allele) changes the value of any SNP."""
         if self.name == "distance":
             return allele_distance_sensitivity(person=self.person)
         if self.name == "circle":

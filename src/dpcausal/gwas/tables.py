@@ -91,7 +91,7 @@ def rows_of(path: Path, *names: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def whole_numbers(words: Sequence[str], where: str) -> tuple[int, ...]:
-    """Return the counts that words stand for."""
+    """Parse counts."""
     if not all(word.isdigit() for word in words):
         raise InputError(f"{where}: a count that is not a whole number")
     return tuple(map(int, words))
@@ -159,7 +159,7 @@ def read_gcount(
     missing: MissingRule = "het",
     allele_order: AlleleOrder = "study",
 ) -> GenotypeCounts:
-    """Return counts from .gcount files of plink2, of cases and of controls, SNP by SNP the same.
+    """Read .gcount files of plink2, of cases and of controls, which must list the same SNPs.
 
     Parameters
     ----------

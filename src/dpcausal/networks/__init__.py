@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dpcausal.networks import clinic
 from dpcausal.networks.bif import read_bif, write_bif
-from dpcausal.networks.library import load, names
-from dpcausal.networks.network import Network, Variable
+from dpcausal.networks.network import Network, Variable, load, names
 
 __all__ = ["Network", "Variable", "clinic", "load", "names", "read_bif", "write_bif"]

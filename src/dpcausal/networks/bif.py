@@ -51,7 +51,7 @@ class Tokens:
         self.at = 0
 
     def fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise the one ``InputError``, at the word last taken unless ``at`` says otherwise."""
+        """Raise ``InputError`` with the line of the last token, or of token ``at``."""
         position = self.at - 1 if at is None else at
         line = self.text.count("\n") + 1
         words = (found for found in _WORD.finditer(self.text) if found[1])
@@ -74,17 +74,17 @@ class Tokens:
         return self.words[self.at - 1]
 
     def expect(self, word: str) -> None:
-        """Take the next word, which must be ``word``."""
+        """Consume the next token, which must be ``word``."""
         found = self.take()
         if found != word:
             self.fail(f"expected {word!r}, not {found!r}")
 
     def name(self) -> str:
-        """Take a name, quoted or not."""
+        """Consume a name, quoted or not."""
         return self.unquoted(self.take(), self.at - 1)
 
     def unquoted(self, word: str, at: int) -> str:
-        """Return the name that the word at position ``at`` stands for."""
+        """Return the name in the token at position ``at``, without quotes."""
         if word == '"':
             self.fail("a quote is not closed", at)
         if word in _PUNCTUATION:
@@ -94,7 +94,7 @@ class Tokens:
         return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1])
 
     def until(self, end: str) -> list[str]:
-        """Take all words before the next ``end``, and ``end`` itself."""
+        """Consume all tokens up to and including the next ``end``; return those before it."""
         start = self.at
         try:
             stop = self.words.index(end, start)
@@ -104,7 +104,7 @@ class Tokens:
         return self.words[start:stop]
 
     def numbers(self) -> list[float]:
-        """Take the numbers up to the next semicolon."""
+        """Consume the numbers up to the next semicolon."""
         start = self.at
         found = []
         for i, word in enumerate(self.until(";")):
@@ -169,7 +169,7 @@ def parse_bif(text: str, source: str = "text") -> Network:
 
 
 class _Reader:
-    """Reads blocks; tables come last, as they may stand before the variables they name."""
+    """Parses blocks; tables are resolved last, since they may precede the variables they name."""
 
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
@@ -305,7 +305,7 @@ class _Reader:
         return table.reshape(*shape, size)
 
     def entries(self, count: int) -> list[float]:
-        """Take so many numbers."""
+        """Consume ``count`` numbers."""
         start = self.tokens.at
         found = self.tokens.numbers()
         if len(found) != count:

@@ -15,14 +15,20 @@ processor's cache, so nothing else of size n is held.
 to 1 and are left out. The others are summed out one at a time, the one with the smallest product table first. **Cost**
 exponential in the tree width of the moral graph; a product table above 2^24 cells is an ``InputError``.
 
+**Five networks** come with the package (``load``), one JSON object each: ``name``, ``source`` (the publication of its
+numbers), ``variables`` with ``name``, ``levels``, ``ordered``, ``parents`` and ``rows``, one row of probabilities per
+configuration of the parents' levels, the last parent's level changing fastest.
+
 Reference: [1] Koller and Friedman (2009), section 9.3.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from math import prod
 from string import ascii_letters
 
@@ -186,7 +192,7 @@ class Network:
 
     @cached_property
     def cpdag(self) -> Graph:
-        """The CPDAG of ``dag``: the most that independences can tell."""
+        """The CPDAG of ``dag``."""
         return cpdag(self.dag)
 
     @cached_property
@@ -368,3 +374,62 @@ def _einsum(
         "".join(ascii_letters[label[name]] for name in names) for names in (names_a, names_b, columns)
     )
     return np.asarray(np.einsum(f"{left},{right}->{out}", a, b), dtype=np.float64)
+
+
+# ---- networks that come with the package
+
+_NAMES = ("asia", "cancer", "earthquake", "sachs", "survey")
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that ``load`` knows.
+
+    >>> names()
+    ('asia', 'cancer', 'earthquake', 'sachs', 'survey')
+    """
+    return _NAMES
+
+
+@cache
+def load(name: str) -> Network:
+    """Return the network of that name that comes with the package; ``read_bif`` reads others from files.
+
+    Parameters
+    ----------
+    name : str
+        One of ``names()``.
+
+    Returns
+    -------
+    Network
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> load("cancer").dag
+    Graph(Pollution -> Cancer, Smoker -> Cancer, Cancer -> Xray, Cancer -> Dyspnoea)
+    """
+    if name not in _NAMES:
+        hint = did_you_mean(str(name), _NAMES)
+        raise InputError(f'no network "{name}"{hint}: known are {", ".join(_NAMES)}; read_bif reads others')
+    found = json.loads(files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8"))
+    sizes = {entry["name"]: len(entry["levels"]) for entry in found["variables"]}
+    return Network(
+        found["name"],
+        [
+            Variable(
+                entry["name"],
+                entry["levels"],
+                entry["parents"],
+                np.reshape(
+                    entry["rows"], [*(sizes[parent] for parent in entry["parents"]), sizes[entry["name"]]]
+                ),
+                ordered=entry["ordered"],
+            )
+            for entry in found["variables"]
+        ],
+    )

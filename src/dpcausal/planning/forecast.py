@@ -475,7 +475,7 @@ def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
     >>> public = PublicNumbers.of_sizes((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     >>> curve = best_curve(plan_measurement(public), 0.05)
     >>> round(curve(0.1), 2), round(curve(0.3), 2)
-    (0.29, 1.0)
+    (0.32, 1.0)
     """
     sizes, target = plan.public.sizes, plan.public.target
     usable = [j for j, size in enumerate(sizes) if size > 1]

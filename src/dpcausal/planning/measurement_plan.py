@@ -496,7 +496,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     rows, sizes = public.rows_or_one, public.sizes
     if joint:
         noise_in_pair = pair_variance_of_joint(public, gaussian=gaussian)
-        larger = should_measure_larger(noise_in_pair, sizes, public.columns, rows, settings)
+        larger = should_measure_larger(noise_in_pair, sizes, rows, settings)
         return MeasurementPlan(public, True, gaussian, sizes, larger, Shares(), settings)
     total = public.total.rho if gaussian else public.total.epsilon
     room = math.sqrt(signal(sizes, rows, total, public.neighbours, settings, gaussian=gaussian))
@@ -515,7 +515,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     if public.target is not None:
         return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2,)))
     first = min(settings.share_first - settings.share_singles, rest)
-    if should_measure_larger(plan._noise(public.pairs, first), plan.sizes, public.columns, rows, settings):
+    if should_measure_larger(plan._noise(public.pairs, first), plan.sizes, rows, settings):
         return replace(plan, larger=True, shares=replace(left, pairs=first))
     pairs, again = shares_of_pairs(public, rest, settings)
     return replace(plan, shares=replace(left, pairs=pairs, again=again))
@@ -575,23 +575,17 @@ def pair_variance_of_joint(public: PublicNumbers, *, gaussian: bool) -> float:
 
 
 def should_measure_larger(
-    noise: float,
-    sizes: Sequence[int],
-    columns: Sequence[ColumnKind],
-    rows: float,
-    settings: MeasuredSettings = SETTINGS,
+    noise: float, sizes: Sequence[int], rows: float, settings: MeasuredSettings = SETTINGS
 ) -> bool:
     """Return whether tables of three and more columns are worth their noise; ``sizes`` are levels as measured.
 
     They are where noise of this variance in a pair of columns is below its sampling error, or small in itself: pairs
-    then show what only larger tables can explain away. Tests on them see all levels and no trend, so that over many
-    levels with an order they lose links that pairs show, unless there is still less noise.
+    then show what only larger tables can explain away.
     """
     levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
-    trends = sum(column.ordered and column.size > 2 for column in columns)
-    part = min(1.0, settings.larger_levels / levels) ** 2 if 2 * trends >= len(columns) else 1.0
-    small = (part * settings.larger_small * rows / levels) ** 2
-    return noise <= max(part * settings.larger_ratio * rows / levels**2, small)
+    return noise <= max(
+        settings.larger_ratio * rows / levels**2, (settings.larger_small * rows / levels) ** 2
+    )
 
 
 def signal(

@@ -35,9 +35,9 @@ from dpcausal.citests.choice import choose
 from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_column, checked_count, checked_level
-from dpcausal.core.content_id import content_id
 from dpcausal.core.display import display
 from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.facts import content_id
 from dpcausal.core.forecast import Power, PowerCurve, PowerForecast
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled

@@ -1,7 +1,7 @@
 """Every number that shapes what ``measured`` measures and finds, in one place, and what forecasts share with it.
 
-A number that only limits time or memory stands beside the loop that it limits. ``docs/measured.md`` has for each field
-what is lost without it (``benchmarks/ablation.py``); all were set on random networks and linear models.
+A number that only limits time or memory stands beside the loop that it limits. ``docs/measured.md`` has what
+is lost without them (``benchmarks/fresh_graphs.py``); all were set on random networks and linear models.
 """
 
 from __future__ import annotations
@@ -37,9 +37,6 @@ class MeasuredSettings:
         Noise variance of a pair over its sampling variance, up to which larger tables are measured.
     larger_small : float
         Noise in a correlation, about, up to which they are, too.
-    larger_levels : float
-        With more levels than this on average, most of them with an order, both bounds are lower, by the square of that
-        ratio.
     larger_noise : float
         Noise of larger tables over that of pairs, at most.
     tree_columns, tree_levels : int, float
@@ -73,7 +70,6 @@ class MeasuredSettings:
     levels_in_tree: float = 0.95
     larger_ratio: float = 1.0
     larger_small: float = 0.01
-    larger_levels: float = 4.0
     larger_noise: float = 2.0
     tree_columns: int = 10
     tree_levels: float = 2.5

@@ -27,7 +27,14 @@ from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerFor
 from dpcausal.core.spelling import spelled
 from dpcausal.present import statement
 from dpcausal.present.planning import figures, sizes_words
-from dpcausal.present.statement import by_bins_words, cost_lines, percent, question_words
+from dpcausal.present.statement import (
+    by_bins_words,
+    cost_lines,
+    percent,
+    pvalue_words,
+    question_words,
+    rows_differ,
+)
 
 if TYPE_CHECKING:
     from dpcausal.citests.forecast import CITestForecast
@@ -249,7 +256,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
     ``full``: with why this test was used, how large the trend is, and the whole statement.
     """
     trend = result.direction
-    chance = "" if result.pvalue is None else f"p = {result.pvalue:.3g}, "
+    chance = "" if result.pvalue is None else f"p {pvalue_words(result.pvalue)}, "
     if full:
         first = f"{_found(result)} ({chance}level {result.level:g}). Test: {result.method}; {result.why}."
     else:
@@ -263,6 +270,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
         *map(missing_rule_words, result.missing),
         *([trend_words(trend)] if full and trend is not None else []),
         *([] if result.missed is None else [missed_words(result.missed)]),
+        *([] if result.pvalue is None else [rows_differ("p-value")]),
         *([statement.summary(result.privacy)] if full else cost_lines(result.privacy)),
         *([] if result.with_noise is None else [with_noise_words(result.with_noise)]),
     ]

@@ -99,7 +99,7 @@ def summary(value: Any, **options: Any) -> str:
 
 def _discovery(value: Any, part: Any, *, full: bool, every: bool) -> str:
     if part == "missing_edges":
-        return str(graph_words.missing_words(value))
+        return str(graph_words.absent_means(value))
     if part == "edges":
         return "\n".join(graph_words.edge_lines(value))
     if full:

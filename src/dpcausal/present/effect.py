@@ -14,7 +14,7 @@ from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.planning import budget_words, help_words
-from dpcausal.present.statement import happened, listed, percent, short_cost_lines
+from dpcausal.present.statement import happened, listed, percent, rows_differ, short_cost_lines
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -351,7 +351,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*map(_sentence, lines), *missing_lines(notes)]
+    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval")]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -365,7 +365,8 @@ def _rests(result: EffectResult, unsure: str) -> str:
     if not result.adjust:
         return f"Causal if {ends} have no common cause"
     hold = "includes" if len(result.adjust) == 1 else "include"
-    return f"Causal if {', '.join(result.adjust)} {hold} every common cause of {ends}"
+    causes = f"{hold} every common cause of {ends} and nothing that {result.treatment} changes"
+    return f"Causal if {', '.join(result.adjust)} {causes}"
 
 
 def _unsure(result: EffectResult) -> str:
@@ -475,14 +476,22 @@ def html(result: EffectResult) -> str:
     return f"<div>{'<br>'.join(escape(line) for line in summary(result).splitlines())}</div>"
 
 
-def edge_effect_lines(a: str, b: str, found: EffectResult | InputError | None) -> list[str]:
-    """Return the effect of a on b that a discovery carries, and what it rests on, or why there is none."""
-    if found is None:
+def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
+    """Return the effect that a discovery carries with an edge, and its warnings; nothing where there is none."""
+    if not isinstance(found, EffectResult):
         return []
-    if isinstance(found, InputError):
-        return [f"No effect of {a} on {b} is estimated: {found}."]
     with for_everyone():
-        return [answer_words(found), *listed_effects(found), *assumes_lines(found)]
+        warnings = [_sentence(note_words(note)) for note in _in_section(found.notes, "warning")]
+        return [answer_words(found), *listed_effects(found), *warnings]
+
+
+def edge_effects_mean() -> str:
+    """Return what all effects in a table of edges rest on."""
+    return (
+        "Effects are causal if the graph is right. They come from what also chose the graph, so intervals may be too "
+        f"short. {rows_differ('interval of each')} dpcausal effect --release says what each rests on, and why others "
+        "are not given, free."
+    )
 
 
 def listed_effects(result: EffectResult, *, full: bool = False) -> list[str]:

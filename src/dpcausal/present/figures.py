@@ -34,12 +34,12 @@ from dpcausal.present.tables import (
     HINT,
     MARKS,
     OPEN_MEANS,
-    SURE,
     EdgeNotes,
     grade,
     mark_kinds,
     node_words,
     open_sentence,
+    share_words,
 )
 
 if TYPE_CHECKING:
@@ -121,20 +121,12 @@ def _grade_keys(grades: Collection[str]) -> list[Key]:
     """Return the widths that are drawn; the first one names what they show.
 
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
-    ['edge found again in 50% to 80% of repeats (rough)', 'in less than 50%: a hint']
+    ['edge found again: perhaps', 'less than half: a hint']
     """
-    words = {
-        "sure": f"{SURE:.0%} or more",
-        "weaker": f"{HINT:.0%} to {SURE:.0%}",
-        "hint": f"less than {HINT:.0%}",
-    }
-    there = [kind for kind in words if kind in grades]
-    texts = [f"in {words[kind]}" + (": a hint" if kind == "hint" else "") for kind in there]
-    if texts:
-        texts[0] = (
-            f"edge found again in {words[there[0]]} of repeats (rough){texts[0].removeprefix(f'in {words[there[0]]}')}"
-        )
-    return [Key(kind, text) for kind, text in zip(there, texts, strict=True)]
+    words = {"sure": share_words(1.0), "weaker": share_words(HINT), "hint": f"{share_words(0.0)}: a hint"}
+    texts = {kind: text for kind, text in words.items() if kind in grades}
+    first = "edge found again: "
+    return [Key(kind, first * (i == 0) + text) for i, (kind, text) in enumerate(texts.items())]
 
 
 STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box

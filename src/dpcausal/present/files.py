@@ -12,6 +12,8 @@
 - ``hints``: weak hints, found again in less than half of the repeats; ``directed`` and ``undirected`` have them;
 - ``found``: ``directed`` and ``undirected`` without the hints, as the files for other programs have them;
 - ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
+- ``direction``: the chance of each direction; ``mark_chances``, where causes may be hidden: that of a head at ``to``,
+  that it is no cause of ``from``;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
 - ``confidence``, where it was asked for: ``pair`` and ``found_again``, which says nothing about a direction, and
   ``confidence_repeats``: of how many repeats;
@@ -56,12 +58,13 @@ from dpcausal.discovery.result import (
     direction_list,
     given_list,
     in_order,
+    mark_list,
     sorted_pairs,
 )
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
 from dpcausal.present.figures import figure_svg, rebuilt
-from dpcausal.present.graph_words import missing_words
+from dpcausal.present.graph_words import absent_means
 from dpcausal.present.notes import note_words
 from dpcausal.present.statement import RELATIONS, caveat_lines
 from dpcausal.present.tables import (
@@ -70,9 +73,11 @@ from dpcausal.present.tables import (
     EdgeNotes,
     PairRow,
     edge_rows,
+    grade,
     open_sentence,
     pair_rows,
     pairs_words,
+    share_words,
 )
 
 STATEMENT, RELEASE = "privacy.json", "release.json"
@@ -90,7 +95,8 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
         "direction": direction_list(result.direction),
-        "missing_edges": missing_words(result),
+        "mark_chances": mark_list(result.marks),
+        "missing_edges": absent_means(result),
         "declared": declared(result.known),
         "method": result.method,
         "why": result.why,
@@ -122,7 +128,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         "graph.dagitty": to_dagitty(
             firm, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": to_arcs(firm, result.direction),
+        "arcs.csv": to_arcs(firm, result.direction or result.marks),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(firm, dot_attributes(result), remark=remark(result), possible=left),
@@ -177,7 +183,7 @@ def pairs_csv(result: DiscoveryResult) -> str:
     """Return every pair of columns that was asked about, as comma-separated values.
 
     ``marks`` are read from a to b. ``direction``: declared, data, contradicted, hints (it rests on weak hints, and is
-    not shown) or undecided. ``a_to_b``, ``b_to_a``: the chance of each direction, where the method has one.
+    not shown) or undecided. ``a_to_b``, ``b_to_a``: the chance that the one causes the other, where the method has one.
     ``held_fixed``: the columns held fixed in the question that decided, with semicolons: of an
     absent pair, what separates it; of an edge, what came nearest to that; ``nothing`` where nothing was held fixed, and
     empty where no question decided or the method released none. ``given_up_to``: of an edge, up to how many columns
@@ -240,6 +246,9 @@ def _evidence_columns(result: DiscoveryResult) -> list[str]:
     return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
 
+DOT_WIDTHS = {"sure": 2, "weaker": 1, "hint": 0.5}  # by ``grade``
+
+
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?", declared heads hollow."""
     found: dict[Pair, dict[str, Any]] = {}
@@ -251,10 +260,10 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
         if (part := row.found_again) is not None:
             marks |= {
                 "confidence": f"{part:.4g}",
-                "penwidth": f"{2 if part >= 0.8 else 1 if part >= 0.5 else 0.5:g}",
+                "penwidth": f"{DOT_WIDTHS[grade(part)]:g}",
             }
-            label.append(f"{part:.0%}")
-            words.append(f"edge found again in {part:.0%} of repeats")
+            label.append(share_words(part))
+            words.append(f"edge found again: {share_words(part)}")
         if EdgeFact.DIRECTION_DECLARED in row.facts:
             marks["arrowhead"] = "empty"
         if EdgeFact.CONTRADICTED in row.facts:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from shlex import quote
@@ -28,7 +27,6 @@ from dpcausal.present.notes import (
     groups_words,
     method_words,
     note_words,
-    rows_words,
 )
 from dpcausal.present.statement import cost_lines, counted, few
 from dpcausal.present.statement import summary as statement_summary
@@ -36,14 +34,16 @@ from dpcausal.present.tables import (
     HINT,
     MARKS,
     ONE_LEVEL_ONLY,
-    OPEN_MEANS,
+    SURE,
+    EdgeFact,
+    PairRow,
     absent_rows,
     edge_rows,
     known_groups,
     mark_kinds,
     merged_unordered,
     open_reason,
-    repeats_words,
+    share_words,
 )
 from dpcausal.stats.contrasts import POWER
 
@@ -51,14 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-PAIRS_SHOWN = 6  # absent, open or changed pairs named in a line
-GROUPS_NAMED, GROUP_LETTERS = 4, 60  # columns whose groups are named in a line, and letters of a group
-LINE_LETTERS = 300  # letters up to which the groups of all columns are named
-UNORDERED_NAMED = 8  # columns without an order whose groups are named: what was merged there is a choice
+PAIRS_SHOWN = 4  # absent, open or changed pairs named in a line
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
-NOISE_SHOWN = (
-    0.5  # times the standard deviation of a count by chance: from here on the brief text has the noise
-)
 NOTABLE = 1.3  # from this factor on a second number is worth its room
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
@@ -68,14 +62,12 @@ CONTRADICTED_MEANS = "Direction contradicted: test results point both ways, so n
 NOTHING_HELD_SENTENCE = "Where nothing was held fixed, a third column may explain the link."
 NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
-AT_BEST = (
-    "At best: levels, or the groups to which they were merged, are equally common; of merged levels, what their groups "
-    "keep of a link counts, on average."
-)
 
 
 def fits_words(result: DiscoveryResult) -> str:
     """Return what an arrow means here, in a few words; less where test results contradict each other."""
+    if result.direction:
+        return f"direction with a chance of {result.direction_level:.0%} or more"
     if result.conflicts and not result.settled:
         return "direction as the test results say"
     return (
@@ -86,6 +78,8 @@ def fits_words(result: DiscoveryResult) -> str:
 def arrows_mean(result: DiscoveryResult) -> str:
     """Return what the arrows of a graph mean, never more than the answers allow; empty where there are none."""
     arrows = result.shown.directed
+    if result.marks and mark_kinds(result.shown) != ["o-o"]:
+        return f"Arrowheads and tails have a chance of {result.direction_level:.0%} or more, unless they were declared."
     if not arrows or result.graph.kind == "pag":
         return ""
     by_you = arrows & result.known.required_arrows(result.graph.skeleton)
@@ -241,30 +235,38 @@ def why_open_words(result: DiscoveryResult) -> str:
 
 
 def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
-    """Return how many pairs are open, and the first few or all of them.
+    """Return how many pairs are open, and the first few or all of them; empty where none is.
 
     Pairs that touch an edge that was found come first: an open pair there keeps arrows undecided.
     """
     joined = {name for pair in result.graph.skeleton for name in pair}
     pairs = in_order(result.open, result.graph.nodes)
     if not pairs:
-        return "Open: no pair."
+        return ""
     if not every and len(pairs) > PAIRS_SHOWN:
         pairs = sorted(pairs, key=lambda pair: -len(joined & {*pair}))
     where = f" ({spelled('report.html', 'result.open')} lists all)"
     named = few([" ? ".join(pair) for pair in pairs], len(pairs) if every else PAIRS_SHOWN, where)
-    return f"Open: {counted(len(pairs), 'pair')} {OPEN_MEANS}: {named}."
+    return f"Open: {named}; an edge may be there or not."
+
+
+def all_sure(result: DiscoveryResult) -> bool:
+    """Return whether every edge is found again in nearly all repeats, so that one line can say it of all."""
+    known = result.found_confidence
+    return bool(known) and known.keys() == result.graph.skeleton and min(known.values()) >= SURE
 
 
 def again_line(result: DiscoveryResult) -> str:
-    """Return what the percentages are, and from where on one counts; empty where there is none."""
-    if not result.found_confidence:
-        return ""
-    return (
-        f"Found again: the share of {repeats_words(result.repeats)}, with another sample and other noise, in which the "
-        "edge comes back, whichever way it points. Rough: a chance edge can come back, too. Below "
-        f"{HINT:.0%}: a weak hint, not a finding."
+    """Return what the words beside edges say, or that every edge is found again; empty where that is not known."""
+    said = {share_words(part) for part in result.found_confidence.values()}
+    perhaps, hint = share_words(HINT), share_words(0.0)
+    parts = (
+        [f"found again on other samples and noise: {share_words(1.0)}, each edge"] if all_sure(result) else []
     )
+    parts += [f"{perhaps}: in 2 to 8 of 10 runs on real data"] if perhaps in said else []
+    parts += [f"{hint}: a weak hint, not a finding"] if hint in said else []
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def absent_means(result: DiscoveryResult) -> str:
@@ -275,14 +277,8 @@ def absent_means(result: DiscoveryResult) -> str:
     return f"Absent: no link was shown {limit_of(result)}, which does not show that there is none; {missed}."
 
 
-def missing_words(result: DiscoveryResult) -> str:
-    """Return what an absent pair means, and what the best case is that it speaks of."""
-    best = f" {AT_BEST}" if result.reach is not None and result.reach.pair is not None else ""
-    return f"{absent_means(result)}{best}" if result.not_shown else ""
-
-
 def absent_line(result: DiscoveryResult) -> str:
-    """Return the first absent pairs and what that means; empty where none is absent."""
+    """Return the first absent pairs, and which link would have been found; empty where none is absent."""
     target = result.target
     named = [
         " - ".join(pair) if target is None else next(name for name in pair if name != target)
@@ -290,10 +286,7 @@ def absent_line(result: DiscoveryResult) -> str:
     ]
     if not named:
         return ""
-    where = f" ({spelled('report.html', 'summary(full=True)')} names all)"
-    w = f" {W_MEANS}." if result.reach is not None and result.reach.pair is not None else ""
-    means = absent_means(result).removeprefix("Absent: ")
-    return f"Absent: {few(named, PAIRS_SHOWN, where)}. {means[0].upper()}{means[1:]}{w}"
+    return f"Absent: {few(named, PAIRS_SHOWN)}. No proof of absence: {missed_words(result)}."
 
 
 def w_words(w: float) -> str:
@@ -320,14 +313,12 @@ def detectable_clause(pairs: Collection[float]) -> str:
     """Return which link between these pairs would be found in most runs, as a clause.
 
     >>> detectable_clause([0.12, 0.164]), detectable_clause([0.05])
-    ('a link of w = 0.12 to 0.16, depending on the pair (weak), is found in 80% of runs, a weaker one less often', 'a \
-link of w = 0.05 (very weak) is found in 80% of runs, a weaker one less often')
+    ('a link of w = 0.12 to 0.16 (weak) is found in 80% of runs, a weaker one less often', 'a link of w = 0.05 (very \
+weak) is found in 80% of runs, a weaker one less often')
     """
     low, high = f"{min(pairs):.2g}", f"{max(pairs):.2g}"
-    which = f"{low} ({w_words(max(pairs))})"
-    if low != high:
-        which = f"{low} to {high}, depending on the pair ({w_words(max(pairs))}),"
-    return f"a link of w = {which} is found in {POWER:.0%} of runs, a weaker one less often"
+    which = low if low == high else f"{low} to {high}"
+    return f"a link of w = {which} ({w_words(max(pairs))}) is found in {POWER:.0%} of runs, a weaker one less often"
 
 
 def reach_clause(reach: Reach) -> str:
@@ -350,26 +341,6 @@ less often'
     return f"a link of w = {reach.pair:.2g} ({strong}) is found in {cases} at best, a weaker one less often"
 
 
-def reach_words(reach: Reach | None) -> str:
-    """Return what a budget could show by plan, also with a column held fixed; empty where there is no plan."""
-    if reach is None:
-        return ""
-    usual, large, given, large_given = (
-        "nothing, however strong" if w is None else f"w = {w:.2g}"
-        for w in (reach.pair, reach.pair_largest, reach.triple, reach.triple_largest)
-    )
-    parts = [f"{usual} between two columns with a middling number of levels"]
-    parts += [f"{large} between those with most levels"] if large != usual else []
-    if (given, large_given) != (usual, large):
-        most = f" ({large_given})" if large_given != given else ""
-        parts.append(f"{given} with one more column held fixed{most}")
-    return (
-        f"What this budget could show, by plan: {', '.join(parts)} is found in {reach.power:.0%} of cases. The plan is "
-        "made from public numbers, as if levels were equally common: weaker dependences are missed more often, and "
-        f"stronger ones, too, where a level is rare. {W_MEANS}."
-    )
-
-
 def tiers_words(result: DiscoveryResult) -> str:
     """Return that no order of time was declared, where arrows or contradictions could have used one; else empty."""
     if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
@@ -379,10 +350,7 @@ def tiers_words(result: DiscoveryResult) -> str:
     when, how = (
         ("Declare it before you pay", first) if result.release is None else ("Adding one is free", again)
     )
-    return (
-        f"No order of time was declared, so an arrow can point back in time. {when}: {spelled(*how)} puts a and b "
-        "before c."
-    )
+    return f"No order of time was declared, so an arrow can point back in time. {when}: {spelled(*how)}."
 
 
 def free_words(result: DiscoveryResult) -> str:
@@ -393,35 +361,22 @@ def free_words(result: DiscoveryResult) -> str:
     return f"In no tier, so that arrows at them can point back in time: {', '.join(free)}."
 
 
-def merged_line(result: DiscoveryResult, *, page: bool = False, every: bool = False) -> str:
+def merged_line(result: DiscoveryResult, *, brief: bool = False) -> str:
     """Return which columns had levels merged, and which levels each group holds; empty where none had.
 
-    Columns whose levels have no order come first. The groups of the first few columns, or of all where that is short,
-    are named, where they are known; of the others, how many there are, and, other than on a ``page``, what names them.
-    ``every`` names all of them.
+    Columns whose levels have no order come first: which of them were put together is a choice, no cut. ``brief`` names
+    the groups of these alone.
     """
-    notes = [note for note in result.notes if isinstance(note, facts.MergedLevels)]
-    columns = [column for note in notes for column in note.columns]
+    columns = [
+        column for note in result.notes if isinstance(note, facts.MergedLevels) for column in note.columns
+    ]
     if not columns:
         return ""
     known, loose = known_groups(result), merged_unordered(result)
-    groups = {
-        name: " | ".join(
-            text if every or len(text) <= GROUP_LETTERS else f"{text[:GROUP_LETTERS]}…"
-            for text in known[name]
-        )
-        for name, _ in columns
-        if name in known
-    }
-    named = sorted(groups, key=lambda name: name not in loose)
-    if not every and sum(len(name) + len(groups[name]) for name in named) > LINE_LETTERS:
-        named = named[: max(GROUPS_NAMED, min(len(loose), UNORDERED_NAMED))]
-    parts = [f"{name} to {len(known[name])} groups ({groups[name]})" for name in named]
+    named = loose if brief else sorted(known, key=lambda name: name not in loose)
+    parts = [f"{name} to {len(known[name])} groups ({' | '.join(known[name])})" for name in named]
     if rest := [column for column in columns if column[0] not in named]:
-        where = f" ({spelled('report.html', 'summary(full=True)')} names their groups)"
-        parts.append(
-            groups_words(rest, None if every else MERGED_SHOWN) + (where if named and not page else "")
-        )
+        parts.append(groups_words(rest, MERGED_SHOWN if brief else None))
     return f"Levels merged, because of the noise: {'; '.join(parts)}."
 
 
@@ -448,20 +403,6 @@ def helps_words(result: DiscoveryResult) -> str:
     if not exact and result.about is None and not joint:
         text += f" {spelled('--target COLUMN', 'target=')} asks about one column only, with less noise."
     return text
-
-
-def noise_line(result: DiscoveryResult) -> str:
-    """Return the noise of a count in a table of two columns, where it is large enough to matter."""
-    note = next((note for note in result.notes if isinstance(note, facts.CountsMeasured)), None)
-    if note is None:
-        return ""
-    sd, mean = note.sd, note.mean_cell
-    if mean is not None and sd < NOISE_SHOWN * math.sqrt(mean):
-        return ""
-    target = note.target if isinstance(note, facts.TablesMeasured) else None
-    where = "in tables of two columns" if target is None else f"of another column with {target}"
-    average = "" if mean is None else f"; such a count is {rows_words(mean)} rows on average"
-    return f"Noise: counts {where} are off by about {rows_words(sd)} rows (standard deviation){average}."
 
 
 def declared_words(known: Knowledge) -> str:
@@ -509,7 +450,18 @@ EDGE_HEADS = ("edge", "direction", "found again", "note")
 
 def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
     """Return the table of edges: edge, chance of its direction, how often found again, a note, where there is one."""
-    return aligned([(row.edge, row.points, row.again, row.note) for row in edge_rows(result)], heads)
+    if not heads:
+        return aligned([(row.edge, row.points, row.again, row.note) for row in edge_rows(result)])
+    sure = all_sure(result)
+    rows = [(row.edge, row.points, "" if sure else row.again, _brief_note(row)) for row in edge_rows(result)]
+    return aligned(rows, heads)
+
+
+def _brief_note(row: PairRow) -> str:
+    """Return what must be known of an edge, without what its mark and its chances say already."""
+    short = {EdgeFact.HINT: "", EdgeFact.NOTHING_HELD: "nothing held fixed"}
+    short |= {EdgeFact.UNDECIDED: ""} if row.points else {}
+    return "; ".join(filter(None, (short.get(fact, words) for fact, words in row.facts.items())))
 
 
 def lone_columns(result: DiscoveryResult) -> list[str]:
@@ -550,8 +502,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         tiers_words(result),
         free_words(result),
         absent_line(result),
-        merged_line(result),
-        noise_line(result),
+        merged_line(result, brief=True),
         *(f"{note_words(note)}." for note in exact),
         open_line(result, every=every),
         *cost_lines(result.privacy),
@@ -581,8 +532,7 @@ def full_text(result: DiscoveryResult) -> str:
         "": [headline(result), helps_words(result)],
         "Edges": [*edge_lines(result), free_words(result)],
         "Open pairs": [open_line(result, every=True), why_open_words(result)] if result.open else [],
-        "Absent pairs": [missing_words(result), absent_words(result), joined_words(result)],
-        "What could be shown": [reach_words(result.reach)],
+        "Absent pairs": [absent_means(result), absent_words(result), joined_words(result)],
         "Background knowledge": [
             tiers_words(result),
             f"{by_you} Directions that follow from it were not found in the data." if by_you else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpcausal.core.spelling import spelled
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
-from dpcausal.present.statement import counted
+from dpcausal.present.statement import counted, rows_differ
 
 
 def summary(result: Screening) -> str:
@@ -27,6 +27,8 @@ def answer_lines(result: Screening) -> list[str]:
         if names
         else f"No SNP found to be associated at {level}; that does not show that none is."
     ]
+    if any(hit.pvalue is not None for hit in result.hits):
+        lines.append(rows_differ("p-value of each"))
     if result.asked < result.snps:
         why = (
             f"the last hit paid for was found ({spelled('--max-hits', 'max_hits=')})"

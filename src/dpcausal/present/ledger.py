@@ -7,8 +7,7 @@ from typing import Any
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.core.statement import WEAK_EPSILON
-from dpcausal.present.statement import CHANGES, few, happened, odds
+from dpcausal.present.statement import CHANGES, few, happened, meaning_words, odds
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
 from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRelease, EarlierRows
@@ -37,12 +36,11 @@ def promise_words(account: Account) -> str:
     one = account.releases == 1
     which = "The one release" if one else f"All {account.releases:,} releases together"
     but = f", apart from a probability of at most {account.spent_delta:.3g}" if account.spent_delta else ""
-    weak = f" Above epsilon {WEAK_EPSILON:g} that promises almost nothing."
+    means = meaning_words(account.spent_epsilon, account.spent_delta, account.neighbours)
     return (
         f"{which}: epsilon {account.spent_epsilon:.6g}, delta {account.spent_delta:.6g} ({account.neighbours}): "
         f"{CHANGES[Neighbours.parse(account.neighbours)]} makes no result{'' if one else ' of them all'} "
-        f"more than {odds(account.spent_epsilon)} times as likely or unlikely{but}."
-        f"{weak if account.spent_epsilon > WEAK_EPSILON else ''}"
+        f"more than {odds(account.spent_epsilon)} times as likely or unlikely{but}. {means}"
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from html import escape
@@ -20,14 +21,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDraft
-from dpcausal.discovery.result import PairState
 from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
 from dpcausal.graphs.pag import PAG
-from dpcausal.present.effect import edge_effect_lines
+from dpcausal.present.effect import edge_effect_lines, edge_effects_mean
 from dpcausal.present.figures import BOXES, Picture, data_name, figure_svg, key_ends, style_rules, svg
 from dpcausal.present.files import STATEMENT, Origin, graph_json, number
 from dpcausal.present.graph_words import (
-    PUBLISHED,
+    absent_means,
     again_line,
     arrows_mean,
     column_count,
@@ -38,9 +38,7 @@ from dpcausal.present.graph_words import (
     joined_words,
     merged_groups,
     merged_line,
-    missing_words,
     open_line,
-    reach_words,
     tiers_words,
     undecided_words,
     why_open_words,
@@ -48,16 +46,15 @@ from dpcausal.present.graph_words import (
 from dpcausal.present.notes import MERGING, as_sentence, method_words, note_words
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 from dpcausal.present.statement import (
-    FIELDS,
     HEADINGS,
+    board_lines,
     chart,
-    chart_words,
-    counted,
     event_rows,
     fact_words,
     promise,
+    pvalue_words,
+    rows_differ,
     steps,
-    steps_words,
 )
 from dpcausal.present.tables import (
     NONE_TO_HOLD,
@@ -65,7 +62,6 @@ from dpcausal.present.tables import (
     OPEN_MEANS,
     EdgeNotes,
     PairRow,
-    absent_rows,
     edge_rows,
     given_words,
     open_reason,
@@ -73,6 +69,7 @@ from dpcausal.present.tables import (
     pairs_words,
     sign,
 )
+from dpcausal.stats.contrasts import POWER
 
 if TYPE_CHECKING:
     from dpcausal.discovery.knowledge import Pair
@@ -80,8 +77,8 @@ if TYPE_CHECKING:
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """Return what the budget could show, what could not be tested about edges and why, and the method's notes."""
-    about = [reach_words(result.reach), _asked_up_to(result)]
+    """Return what could not be tested about edges and why, and the method's notes."""
+    about = [_asked_up_to(result)]
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
     notes = [note for note in result.notes if not isinstance(note, MergedLevels)]
@@ -90,14 +87,13 @@ def open_questions(result: DiscoveryResult) -> list[str]:
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
     """Return what changes how the graph is read: what would help, the order of time, merged levels."""
-    merged = merged_line(result, page=True)
-    about = (helps_words(result), tiers_words(result), free_words(result))
-    return [*filter(None, about), *([f"{merged} {MERGING}."] if merged else [])]
+    about = (helps_words(result), tiers_words(result), free_words(result), merged_line(result, brief=True))
+    return [line for line in about if line]
 
 
-def _all_named(result: DiscoveryResult) -> bool:
-    """Whether the line above the graph names the groups of every column with merged levels."""
-    return merged_line(result, page=True) == merged_line(result, page=True, every=True)
+def merged_means(result: DiscoveryResult) -> str:
+    """Return which levels were merged to which groups, and what that can do; empty where none were."""
+    return f"{merged_groups(result)} {MERGING}.".strip() if merged_line(result, brief=True) else ""
 
 
 def _asked_up_to(result: DiscoveryResult) -> str:
@@ -132,21 +128,6 @@ def _why_not_asked(result: DiscoveryResult) -> str:
     return f"{why}; it might remove the edge."
 
 
-def open_pairs(result: DiscoveryResult) -> list[str]:
-    """Return every open pair, in the order of the columns; why it is open where most have another reason."""
-    rows = [row for row in pair_rows(result) if row.state == PairState.OPEN]
-    reasons = ["" if row.why_open is None else open_reason(row.why_open) for row in rows]
-    usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
-    remarks = [
-        "; ".join(filter(None, ("" if why == usual else why, row.merged)))
-        for row, why in zip(rows, reasons, strict=True)
-    ]
-    return [
-        f"{row.a} ? {row.b}" + (f" ({words})" if words else "")
-        for row, words in zip(rows, remarks, strict=True)
-    ]
-
-
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     """Return (id, words) of what must be known first: contradictions, a draft, a weak promise."""
     found = []
@@ -160,19 +141,6 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
         *found,
         *((kinds.get(type(limit), "weak"), fact_words(limit)) for limit in result.privacy.caveats),
     ]
-
-
-def questions(result: DiscoveryResult) -> str:
-    """Return how many tests were made, by size of the conditioning set, and how many noisy steps answered them."""
-    if not result.asked:
-        return ""
-    many_steps = len(result.privacy.events)
-    paid = f", answered by {steps_words(many_steps)}" if many_steps else ""
-    parts = [
-        f"{count:,} with {counted(order, 'column') if order else 'nothing'} held fixed"
-        for order, count in sorted(result.asked.items())
-    ]
-    return f"Tests made: {sum(result.asked.values()):,}{paid} ({', '.join(parts)})."
 
 
 def citation(result: DiscoveryResult) -> str:
@@ -218,20 +186,21 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
 
 def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
     """Return every edge for the table below the drawing."""
-    return [
-        {
+    found = []
+    for row in edge_rows(result):
+        effect = edge_effect_lines(result.edge_effect(row.a, row.b))
+        about = {
             "from": row.a,
             "to": row.b,
             "sign": sign(row.marks),
+            "points": row.points,
             "again": row.again,
-            "remark": marks.remark(row.a, row.b, row.arrow),
-            "evidence": [
-                *evidence(result, row),
-                *edge_effect_lines(row.a, row.b, result.edge_effect(row.a, row.b)),
-            ],
         }
-        for row in edge_rows(result)
-    ]
+        remark = marks.remark(row.a, row.b, row.arrow)
+        found.append(
+            {**about, "remark": remark, "effect": effect, "evidence": [*evidence(result, row), *effect]}
+        )
+    return found
 
 
 def factor_words(log10: float) -> str:
@@ -244,52 +213,77 @@ def factor_words(log10: float) -> str:
     return f"{round(log10, digits) + 0.0:.{digits}f}"
 
 
-def evidence_rows(result: DiscoveryResult) -> list[tuple[str, str, str, str, str]]:
-    """Return (pair, state, p-value, Bayes factor, what was held fixed) of pairs whose evidence was released."""
-    rows = []
-    for row in pair_rows(result):
-        if (one := row.evidence) is None:
-            continue
-        p = "" if one.pvalue is None else f"{one.pvalue:.2g}" if one.pvalue else "< 1e-300"
-        factor = "" if one.log10_bayes is None else factor_words(one.log10_bayes)
-        rows.append((f"{row.a}, {row.b}", row.state, p, factor, ", ".join(one.given) or "nothing"))
-    return rows
+@dataclass(frozen=True)
+class TableOfPairs:
+    """The rows of every pair that was asked about, and which of the columns of numbers hold any."""
+
+    rows: list[PairRow]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return which numbers some pair has."""
+        return tuple(name for name in ("w", "p", "bayes") if any(self.number(row, name) for row in self.rows))
+
+    @staticmethod
+    def number(row: PairRow, name: str) -> str:
+        """Return one number of a pair in words; empty where it is not known."""
+        one = row.evidence
+        if name == "w":
+            return row.least_w
+        if one is None:
+            return ""
+        if name == "p":
+            return "" if one.pvalue is None else pvalue_words(one.pvalue).removeprefix("= ")
+        return "" if one.log10_bayes is None else factor_words(one.log10_bayes)
+
+    def remark(self, row: PairRow) -> str:
+        """Return what must be known of a pair without an edge; why it is open where most have another reason."""
+        reasons = [open_reason(one.why_open) for one in self.rows if one.why_open is not None]
+        usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
+        why = "" if row.why_open is None else open_reason(row.why_open)
+        return row.merged if row.marks or why == usual != "" else row.note
+
+    @staticmethod
+    def held(row: PairRow) -> str:
+        """Return what was held fixed in the question that decided, or came nearest to it."""
+        given = row.held_fixed
+        if given is None and row.evidence is not None:
+            given = row.evidence.given
+        return "" if given is None else ", ".join(given) or "nothing"
 
 
-def evidence_means(result: DiscoveryResult) -> str:
-    """Return what the numbers of that table are; empty where there are none."""
-    if not result.evidence:
-        return ""
-    exact = result.privacy.epsilon is None
-    about = "computed from the exact rows" if exact else "computed from what was released, noise and all"
-    factors = any(one.log10_bayes is not None for one in result.evidence.values())
-    bayes = (
-        " Bayes factors compare dependence with independence, as powers of ten: 2 is 100 to 1 for a dependence, -1 is "
-        "10 to 1 against it. The verdict need not follow this one number: it is the weakest over all sets held fixed, "
-        "and larger tables can overrule it. A pair is absent where the odds are against a link and a medium one would "
-        "have been found about nine times in ten, or even a weak one; otherwise, without an edge, it is open."
-        if factors
-        else ""
-    )
-    whole = (
-        " Edges of the best whole graph are judged as part of it: their Bayes factor compares that graph with and "
-        "without the edge."
+PAIR_HEADS = {"w": "w found in {power} of runs", "p": "p", "bayes": "log10 Bayes factor"}
+
+
+def pairs_mean(result: DiscoveryResult) -> list[str]:
+    """Return what the states and the numbers in the table of pairs mean: only of those that are there."""
+    known = result.evidence.values()
+    return [
+        absent_means(result),
+        joined_words(result),
+        f"Open: {OPEN_MEANS}; no arrow depends on which. {why_open_words(result)}" if result.open else "",
+        "Held fixed: what separates an absent pair; of others, what came nearest to that." if known else "",
+        "A Bayes factor of 2 is 100 to 1 for a dependence, -1 is 10 to 1 against; larger tables can overrule it."
+        if any(one.log10_bayes is not None for one in known)
+        else "",
+        "Of an edge of the best whole graph it compares that graph with and without the edge."
         if any(isinstance(note, ScoredGraphs) for note in result.notes)
-        else ""
-    )
-    return (
-        "For each pair, the question that came nearest to separating it; for an absent pair, the set that separates it."
-        f"{whole} Numbers are {about}.{bayes} They are not corrected for the number of questions asked."
-    )
+        else "",
+        f"P-values are not corrected for the number of questions. {rows_differ('p-value of each')}"
+        if any(one.pvalue is not None for one in known)
+        else "",
+        "Two columns without an edge may still depend on each other through others.",
+    ]
 
 
 def arrow_sentence(result: DiscoveryResult) -> str:
     """Return what the arrows on this page mean, or that there are none, and what they assume."""
     if result.graph.kind == "pag":
         return (
-            "The key above explains the mark at each end of an edge. Marks are right if independences in the data come "
-            "from the graph alone (faithfulness) and rows were not selected by their values."
-        )
+            f"The key above explains the mark at each end of an edge. {arrows_mean(result)} Marks are right if "
+            "independences in the data come from the graph alone (faithfulness) and rows were not selected by their "
+            "values."
+        ).replace("  ", " ")
     means = arrows_mean(result) or "No direction was decided."
     return (
         f"{means} An arrow is a cause only if no common cause was left out of the table and independences in the data "
@@ -370,23 +364,18 @@ def plain_words(value: Any) -> str:
 
 
 def statement_rows(statement: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return (field, its values in words) of the statement; events have a table of their own, facts the JSON below."""
-    rows = []
-    for key, value in statement.items():
-        if key == "events":
-            continue
-        if key == "facts":
-            rows.append((key, ["in the JSON at the end of this page"]))
-        elif isinstance(value, list | tuple) and value:
-            rows.append((key, [plain_words(one) for one in value]))
-        else:
-            rows.append((key, [plain_words(value)]))
-    return rows
+    """Return (field, its values in words) of the statement; events have a table of their own."""
+    left_out = ("events", "facts", "format", "parameters")
+    several = {
+        key: value if isinstance(value, list | tuple) and value else [value]
+        for key, value in statement.items()
+    }
+    return [(key, [*map(plain_words, values)]) for key, values in several.items() if key not in left_out]
 
 
-def _in_script(text: str) -> str:
-    """Return a text as JSON for a script element: nothing in it can end the element."""
-    return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c")
+def _in_script(value: Any) -> str:
+    """Return a value as JSON for a script element: nothing in it can end the element."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def render(
@@ -413,59 +402,52 @@ def render(
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
     name = data_name(result, "" if origin is None else origin.data)
-    absent, drawn = absent_rows(result), Picture.of(result, open=open)
+    drawn = Picture.of(result, open=open)
     return environment.get_template("report.html").render(
         title=title or heading(result, name),
         undecided=undecided_words(result),
         banners=banners(result),
         method=method_words(result.method, result.why),
-        fields=FIELDS,
         headings={name: means for name, means in HEADINGS.items() if name not in empty},
         statement=statement,
         statement_rows=statement_rows(statement),
-        statement_json=json.dumps(statement, indent=2, ensure_ascii=False),
-        graph_json=graph_json(result, None if origin is None else STATEMENT),
+        files_json=_in_script(
+            {
+                "plain": figure_svg(result, open=False, data=name),
+                "open": figure_svg(result, open=True, data=name) if result.open else None,
+                "privacy.json": json.dumps(statement, indent=2, ensure_ascii=False),
+                "graph.json": graph_json(result, None if origin is None else STATEMENT),
+            }
+        ),
         drawing=svg(drawn.result.shown, drawn.marks, possible=drawn.result.open, shown=open),
-        open_pairs=open_pairs(result),
-        open_means=OPEN_MEANS,
-        why_open=why_open_words(result),
+        open_pairs=len(result.open),
         show_open=open,
         keys=[(key, key_ends(key)) for key in drawn.keys(open=True)],
         boxes=BOXES,
         not_drawn=drawn.not_drawn,
-        figure_json=_in_script(figure_svg(result, open=False, data=name)),
-        figure_open_json=_in_script(figure_svg(result, open=True, data=name)) if result.open else "null",
         header=header(result, name),
         target=result.target,
         conclusion=conclusion(result),
         methods=methods_paragraph(result, name),
-        absent=absent,
-        absent_means=missing_words(result),
-        joined=joined_words(result),
-        has_least=any(row.least_w for row in absent),
-        power="" if result.reach is None else f"{result.reach.power:.0%}",
+        pairs=TableOfPairs(pair_rows(result)),
+        pairs_mean=pairs_mean(result),
+        heads={name: head.format(power=f"{POWER:.0%}") for name, head in PAIR_HEADS.items()},
         linked=_linked(result),
         declared=declared_words(result.known),
         above=above_the_graph(result),
-        groups="" if _all_named(result) else merged_groups(result),
+        groups=merged_means(result),
         arrow_means=arrow_sentence(result),
         edges=edge_table(result, marks),
         labels=[(name, result.labels[name]) for name in result.graph.nodes if name in result.labels],
-        evidence=evidence_rows(result),
-        evidence_means=evidence_means(result),
-        has_p=any(one.pvalue is not None for one in result.evidence.values()),
-        has_bayes=any(one.log10_bayes is not None for one in result.evidence.values()),
+        has_chances=any(row.points for row in edge_rows(result)),
         has_confidence=bool(marks.confidence),
         again=again_line(result),
-        repeats=result.repeats,
-        published=PUBLISHED if result.privacy.epsilon is not None else "",
+        effects_mean=edge_effects_mean(),
         promise=promise(result.privacy),
+        board=board_lines(result.privacy),
         open_questions=open_questions(result),
-        questions=questions(result),
         chart=chart(found),
-        chart_words=chart_words(found),
         events=charged,
-        steps=steps_words(len(charged)),
         citation=citation(result),
         python_call=python_call(result, origin),
         shell_call="" if origin is None else origin.shell(),
@@ -508,10 +490,10 @@ def notebook_html(result: DiscoveryResult) -> str:
         f"{open_line(result)} result.plot(open=True) draws them." if result.open else "",
         *(line for kind, line in banners(result) if kind == "conflicts"),  # others are in the statement
         helps_words(result),
-        missing_words(result),
+        absent_means(result),
         tiers_words(result),
         free_words(result),
-        merged_line(result),
+        merged_line(result, brief=True),
     ]
     text = escape(" ".join(filter(None, lines)))
     return (

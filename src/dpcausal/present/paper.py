@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal._version import __version__
 from dpcausal.core.statement import MissingAs, UncheckedDraft
-from dpcausal.data.missing_words import reads_as_missing
+from dpcausal.data.columns import reads_as_missing
 from dpcausal.discovery.search import SharedMissing
 from dpcausal.present.graph_words import (
     W_MEANS,
@@ -91,7 +91,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         *(_missing_sentence(fact.columns) for fact in result.privacy.public if isinstance(fact, MissingAs)),
         *missing_together(result),
         declared_words(result.known),
-        merged_line(result, every=True),
+        merged_line(result),
         _confidence_sentence(result),
         f"{loose} of {edges} {'was' if loose == 1 else 'were'} {NOTHING_HELD_MEANS}." if loose else "",
         f"For {free} of {edges} {NONE_TO_HOLD}." if free else "",
@@ -164,7 +164,6 @@ def _confidence_sentence(result: DiscoveryResult) -> str:
 def evidence(result: DiscoveryResult, row: PairRow) -> list[str]:
     """Return what an edge rests on, a sentence each: for whoever opens its row."""
     pair = frozenset((row.a, row.b))
-    again = f"It was found again in {row.again} of {repeats_words(result.repeats)}." if row.again else ""
     near = row.evidence.given if row.evidence is not None else ()
     if EdgeFact.EDGE_DECLARED in row.facts:
         rests = "This edge was declared; the data did not decide it."
@@ -177,9 +176,10 @@ def evidence(result: DiscoveryResult, row: PairRow) -> list[str]:
         rests = f"The two depend on each other; {NONE_TO_HOLD}."
     elif pair in result.given_up_to:
         given = given_words(result.given_up_to[pair])
-        rests = f"The two depend on each other {given}; larger sets could not be tested."
+        rests = f"Tested {given}; larger sets could not be."
     else:
-        named = f"; {listed(near)} came nearest to explaining it" if near else ""
-        rests = f"The two depend on each other, whichever columns the search held fixed{named}."
+        rests = (
+            f"Of columns that were held fixed, {listed(near)} came nearest to explaining it." if near else ""
+        )
     torn = "Test results point both ways, so no direction is shown."
-    return [line for line in (rests, again, torn if EdgeFact.CONTRADICTED in row.facts else "") if line]
+    return [line for line in (rests, torn if EdgeFact.CONTRADICTED in row.facts else "") if line]

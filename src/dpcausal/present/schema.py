@@ -12,11 +12,10 @@ from typing import Any
 
 from dpcausal.data import findings as found
 from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
-from dpcausal.data.columns import Categorical
+from dpcausal.data.columns import Categorical, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.draft import Draft, DraftedColumn
 from dpcausal.data.findings import Finding, LeftOut, Relation
-from dpcausal.data.missing_words import reads_as_missing
 from dpcausal.data.schema import column_toml, format_toml, toml_header
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table

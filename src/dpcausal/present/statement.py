@@ -17,13 +17,13 @@ from html import escape
 from typing import Any
 
 from dpcausal.core import statement as facts
+from dpcausal.core.arguments import SMALLEST_PVALUE
 from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
 from dpcausal.privacy.events import event_from_dict
 
-HARD_EPSILON = 1.0  # up to it, e^epsilon at most 2.72, neighbours are called hard to tell apart
 RELATIONS = {
     Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
     Neighbours.ADD_REMOVE: "two tables of which one has one row more",
@@ -166,8 +166,8 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
         "less (k times epsilon, and at least k times delta)."
     ),
     facts.WeakEpsilon: lambda fact: (
-        f"{WEAK}epsilon {fact.epsilon:g} promises almost nothing: a result may be {odds(fact.epsilon)} times as likely "
-        "with one row as with another in its place."
+        f"{WEAK}above epsilon {facts.WEAK_EPSILON:g} the bound by itself protects weakly; at {fact.epsilon:g} one row "
+        f"may make a result {odds(fact.epsilon)} times as likely."
     ),
     facts.WeakDelta: f"{WEAK}delta {{0.delta:g}} is not below one over the number of rows ({{0.rows:,}}): it allows "
     "releasing whole rows.",
@@ -331,18 +331,16 @@ def summary(statement: PrivacyStatement) -> str:
     epsilon, delta = statement.epsilon, statement.delta
     lines = [not_private_line(statement)]
     if epsilon is not None and delta is not None:
-        meaning = DEFINITIONS.get(statement.definition, statement.definition)
-        hard = epsilon <= HARD_EPSILON and not statement.weak
-        apart = (
-            "are hard to tell apart" if hard else f"can be told apart with odds up to {odds(epsilon)} to 1"
-        )
-        but = f", apart from a probability of at most {delta:.3g}" if delta else ""
+        kind = DEFINITIONS.get(statement.definition, statement.definition)
         lines += [
-            f"Privacy: epsilon {epsilon:.6g}, delta {delta:.6g} ({meaning}).",
+            f"Privacy: epsilon {epsilon:.6g}, delta {delta:.6g} ({kind}).",
             *caveat_lines(statement),
-            f"Protects {fact_words(statement.unit)}: {RELATIONS[statement.neighbours]} {apart}; no result is more than "
-            f"{odds(epsilon)} times as likely from one as from the other{but}.",
         ]
+        if statement.private:
+            lines += [
+                f"Protects {fact_words(statement.unit)}. {bound_words(statement)}",
+                meaning_words(epsilon, delta, statement.neighbours, statement.unit.kind),
+            ]
     if statement.events:
         lines += [_cost_words(statement), ledger_line(statement)]
         what = "Computed from the rows, with noise, and covered by the promise: "
@@ -372,68 +370,127 @@ def html(statement: PrivacyStatement) -> str:
     return f'<div style="border-left:4px solid {colour};padding-left:8px">{body}</div>'
 
 
+def right_guess(epsilon: float, delta: float) -> float:
+    """Return how often a guess between two neighbouring tables, even before, can be right after a release.
+
+    (epsilon, delta)-privacy bounds the power of every test by e^epsilon times its level plus delta, both ways. So the
+    mean of power and specificity is at most (e^epsilon + delta) / (1 + e^epsilon).
+
+    >>> round(right_guess(1.0, 0.0), 4), round(right_guess(1.0, 0.1), 4)
+    (0.7311, 0.758)
+    """
+    less = math.exp(-epsilon)
+    return min(1.0, (1.0 + delta * less) / (1.0 + less))
+
+
+def guess_words(epsilon: float, delta: float) -> str:
+    """Return ``right_guess`` in words, rounded up, so that it never says less than the bound.
+
+    >>> guess_words(1.0, 0.0), guess_words(10.0, 0.0), guess_words(60.0, 0.0)
+    ('is right at most 74% of the time', 'may be wrong only once in 22,100 times', 'may always be right')
+    """
+    part = right_guess(epsilon, delta)
+    if part <= 0.99:
+        return f"is right at most {math.ceil(100 * part - 1e-9)}% of the time"
+    if part == 1.0:
+        return "may always be right"
+    times = 1 / (1 - part)
+    step = 10 ** max(0, math.floor(math.log10(times)) - 2)
+    return f"may be wrong only once in {math.ceil(times / step) * step:,} times"
+
+
+KNOWS = {  # what is protected -> what the person who guesses knows; what is theirs
+    "person": ("every other person's genotypes", "yours"),
+    "allele": ("all other alleles", "one of yours at each SNP"),
+    "outcome": ("every other row", "your outcome"),
+}
+
+
+def meaning_words(epsilon: float, delta: float, neighbours: Neighbours | str, unit: str = "row") -> str:
+    """Return what a guarantee, or the total of several releases, means for one person: all promises come from here.
+
+    The numbers are those of this epsilon and delta. Up to ``STRICT_EPSILON``, up to ``WEAK_EPSILON`` and above, it
+    weighs them differently.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee.
+    neighbours
+        The relation that it holds for.
+    unit
+        The kind of the unit of privacy.
+
+    >>> print(meaning_words(1.0, 0.0, "replace-one"))
+    Someone who knows every other row, and to whom two versions of yours are equally likely, is right at most 74% of \
+the time after seeing the result: a hint, not knowledge.
+    """
+    relation = Neighbours.parse(neighbours)
+    others, yours = KNOWS.get(unit, ("every other row", "yours"))
+    between = {
+        Neighbours.REPLACE_ONE: f"two versions of {yours} are equally likely",
+        Neighbours.ADD_REMOVE: f"it is as likely as not that {yours} is there",
+        Neighbours.FIXED_LABELS: f"two versions of {yours}, with the same public label, are equally likely",
+    }[relation]
+    guess = f"omeone who knows {others}, and to whom {between}, {guess_words(epsilon, delta)} after seeing the result"
+    twice = " About what it says, epsilon counts twice." if relation is Neighbours.ADD_REMOVE else ""
+    if epsilon <= facts.STRICT_EPSILON:
+        return f"S{guess}: a hint, not knowledge.{twice}"
+    if epsilon <= facts.WEAK_EPSILON:
+        return f"S{guess}: more than a hint. Whoever is answerable for the data should say why that is allowed.{twice}"
+    return (
+        f"By itself this bound protects weakly: s{guess}. Something else must protect people, such as who may see it."
+        f"{twice}"
+    )
+
+
+def bound_words(statement: PrivacyStatement) -> str:
+    """Return the guarantee as a sentence: which tables it compares, and by how much results may differ."""
+    but = f", apart from a probability of at most {statement.delta:.3g} (delta)" if statement.delta else ""
+    times = odds(statement.epsilon or 0.0)
+    return (
+        f"Of {RELATIONS[statement.neighbours]}, no result is more than {times} times as likely from one as from the "
+        f"other (epsilon {statement.epsilon:.4g}){but}."
+    )
+
+
 def promise(statement: PrivacyStatement) -> list[str]:
-    """Return the guarantee in four sentences: what is promised, what that means, for whom, and who keeps count."""
-    if statement.epsilon is None or statement.delta is None:
+    """Return the guarantee in sentences: what is promised, what that means, for whom, what is not, who keeps count."""
+    if statement.epsilon is None or statement.delta is None or not statement.private:
         return [
             f"There is no privacy guarantee: {statement.why_not_private}.",
-            "Anything about any row can leak from this page.",
-            "Treat it as you treat the data.",
-            "Nothing was charged.",
+            "Anything about any row can leak from this page: treat it as you treat the data.",
         ]
-    but = f", apart from a probability of at most {statement.delta:g} (delta)" if statement.delta else ""
-    change = {
-        Neighbours.REPLACE_ONE: "Had any one row held other values",
-        Neighbours.ADD_REMOVE: "Had any one row been missing, or one more been there",
-        Neighbours.FIXED_LABELS: "Had any one row held other values, apart from its public label",
-    }[statement.neighbours]
-    void = "" if statement.private else f"{not_private_line(statement)} What follows does not hold. "
-    first = (
-        f"{void}{change}, every possible result would have been at most {odds(statement.epsilon)} times as likely, or "
-        f"as unlikely (epsilon {statement.epsilon:.4g}){but}."
-    )
-    second = (
-        "That is a weak promise: at such an epsilon or delta a reader may learn a great deal about one person."
-        if statement.weak
-        else "So a reader learns nearly the same as if any one person's row had been different; what is true of people "
-        "in general is not hidden."
-    )
     larger = ", and a larger delta" if statement.delta else ""
-    third = (
+    return [
+        bound_words(statement),
+        meaning_words(statement.epsilon, statement.delta, statement.neighbours, statement.unit.kind),
         f"Protected is {fact_words(statement.unit)}: a person with k rows is protected k times less (k times epsilon"
-        f"{larger})."
-    )
-    fourth = (
+        f"{larger}).",
+        "What is true of people in general is not hidden.",
         f"The cost was charged to the data set {statement.ledger.get('dataset')!r} of a ledger (entry "
         f"{statement.ledger.get('entry')}) before any noise was drawn."
         if statement.ledger
-        else "No ledger was charged, so whoever holds the data must add this cost to that of other releases."
-    )
-    return [first, second, third, fourth]
+        else "No ledger was charged, so whoever holds the data must add this cost to that of other releases.",
+    ]
 
 
-FIELDS = {  # a line for every field of ``privacy.json``
-    "private": "whether the promise holds at all",
-    "why_not_private": "what is missing for a promise",
-    "definition": "kind of promise: pure holds always, approximate but for probability delta; zCDP counts in rho",
-    "parameters": "the promise in the unit of its definition: epsilon and delta, or rho where that was added up",
-    "epsilon": "the promise: odds move by at most e to this power",
-    "delta": "the promise may fail with at most this probability",
-    "neighbours": "which two tables must be hard to tell apart",
-    "unit": "what is protected",
-    "public": "taken to be known to everyone",
-    "released": "everything computed from the rows for this answer; a promise covers it all, written out or not",
-    "composition": "how the costs of the noisy steps add up",
-    "asked": "what it was allowed to cost, without a delta that was not needed; a ledger is charged this",
-    "reading": "read off the meter: what the steps of this run add up to; a search might have spent all that was asked",
-    "noise": "where it came from",
-    "limits": "what is not promised",
-    "ledger": "where this release is counted",
-    "software": "what computed it",
-    "format": "version of this list",
-    "events": "the noisy steps; sensitivity and noise in privacy.json are in steps of the grid noise is drawn on",
-    "facts": "the same for programs: kinds and numbers instead of words",
-}
+def board_lines(statement: PrivacyStatement) -> list[str]:
+    """Return what an ethics board or a data protection officer asks about one release (``docs/explain/boards.md``)."""
+    lines = [
+        f"Left the data: {'; '.join(map(fact_words, statement.released))}." if statement.released else "",
+        f"Taken to be public, so not protected: {'; '.join(map(fact_words, statement.public))}."
+        if statement.public
+        else "",
+        "Not covered: the rows themselves, who may see them, how long a run takes, and other releases from the same "
+        "rows, which add to this one.",
+        "Whether this is anonymous information (GDPR, recital 26) or de-identified by expert determination (HIPAA) is "
+        "not decided here: epsilon, delta, the unit and these lists are what such a decision rests on. The page For "
+        "ethics boards of the documentation (docs/explain/boards.md) says more.",
+    ]
+    return [line for line in lines if line]
+
+
 HEADINGS = {  # of the table of noisy steps
     "step": "what was measured or asked",
     "mechanism": "how noise comes in",
@@ -476,11 +533,12 @@ def privacy_line(statement: PrivacyStatement) -> str:
     if statement.epsilon is None or statement.delta is None:
         return not_private_line(statement)
     but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
-    unused = [fact.delta for fact in statement.public if isinstance(fact, facts.DeltaNotNeeded)]
-    why = f" (that of {unused[0]:.3g} was not needed and not charged)" if unused else ""
+    unused = (
+        " (none was needed)" if any(isinstance(f, facts.DeltaNotNeeded) for f in statement.public) else ""
+    )
     change = UNIT_CHANGES.get(statement.unit.kind, CHANGES[statement.neighbours])
     return (
-        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{why}; {change} makes no result more "
+        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{unused}; {change} makes no result more "
         f"than {odds(statement.epsilon)} times as likely or unlikely{but}."
     )
 
@@ -494,7 +552,7 @@ def ledger_line(statement: PrivacyStatement) -> str:
         return ""
     if not statement.ledger:
         how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
-        return f"Ledger: none, so nobody adds up what is released from these rows ({how})."
+        return f"Ledger: none, so nobody adds up releases from these rows ({how})."
     asked, left = (
         ", ".join(f"{name} {amount:.6g}" for name, amount in amounts.items())
         for amounts in (statement.asked, statement.ledger.get("left", {}))
@@ -589,21 +647,6 @@ def _cost(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
-def chart_words(found: Sequence[Step]) -> str:
-    """Return one line below the chart; empty where it needs none."""
-    parts = []
-    if found and found[0].unit == "rho":
-        parts.append(
-            "shares are those of rho, the unit in which these steps add up (zCDP); the table of steps below has it"
-        )
-    elif found and found[0].unit != "events":
-        parts.append("the bars show shares of the total")
-    if any(step.times > 1 for step in found):
-        parts.append("a bar sums the steps of one kind")
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
 def shortened(label: str, most: int = 60) -> str:
     """Return ``label``, or its beginning where it is longer than ``most``."""
     return label if len(label) <= most else label[: most - 1] + "…"
@@ -669,6 +712,24 @@ def percent(part: float) -> str:
     ('under 1%', '3%', 'over 99%')
     """
     return "under 1%" if part < 0.01 else "over 99%" if part > 0.99 else f"{part:.0%}"
+
+
+def pvalue_words(pvalue: float) -> str:
+    """Return a p-value after the letter p; never 0.
+
+    >>> pvalue_words(0.0123), pvalue_words(0.0)
+    ('= 0.0123', '< 1e-300')
+    """
+    return f"< {SMALLEST_PVALUE:g}" if pvalue <= SMALLEST_PVALUE else f"= {pvalue:.3g}"
+
+
+def rows_differ(what: str) -> str:
+    """Return on which condition about rows an interval or a p-value holds: wherever one is shown, this is, too.
+
+    >>> rows_differ("interval")
+    'The interval holds if rows are different persons.'
+    """
+    return f"The {what} holds if rows are different persons."
 
 
 def no_delta_words(times: float) -> str:

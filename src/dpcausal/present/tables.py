@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 
 MARKS = {  # of an edge of a PAG: its sign, and what it means
     "->": ("→", "a cause, directly or through others"),
-    "<->": ("↔", "a hidden common cause; neither causes the other"),
-    "o->": ("∘→", "a cause, a hidden common cause, or both; not a cause the other way round"),
-    "o-o": ("∘—∘", "direction not decided; a hidden common cause is possible"),
+    "<->": ("↔", "neither causes the other; they may share a cause that was not measured"),
+    "o->": ("∘→", "not a cause the other way round; they may share a cause that was not measured"),
+    "o-o": ("∘—∘", "direction not decided; they may share a cause that was not measured"),
     "-": ("—", "rows were selected by their values"),
     "-o": ("—∘", "perhaps rows were selected by their values"),
 }
 SELECTED = ("-", "-o")  # marks that a search never makes: rows are assumed not to be selected
-SURE, HINT = 0.8, WEAK_HINT  # found again: from SURE on drawn heavily, below HINT a hint only
-SUREST = 0.95  # where the last of the ranges begins
-HINTS_MEAN = f"found again in less than {HINT:.0%} of repeats"
+SURE, HINT = (
+    0.95,
+    WEAK_HINT,
+)  # of the repeats: between them per cents did not hold on real data, so none is said
+HINTS_MEAN = "found again in less than half of the repeats"
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 NOTHING_HELD_MEANS = "only shown with nothing held fixed; a third column may explain it"
 NONE_TO_HOLD = "no other column seemed linked to both, so nothing was held fixed"
@@ -62,8 +64,8 @@ def mark_kinds(graph: Graph) -> list[str]:
 def counted_kinds(graph: Graph, hints: Collection[frozenset[str]] = ()) -> list[str]:
     """Return how many edges of a PAG there are of each kind, weak ``hints`` left out; empty for other graphs.
 
-    >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("b", "o-o", "c")]))
-    ['1 → (a cause, directly or through others)', '1 ∘—∘ (direction not decided; a hidden common cause is possible)']
+    >>> counted_kinds(PAG(["a", "b", "c"], [("a", "->", "b"), ("c", "->", "b")]))
+    ['2 → (a cause, directly or through others)']
     """
     listed = [marks for a, marks, b in graph.marked_edges() if frozenset((a, b)) not in hints]
     return [
@@ -133,16 +135,12 @@ def known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
 
 
 def share_words(part: float) -> str:
-    """Return how often an edge is found again, as a range: one figure promises more than the repeats can keep.
+    """Return how often an edge is found again, as far as repeats can tell (``docs/found_again.md``).
 
-    >>> share_words(1.0), share_words(0.8), share_words(0.5), share_words(0.35)
-    ('95% or more', '80% to 95%', '50% to 80%', 'less than 50%')
+    >>> share_words(1.0), share_words(0.8), share_words(0.35)
+    ('95% or more', 'perhaps', 'less than half')
     """
-    if part >= SUREST:
-        return f"{SUREST:.0%} or more"
-    if part >= SURE:
-        return f"{SURE:.0%} to {SUREST:.0%}"
-    return f"{HINT:.0%} to {SURE:.0%}" if part >= HINT else f"less than {HINT:.0%}"
+    return f"{SURE:.0%} or more" if part >= SURE else "perhaps" if part >= HINT else "less than half"
 
 
 def repeats_words(repeats: int | None) -> str:
@@ -153,7 +151,7 @@ def repeats_words(repeats: int | None) -> str:
 def grade(part: float) -> str:
     """Return how an edge that is found again this often is drawn.
 
-    >>> grade(0.8), grade(0.5), grade(0.35)
+    >>> grade(0.95), grade(0.5), grade(0.35)
     ('sure', 'weaker', 'hint')
     """
     return "sure" if part >= SURE else "weaker" if part >= HINT else "hint"
@@ -271,7 +269,7 @@ class EdgeNotes:
         """Return one edge with its remark and how often it is found again, for hovering and screen readers.
 
         >>> EdgeNotes(confidence={frozenset("ab"): 0.98}).sentence("a", "b", True)
-        'a → b: direction decided; edge found again in 95% or more of repeats'
+        'a → b: direction decided; edge found again: 95% or more'
         """
         pair = frozenset((a, b))
         arrow = arrow and (pair not in self.conflicts or (a, b) in self.known.arrows)
@@ -279,7 +277,7 @@ class EdgeNotes:
         if pair not in self.confidence:
             return text
         often = share_words(self.confidence[pair])
-        return f"{text}; edge found again in {often} of {repeats_words(self.repeats)}"
+        return f"{text}; edge found again: {often}"
 
 
 def open_sentence(a: str, b: str) -> str:
@@ -333,7 +331,7 @@ class PairRow:
     marks: str = ""
     arrow: bool = False
     direction: str = ""
-    chances: tuple[float, float] | None = None  # that the edge points from a to b, and from b to a
+    chances: tuple[float, float] | None = None  # that a causes b, and b causes a
     found_again: float | None = None
     held_fixed: tuple[str, ...] | None = None
     given_up_to: int | None = None
@@ -364,12 +362,18 @@ class PairRow:
 
     @property
     def points(self) -> str:
-        """The chance of the direction of an edge, or of the likelier one of an edge without an arrow."""
+        """The chance of what an edge says, or of the likelier direction or head of one that says nothing."""
         if self.chances is None or self.direction == "declared":
             return ""
-        likelier = self.chances[0] >= self.chances[1]
-        chance = chance_words(max(self.chances))
-        return chance if self.arrow else f"{chance} to {self.b if likelier else self.a}"
+        forward, backward = self.chances
+        head = self.b if forward >= backward else self.a
+        if self.marks == "<->":
+            return chance_words(1.0 - forward - backward)
+        if self.marks in ("o->", "o-o"):
+            chance = chance_words(1.0 - min(forward, backward))
+            return chance if self.marks == "o->" else f"{chance} o-> {head}"
+        chance = chance_words(max(forward, backward))
+        return chance if self.arrow else f"{chance} to {head}"
 
     @property
     def held(self) -> str:
@@ -437,6 +441,9 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         held = ()
     elif pair in result.evidence:
         held = result.evidence[pair].given
+    chances = (result.direction[a, b], result.direction[b, a]) if (a, b) in result.direction else None
+    if (a, b) in result.marks:
+        chances = (1.0 - result.marks[b, a], 1.0 - result.marks[a, b])
     return PairRow(
         a,
         b,
@@ -444,7 +451,7 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         marks=marks,
         arrow=arrow,
         direction=_direction(result, notes, a, b, marks),
-        chances=(result.direction[a, b], result.direction[b, a]) if (a, b) in result.direction else None,
+        chances=chances,
         found_again=notes.confidence.get(pair),
         held_fixed=held,
         given_up_to=result.given_up_to.get(pair),
@@ -468,7 +475,8 @@ def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks:
         return "contradicted"
     if frozenset((a, b)) in result.on_hints:
         return "hints"
-    if (a, b) in notes.known.arrows and marks == "->":
+    tail = bool(notes.marks) and marks == "->"  # of a PAG: an order of time declares the head alone
+    if marks in ("->", "o->") and (a, b) in (notes.known.causes if tail else notes.known.arrows):
         return "declared"
     return "undecided" if marks in ("-", "o-o") else "data"
 

@@ -1,1 +1,1 @@
-"""The privacy room: noise, mechanisms, accounting, budgets, the ledger. It never holds a data set."""
+"""Noise, mechanisms, accounting, budgets, the ledger. It never holds a data set."""

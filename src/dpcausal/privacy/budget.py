@@ -83,7 +83,7 @@ _LOOKED: set[tuple[Path | None, str, Path | None]] = set()
 
 @contextmanager
 def charged_for(file: Path | None) -> Iterator[None]:
-    """Note the name of the file with the rows in ledger entries of budgets that are made within the block.
+    """Record the name of the data file in ledger entries of budgets that are made within the block.
 
     The command line does so: names of files are public, and two budgets of one file can be seen.
     """
@@ -95,14 +95,9 @@ def charged_for(file: Path | None) -> Iterator[None]:
 
 
 def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: float) -> None:
-    """Refuse an epsilon that the ledger has not left, before any advice on how to spend it; nothing is charged.
+    """Raise ``BudgetError`` where a ledger has less than ``epsilon`` left; nothing is charged.
 
-    Raises
-    ------
-    BudgetError
-        If the ledger has less.
-    LedgerError
-        If the ledger can't be opened or has no such data set.
+    Raises ``LedgerError`` if the ledger can't be opened or has no such data set.
     """
     refuse_half_named(ledger, dataset)
     if ledger is None or dataset is None:
@@ -115,7 +110,7 @@ def require_left(ledger: str | Ledger | None, dataset: str | None, epsilon: floa
 
 
 def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
-    """Return the epsilon that a ledger has left for a data set; None where that can't be said. No row is looked at."""
+    """Return the epsilon that a ledger has left for a data set; None where it is unknown. No row is read."""
     if ledger is None or dataset is None:
         return None
     from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
@@ -131,14 +126,9 @@ def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
 def refuse_hopeless(
     ahead: PowerForecast | None, ledger: str | Ledger | None = None, dataset: str | None = None
 ) -> None:
-    """Refuse what is forecast to show nothing, before anything is charged; of None nothing is known, and it passes.
+    """Raise ``UnderpoweredError``, with remedies, where a forecast shows nothing, before anything is charged.
 
-    Raises
-    ------
-    BudgetError
-        If the ledger has less left than this epsilon: no advice would help.
-    UnderpoweredError
-        With what would help.
+    Raises ``BudgetError`` instead where the ledger has less left than this epsilon. A forecast of None passes.
     """
     if ahead is None or ahead.epsilon is None or not ahead.hopeless:
         return
@@ -253,7 +243,7 @@ class Budget:
 
     @classmethod
     def none(cls, neighbours: str | Neighbours = Neighbours.REPLACE_ONE) -> Budget:
-        """Return a budget without privacy: it refuses every charge, and its statement says so."""
+        """Return a budget without privacy, which refuses every charge."""
         return cls(None, neighbours=neighbours)
 
     def __reduce__(self) -> NoReturn:
@@ -266,13 +256,13 @@ class Budget:
 
     @property
     def whole(self) -> Filter:
-        """The stop rule of the whole total, the share for later included."""
+        """The stop rule of the whole total, including the share reserved for later."""
         if self._filter is None:
             raise InputError("there is no budget: epsilon is None")
         return self._filter
 
     def open_later(self) -> None:
-        """Let charges use the share for later; the guarantee is the same."""
+        """Allow charges to the share that was reserved for later; the guarantee does not change."""
         self._for_now = None
 
     @property
@@ -359,7 +349,7 @@ class Budget:
         return BudgetError.of("budget", unit, float(getattr(asked, unit)), float(spent), left)
 
     def _enter_ledger(self) -> None:
-        """Charge the whole total to the data set, once; a repeat after an error uses the same id."""
+        """Charge the whole total to the data set, once; a retry uses the same release id."""
         if self._ledger is None:
             self._warn_of_missing_ledger()
         if self._ledger is None or self._dataset is None or self._entry is not None:
@@ -382,7 +372,7 @@ class Budget:
         self._left = self._ledger.left_after(self._entry)
 
     def _warn_of_other_budgets(self) -> None:
-        """Warn where the rows may have another budget, before this one is charged; by public names, no row is read."""
+        """Warn where the rows may have another budget, before this one is charged; by public names only."""
         from dpcausal.privacy.ledger import Ledger
 
         if not isinstance(self._ledger, Ledger) or self._ledger.file is None or self._dataset is None:
@@ -407,7 +397,7 @@ class Budget:
             warnings.warn(display().summary(other, dataset=None), SecondBudget, stacklevel=2)
 
     def _warn_of_earlier_entries(self) -> None:
-        """Warn where an earlier charge was for the same question, answers this one, or was for other rows: public."""
+        """Warn where an earlier entry asked the same question, answers it, or was for other rows."""
         from dpcausal.privacy.ledger import Ledger
 
         if not isinstance(self._ledger, Ledger) or self._dataset is None:
@@ -438,7 +428,7 @@ class Budget:
         return self.whole.reading(self._spent)
 
     def spent_epsilon(self) -> float:
-        """Return the epsilon of the reading; never above the total."""
+        """Return the epsilon of the events charged so far, at most the total."""
         return self.reading().epsilon
 
     def statement(
@@ -515,7 +505,7 @@ class Budget:
         return Composition.FILTER_EPSILON if self.whole.rho == 0 else Composition.FILTER
 
     def _ledger_note(self) -> dict[str, Any] | None:
-        """Return what the statement says of the ledger; None where none was charged."""
+        """Return the part of the statement on the ledger; None where none was charged."""
         if self._entry is None:
             return None
         return {

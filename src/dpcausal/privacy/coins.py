@@ -78,7 +78,7 @@ def categorical_steps(steps: NDArray[np.int64], per_step: Fraction) -> int:
 def _inverted(
     weights: Sequence[int], exponents: Callable[[], Sequence[Fraction]], terms: NDArray[np.float64] | None
 ) -> int:
-    """The index; ``exponents`` has 0 for the least, and ``terms`` are the law in floats, if floats can hold it."""
+    """Return an index drawn by inversion; ``terms`` is the law in floats, if floats can represent it."""
     digits, bits, u = 28, 112, int.from_bytes(entropy.random_bytes(14))
     near = None if terms is None else place_by_floats(terms, u, bits)
     if near is not None:
@@ -112,7 +112,7 @@ def _float_terms(weights: Sequence[int], apart: Sequence[Fraction]) -> NDArray[n
 
 @proved("coins.proof.md")
 def place_by_floats(terms: NDArray[np.float64], u: int, bits: int) -> int | None:
-    """Return where the cumulative law passes U, in [u, u + 1)/2^bits; None: too near a border for floats to tell.
+    """Return the index at which the cumulative law exceeds U in [u, u + 1)/2^bits; None where floats can't decide.
 
     ``terms`` have a relative error below 2^-39, or one below 2^-800.
     """
@@ -178,7 +178,7 @@ def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[
 
 @proved("coins.proof.md")
 def settled(gamma: Fraction, u: int, bits: int) -> bool:
-    """Return whether U < exp(-gamma), given that U lies in [u, u + 1)/2^bits; further bits are drawn as needed."""
+    """Return whether U < exp(-gamma), given U in [u, u + 1)/2^bits; further bits are drawn as needed."""
     digits = 28
     while True:
         (low,), (high,) = weight_bounds([1], [gamma], digits)

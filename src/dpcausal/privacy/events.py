@@ -40,7 +40,7 @@ class Event:
 
     @property
     def epsilon(self) -> float:
-        """Smallest epsilon this event is known to satisfy together with ``delta``."""
+        """Smallest epsilon that this event is known to satisfy together with ``delta``."""
         raise AttributeError(f"{type(self).__name__} states no epsilon")
 
     @property
@@ -50,7 +50,7 @@ class Event:
 
     @property
     def rho(self) -> float:
-        """Zero-concentrated cost; a pure event costs epsilon^2/2 ([1] Prop. 1.4)."""
+        """Cost in zero-concentrated DP; epsilon^2/2 for a pure event ([1] Prop. 1.4)."""
         return self.epsilon**2 / 2 if self.delta == 0 else math.inf
 
     def to_dict(self) -> dict[str, Any]:

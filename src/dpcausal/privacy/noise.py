@@ -68,7 +68,7 @@ def checked_scale(scale: float) -> float:
 
 
 def _draw(kind: str, scale: float, size: int | None) -> Any:
-    """Draw from the secure samplers, or from their stand-ins while a test has seeded the source."""
+    """Draw from the secure samplers, or from seeded ones while a test has replaced the source."""
     scale = checked_scale(scale)
     if not entropy.is_secure():
         return seeded.draw(kind, scale, size)

@@ -72,7 +72,7 @@ def _whole_bounds() -> list[int]:
 
 @proved("samplers.proof.md")
 def flip(gamma: float, word: int) -> bool | None:
-    """Return whether U < exp(-exact gamma), where the first 53 bits of U = 0.``word`` tell; None where they do not.
+    """Return whether U < exp(-gamma), where the first 53 bits of U (``word``) decide it; else None.
 
     ``gamma``, at most 600, is within 2^-38 of the exact one.
     """

@@ -107,7 +107,7 @@ class _Pool:
         self.batch: dict[tuple[str, float], int] = {}
 
     def take(self, kind: str, scale: float, count: int) -> list[int]:
-        """Return ``count`` draws from the pool, filled anew where it holds too few."""
+        """Return ``count`` draws from the pool, which is refilled as needed."""
         with self.lock:
             if self.mark != entropy.epoch():
                 self.mark = entropy.epoch()
@@ -132,7 +132,7 @@ _pool = _Pool()
 
 
 def _forget() -> None:
-    """Start a forked child with a new lock (the old one may be held) and no draws in common with the parent."""
+    """Give a forked child a new lock and an empty pool, so that it shares no draws with its parent."""
     global _pool
     _pool = _Pool()
 

@@ -54,7 +54,7 @@ from dpcausal.stats.measured import gamma_pvalue
 
 
 def checked_groups(n0: int, n1: int) -> tuple[int, int]:
-    """Return both public group sizes, if each is at least 1 and floats are good enough for both together."""
+    """Return both public group sizes; refuse one below 1, or a sum that floats can't represent exactly."""
     if n0 < 1 or n1 < 1:
         raise InputError(f"both groups need at least one row, not {n0} and {n1}")
     checked_group_rows(n0 + n1)

@@ -19,12 +19,6 @@ variance W", averaged over the sizes t of ``EFFECTS``; W is the variance of an e
 noise. Above 0 it speaks for dependence, below for independence, near 0 it says nothing. Were entries normal with
 variance W under independence, its exponential would have mean 1 there and pass c with probability at most 1/c.
 
-**Order.** A column with an order and three levels or more has a trend: the combination of its features that rises
-with the mean rank of a level. Most dependences of ordered columns are one of trends, and a question about one entry
-instead of (r-1)(c-1) needs far fewer rows. So the evidence is the logarithm of a weighted mean of two Bayes factors,
-that of the whole block and, with weight ``TREND``, that of the block with the trend in place of all features of each
-column that has one. The trend is a feature like others: given S it is treated as they are.
-
 **H** shrinks each block to its posterior mean under the same prior (noise only), then lifts eigenvalues to
 ``MIN_EIGENVALUE``: it sets coefficients, it is not tested.
 
@@ -53,7 +47,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chndtrinc
+from scipy.special import chndtr, chndtrinc
 
 from dpcausal.core.compiled import jit
 from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
@@ -61,23 +55,14 @@ from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
 Floats = NDArray[np.float64]
 Question = tuple[int, int, tuple[int, ...]]  # x and y given these columns
 
-EFFECTS = (
-    0.012,
-    0.03,
-    0.06,
-    0.12,
-    0.25,
-    0.5,
-)  # sizes of a partial correlation that the evidence averages over
+EFFECTS = (0.03, 0.1, 0.3)  # sizes of a partial correlation that the evidence averages over
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
 POWER = 0.8  # part of the runs in which a detectable dependence is found
 UNKNOWN = 1.0  # noise in a proportion that stands for a pair that was not measured
 PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
-TREND = 0.2  # weight of the Bayes factor of trends; set on linear models with skewed and cut columns
 _SQUARES = np.square(EFFECTS)
-OF_COLUMNS = ("places", "_members", "_short", "_has_trends", "_starts", "_levels", "_trends", "_turn")
-_LOG_WHOLE, _LOG_TREND = math.log(2.0 * (1.0 - TREND)), math.log(2.0 * TREND)
+OF_COLUMNS = ("places", "_members", "_starts", "_levels")
 
 
 @dataclass(frozen=True)
@@ -92,18 +77,14 @@ class Features:
         One feature in each column.
     gains : (r - 1,) array
         Squared length of each feature less its mean over the levels: what noise in a table is multiplied by.
-    trend : (r - 1,) array or None
-        The combination of features, of length 1, that rises with the mean rank of a level; None: no order, or two
-        levels.
     """
 
     proportions: Floats
     scores: Floats
     gains: Floats
-    trend: Floats | None = None
 
     @classmethod
-    def of(cls, counts: Floats, rows: float, noise: float, *, ordered: bool = False) -> Features:
+    def of(cls, counts: Floats, rows: float, noise: float) -> Features:
         """Features from a released table of one column.
 
         Parameters
@@ -114,15 +95,10 @@ class Features:
             The number of rows.
         noise
             Variance of the noise in a count.
-        ordered
-            Whether the order of the levels means something.
 
         >>> two = Features.of(np.array([50.0, 50.0]), 100.0, 0.0)
         >>> np.abs(two.scores).round(6).tolist(), two.gains.round(6).tolist()
         ([[1.0], [1.0]], [2.0])
-        >>> three = Features.of(np.array([20.0, 50.0, 30.0]), 100.0, 0.0, ordered=True)
-        >>> (three.scores @ three.trend).round(2).tolist()
-        [-1.51, -0.19, 1.32]
         """
         levels = len(counts)
         least = max(0.5, 0.5 * math.sqrt(noise)) / rows  # a level no count shows is taken as rare, not absent
@@ -133,12 +109,7 @@ class Features:
         scores = basis / root[:, None]
         flat = scores - scores.mean(axis=0)
         gains, turn = np.linalg.eigh(flat.T @ flat)
-        scores = scores @ turn
-        trend = None
-        if ordered and levels > 2:
-            trend = scores.T @ (p * (np.cumsum(p) - p / 2))  # a constant has no part in it
-            trend = trend / np.linalg.norm(trend)
-        return cls(p, scores, np.maximum(gains, 0.0), trend)
+        return cls(p, scores @ turn, np.maximum(gains, 0.0))
 
 
 def without_levels(number: int) -> Features:
@@ -311,7 +282,7 @@ def evidence_cut(enough: float, dof: float, worth: float) -> float:
     """Return the form above which the evidence passes ``enough``.
 
     >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
-    (5.9, True)
+    (5.6, True)
     """
     low, high = 0.0, 1.0
     while evidence_of(high, dof, worth) < enough and high < 1e12:
@@ -328,10 +299,32 @@ def least_detectable(variance: float, entries: int, threshold: float) -> float:
     ``variance`` is that of each of the entries under independence.
 
     >>> round(least_detectable(1e-4, 1, 1.0), 3), round(least_detectable(1e-4, 9, 1.0), 3)
-    (0.034, 0.048)
+    (0.033, 0.053)
     """
     cut = evidence_cut(threshold, float(entries), 1.0 / variance)
     return math.sqrt(variance * float(chndtrinc(cut, entries, 1.0 - POWER)))
+
+
+def least_detectable_again(
+    first: float, final: float, entries: int, promising: float, threshold: float
+) -> float:
+    """Return the same where pairs whose evidence passes ``promising`` are measured again.
+
+    ``first`` and ``final`` are variances of an entry before and after that. The two steps are taken as independent.
+
+    >>> round(least_detectable_again(1e-3, 1e-4, 1, -0.5, 1.0), 3), round(least_detectable(1e-3, 1, 1.0), 3)
+    (0.065, 0.101)
+    """
+    cuts = [
+        (evidence_cut(enough, float(entries), 1.0 / variance), variance)
+        for enough, variance in ((promising, first), (threshold, final))
+    ]
+    low, high = 0.0, least_detectable(first, entries, threshold)
+    for _ in range(30):
+        middle = (low + high) / 2
+        found = math.prod(1.0 - chndtr(cut, entries, middle**2 / variance) for cut, variance in cuts)
+        low, high = (low, middle) if found >= POWER else (middle, high)
+    return high
 
 
 class Round(NamedTuple):
@@ -437,35 +430,10 @@ class Contrasts:
         return found
 
     @cached_property
-    def _short(self) -> tuple[Floats, Floats]:
-        """(q, p) array of trends, and of the features of columns without one; and which is of which column."""
-        parts, members = [], []
-        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
-            combined = np.zeros((len(place) if one.trend is None else 1, len(self.covariance)))
-            combined[:, place] = np.eye(len(place)) if one.trend is None else one.trend
-            parts.append(combined)
-            members += [j] * len(combined)
-        return np.concatenate(parts), np.eye(len(self.columns))[members]
-
-    @cached_property
-    def _has_trends(self) -> bool:
-        return any(one.trend is not None for one in self.columns)
-
-    def _logs(self, *, short: bool) -> Floats:
-        """(sizes, d, d) array of the logarithms of every pair's factors, of all features or of short ones."""
-        turn, members = self._short if short else (None, self._members)
-        covariance = self.covariance if turn is None else turn @ self.covariance @ turn.T
-        noise = self.noise if turn is None else turn**2 @ self.noise @ (turn**2).T
-        logs = _log_factors(covariance**2, noise + 1.0 / self.rows)
-        return np.stack([members.T @ one @ members for one in logs])
-
-    @cached_property
     def _block_logs(self) -> Floats:
-        """(sizes, d, d) array, or twice as many sizes where some column has a trend: all features, then short ones."""
-        if not self._has_trends:
-            return self._logs(short=False)
-        # their mean is taken: twice the weight
-        return np.concatenate((self._logs(short=False) + _LOG_WHOLE, self._logs(short=True) + _LOG_TREND))
+        """(sizes, d, d) array of the logarithms of every pair's factors."""
+        logs = _log_factors(self.covariance**2, self.noise + 1.0 / self.rows)
+        return np.stack([self._members.T @ one @ self._members for one in logs])
 
     @cached_property
     def pair_evidence(self) -> Floats:
@@ -475,21 +443,11 @@ class Contrasts:
     @cached_property
     def estimate(self) -> Floats:
         """H: the posterior mean of K block by block, with eigenvalues of at least ``MIN_EIGENVALUE``."""
-        logs = self._block_logs
-        weights = np.exp(logs - logs.max(axis=0))
+        weights = np.exp(self._block_logs - self._block_logs.max(axis=0))
         weights /= weights.sum(axis=0)
-
-        def kept(weights: Floats, members: Floats, noise: Floats) -> Floats:
-            """Part of each entry that is kept."""
-            spread = np.stack([members @ one @ members.T for one in weights])
-            return np.asarray(sum(one * t / (t + noise) for one, t in zip(spread, _SQUARES, strict=True)))
-
-        found = self.covariance * kept(weights[: len(_SQUARES)], self._members, self.noise)
-        if self._has_trends:
-            turn, members = self._short
-            noise = turn**2 @ self.noise @ (turn**2).T
-            short = turn @ self.covariance @ turn.T * kept(weights[len(_SQUARES) :], members, noise)
-            found = found + turn.T @ short @ turn
+        spread = [self._members @ one @ self._members.T for one in weights]
+        kept = sum(one * t / (t + self.noise) for one, t in zip(spread, _SQUARES, strict=True))
+        found = np.asarray(self.covariance * kept)
         for place in self.places:
             found[np.ix_(place, place)] = np.eye(len(place))
         values, vectors = np.linalg.eigh(found)
@@ -515,7 +473,7 @@ class Contrasts:
 
     @cached_property
     def left_variances(self) -> Floats:
-        """(features and trends, levels of all columns) array: the variance of each that a level leaves."""
+        """(features, levels of all columns) array: the variance of each feature that a level leaves."""
         starts, proportions = self._levels
         scores = np.zeros((len(proportions), len(self.covariance)))
         member = np.zeros((len(self.columns), len(proportions)))
@@ -524,54 +482,16 @@ class Contrasts:
             member[j, starts[j] : starts[j + 1]] = 1.0
         chance = np.maximum(proportions[:, None] * (1.0 + scores @ self.estimate @ scores.T), 0.0)
         chance /= member.T @ np.maximum(member @ chance, 1e-12)
-        scores = scores @ self._turn.T
         mean = scores.T @ chance
         return np.maximum((scores**2).T @ chance - mean**2, 0.0)
-
-    @cached_property
-    def _trends(self) -> dict[int, int]:
-        """Columns that have a trend, with the number of the column that is their trend alone."""
-        ordered = [j for j, one in enumerate(self.columns) if one.trend is not None]
-        return {j: len(self.columns) + i for i, j in enumerate(ordered)}
-
-    @cached_property
-    def _turn(self) -> Floats:
-        """(p + trends, p) array: every feature, then every trend."""
-        trends = np.zeros((len(self._trends), len(self.covariance)))
-        for i, j in enumerate(self._trends):
-            trends[i, self.places[j]] = self.columns[j].trend
-        return np.concatenate((np.eye(len(self.covariance)), trends))
-
-    @cached_property
-    def _with_trends(self) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
-        """K, the variance of its noise and H with trends as further columns, and where each column begins."""
-        turn, first = self._turn, len(self.covariance)
-        k, h = (turn @ one @ turn.T for one in (self.covariance, self.estimate))
-        starts = np.concatenate((self._starts, first + 1 + np.arange(len(self._trends))))
-        return k, turn**2 @ self.noise @ (turn**2).T, h, starts
 
     def evidence_given(self, questions: Sequence[Question]) -> Floats:
         """Return for each question the evidence for dependence, and the variance of an entry under independence.
 
         Both are NaN where the columns given leave too little of x or of y.
         """
-        if not questions:
-            return np.empty((0, 2))
-        short = [(self._trends.get(x, x), self._trends.get(y, y), given) for x, y, given in questions]
-        other = [i for i, (one, two) in enumerate(zip(questions, short, strict=True)) if one != two]
-        found = self._answers([*questions, *(short[i] for i in other)])
-        both = found[: len(questions)]
-        trends = found[len(questions) :]
-        with np.errstate(invalid="ignore"):  # no answer stays none
-            mixed = np.logaddexp(both[other, 0] + _LOG_WHOLE, trends[:, 0] + _LOG_TREND) - math.log(2.0)
-        both[other, 0] = np.where(np.isnan(trends[:, 0]), both[other, 0], mixed)
-        return both
-
-    def _answers(self, questions: Sequence[Question]) -> Floats:
-        """Return what ``evidence_given`` does, of blocks as they are asked for: a trend is a column of its own."""
         level_starts, proportions = self._levels
-        k, v, h, starts = self._with_trends
-        fixed = (k, v, h, self.left_variances, starts)
+        fixed = (self.covariance, self.noise, self.estimate, self.left_variances, self._starts)
         found = [
             given_kernel(
                 *fixed,
@@ -585,7 +505,7 @@ class Contrasts:
             )
             for x, y, given in questions
         ]
-        return np.array(found)
+        return np.array(found).reshape(-1, 2)
 
     def evidence(self, x: int, y: int, given: tuple[int, ...] = ()) -> float | None:
         """Return the evidence for dependence of x and y given these; None where the question has no answer."""
@@ -610,23 +530,40 @@ class Contrasts:
             return math.inf
         kept = 1.0 if self.kept is None else math.sqrt(self.kept[x] * self.kept[y])
         entries = len(self.columns[x].gains) * len(self.columns[y].gains)
-        return least_detectable(variance, entries, threshold) / kept
+        least = least_detectable(variance, entries, threshold)
+        if (part := self._left_if_promising(x, y)) < 1.0:
+            least = least_detectable_again(variance, part * variance, entries, self._promising, threshold)
+        return least / kept
 
     @cached_property
-    def _posterior(self) -> tuple[Floats, list[tuple[Floats, Floats, Floats]]]:
-        """Sums of the chances of each size of every pair (no dependence comes first), and K, W and members by kind.
+    def _promising(self) -> float:
+        """The evidence with which a pair is measured again: that of the weakest pair of the second round."""
+        evidence = self.pair_evidence[np.triu_indices(len(self.columns), 1)]
+        return float(np.sort(evidence)[-self.rounds[1].pairs])
 
-        The kinds are all features and, where there are trends, short ones.
+    def _left_if_promising(self, x: int, y: int) -> float:
+        """Return the part of an entry's variance that would be left of a pair if it were measured in all rounds.
+
+        1 where there is one round, and of a pair that was measured in another one.
         """
+        if len(self.rounds) < 2 or self.of_singles is None:
+            return 1.0
+        block = np.ix_(self.places[x], self.places[y])
+        gain = np.outer(self.columns[x].gains, self.columns[y].gains) / self.rows**2
+        rest = self.of_singles[block] + 1.0 / self.rows
+        first = self.rounds[0].variance
+        if self.noise[block].sum() < (self.of_singles[block] + 0.999 * first * gain).sum():
+            return 1.0
+        final = 1.0 / math.fsum(1.0 / one.variance for one in self.rounds)
+        return float((1.0 / (rest + first * gain)).sum() / (1.0 / (rest + final * gain)).sum())
+
+    @cached_property
+    def _posterior(self) -> Floats:
+        """(sizes + 1, d, d) array: sums of the chances of each size of every pair; no dependence comes first."""
         logs = self._block_logs
         logs = np.concatenate((np.full((1, *logs.shape[1:]), math.log(len(logs) / PRIOR_ODDS)), logs))
         chances = np.exp(logs - logs.max(axis=0))
-        kinds = [(self.covariance, self.noise + 1.0 / self.rows, self._members)]
-        if self._has_trends:
-            turn, members = self._short
-            noise = turn**2 @ self.noise @ (turn**2).T
-            kinds.append((turn @ self.covariance @ turn.T, noise + 1.0 / self.rows, members))
-        return np.cumsum(chances / chances.sum(axis=0), axis=0), kinds
+        return np.cumsum(chances / chances.sum(axis=0), axis=0)
 
     def posterior_replicate(self, generator: Any, kept: Floats) -> Contrasts:
         """Return what another sample of the same size and other noise might give, by what is known after this one.
@@ -637,20 +574,15 @@ class Contrasts:
         column keeps, where its levels may be grouped otherwise. Of pairs that were not measured nothing is known but
         that they were not chosen: they depend as far as the tree between them carries a dependence.
         """
-        sums, kinds = self._posterior
-        d, width = len(self.columns), len(self.covariance)
+        d, width, members = len(self.columns), len(self.covariance), self._members
         upper = np.triu(generator.random((d, d)), 1)
-        size = (sums < (upper + upper.T)).sum(axis=0)  # 0: independent
+        size = (self._posterior < (upper + upper.T)).sum(axis=0)  # 0: independent
         if self.measured is not None:
             size = np.where(self.measured, size, 0)
-        drawn = np.zeros((width, width))
-        for which, (covariance, variance, members) in enumerate(kinds):
-            here = (size > which * len(_SQUARES)) & (size <= (which + 1) * len(_SQUARES))
-            squares = np.where(here, _SQUARES[(size - 1) % len(_SQUARES)], 0.0)
-            t = members @ squares @ members.T
-            share = t / (t + variance)
-            part = covariance * share + _symmetric(generator, len(t)) * np.sqrt(variance * share)
-            drawn += part if which == 0 else self._short[0].T @ part @ self._short[0]
+        squares = np.where(size > 0, _SQUARES[np.maximum(size, 1) - 1], 0.0)
+        t, variance = members @ squares @ members.T, self.noise + 1.0 / self.rows
+        share = t / (t + variance)
+        drawn = self.covariance * share + _symmetric(generator, width) * np.sqrt(variance * share)
         if self.measured is not None:
             drawn = self._along_tree(drawn)
         every = self._members @ kept

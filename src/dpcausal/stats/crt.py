@@ -136,7 +136,7 @@ def ridge_reach(strength: float) -> float:
 
 @proved("crt.proof.md")
 def standardised(x: Floats, centre: Floats, sd: Floats) -> Floats:
-    """Return the residuals of x in standard deviations (u), cut at one; 0 where the standard deviation is 0.
+    """Return the residuals of x in standard deviations (u), clipped at 1; 0 where the standard deviation is 0.
 
     >>> standardised(np.array([3.0, 0.5]), np.zeros(2), np.array([1.0, 2.0])).tolist()
     [1.0, 0.25]
@@ -205,7 +205,7 @@ def places_in_cells(cell: Integers) -> Integers:
 
 @jit()
 def _insert(order: Any, start: Any, drawn: Any, source: Any) -> None:
-    """Fill ``source`` with the row whose value each row gets; ``drawn`` is below t for the t-th row of a cell."""
+    """Fill ``source`` with the row whose value each row receives, by random insertion within cells."""
     for at in range(order.shape[0]):
         row, other = order[at], order[start[at] + drawn[order[at]]]
         if other != row:
@@ -252,7 +252,7 @@ def swap_chances(own: Floats, other: Floats) -> Floats:
 
 @proved("crt.proof.md")
 def swapped_pairs(n: int, order: Integers, swap: NDArray[np.bool_]) -> Integers:
-    """Return the row whose value each row gets: rows 2k and 2k + 1 of ``order`` change places where ``swap`` says so.
+    """Return the row whose value each row receives: rows 2k and 2k + 1 of ``order`` swap where ``swap`` is true.
 
     >>> swapped_pairs(3, np.array([2, 0, 1]), np.array([True])).tolist()
     [2, 1, 0]

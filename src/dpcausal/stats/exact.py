@@ -39,7 +39,7 @@ def rows_of(table: NDArray[np.integer]) -> float:
 
 @proved("exact.proof.md")
 def exact_kendall(blocks: Blocks) -> tuple[float, float]:
-    """Return blocked Kendall's statistic and variance (``stats/kendall.py``) in whole numbers, cut to +-``CUT``.
+    """Return blocked Kendall's statistic and variance (``stats/kendall.py``) by integers, clamped to +-``CUT``.
 
     >>> exact_kendall(np.array([[[2, 0], [0, 2]], [[0, 1], [1, 0]]]))
     (0.5, 0.5833333333333334)
@@ -58,7 +58,7 @@ def exact_kendall(blocks: Blocks) -> tuple[float, float]:
 
 @proved("exact.proof.md")
 def exact_spearman(blocks: Blocks) -> tuple[float, float]:
-    """Return blocked Spearman's statistic and variance (``stats/spearman.py``) in whole numbers, cut to +-``CUT``.
+    """Return blocked Spearman's statistic and variance (``stats/spearman.py``) by integers, clamped to +-``CUT``.
 
     >>> exact_spearman(np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]]))
     (2.0, 2.0)
@@ -89,7 +89,7 @@ def exact_scores(blocks: Blocks) -> list[int]:
 def exact_evidence(
     blocks: Blocks, sides_x: NDArray[np.uint8], sides_y: NDArray[np.uint8], threshold: float, floor: float
 ) -> tuple[float, float]:
-    """Return dependence and information (``stats/evidence.py``) in whole numbers, cut to +-``CUT``.
+    """Return dependence and information (``stats/evidence.py``) by integer arithmetic, clamped to +-``CUT``.
 
     >>> from dpcausal.stats.evidence import evidence
     >>> table, side = np.array([[[9, 1], [2, 8]]]), np.array([[1, 0]], np.uint8)
@@ -182,6 +182,6 @@ def _fraction(numerator: int, denominator: int) -> int:
 
 
 def _cut(multiple: int) -> float:
-    """Return the nearest float64 to so many multiples of 2^-96, cut to +-``CUT``."""
+    """Return the nearest float64 to a multiple of 2^-96, clamped to +-``CUT``."""
     most = CUT << BITS
     return max(min(multiple, most), -most) / (1 << BITS)

@@ -49,7 +49,7 @@ def _fill_sums(place: Any, x: Any, y: Any, out: Any) -> None:
 
 
 def _whole(scores: Vector) -> Integers:
-    """Return scores, cut to [0, 1], in whole steps of 1/SCALE: a function of each row alone (NaN counts as 0)."""
+    """Return scores clamped to [0, 1] in whole steps of 1/SCALE, each from its row alone (NaN: 0)."""
     return np.asarray(np.floor(np.clip(np.nan_to_num(scores), 0.0, 1.0) * SCALE + 0.5), np.int64)
 
 

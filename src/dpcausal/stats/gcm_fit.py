@@ -57,7 +57,7 @@ Tops = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FitSettings:
-    """Constants of the fit, found by simulation (``docs/gcm.md``). They are public and the same for all data."""
+    """Constants of the fit, found by simulation (``docs/gcm.md``): public and independent of the data."""
 
     line_weight: float = 10.0  # of s.s'/d in K
     square_weight: float = 3.0  # of (s.s'/d)^2 in K
@@ -176,7 +176,7 @@ def smooth_residuals(kernel: Matrix, targets: Matrix) -> Matrix:
 
 
 def turning(z: Matrix, residuals_x: Matrix, residuals_y: Matrix, discrete: tuple[int, ...]) -> Tops:
-    """Return the highest frequency (half waves over the ranks) at which each column of z turns x or y.
+    """Return the highest frequency (half waves over the ranks) at which x or y oscillates along each column of z.
 
     0 where none is found, where another column turns far more, and where the usual width is fine enough.
 
@@ -213,7 +213,7 @@ def turning(z: Matrix, residuals_x: Matrix, residuals_y: Matrix, discrete: tuple
 
 
 def factored(kernel: Matrix) -> tuple[Matrix | None, float, float]:
-    """Return (factor of K + a I, a, free as probes measure it) for the least penalty that leaves enough.
+    """Return (factor of K + a I, a, degrees of freedom by probes) for the least penalty that leaves enough of them.
 
     The factor is None where LAPACK fails.
     """
@@ -270,7 +270,7 @@ def block_kernel(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...]) -> 
 def block_residuals(
     x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool = True
 ) -> tuple[Matrix, float, float]:
-    """Return (residuals of x and y, free, own); not ``exact``: in half the time, free by probes, own taken as 1."""
+    """Return (residuals of x and y, degrees of freedom, own weight); not ``exact``: probes, and own weight 1."""
     kernel, targets = block_kernel(x, y, z, discrete), np.column_stack([x, y])
     if exact:
         fit = smoother(kernel)

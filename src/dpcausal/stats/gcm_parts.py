@@ -112,7 +112,7 @@ SCORING = ScoreSettings()
 
 @dataclass(frozen=True)
 class PartPlan:
-    """How rows are dealt into parts and their scores are cut: public numbers.
+    """How rows are dealt into parts and where scores are clipped: public numbers.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def squares() -> tuple[int, ...]:
 
 @proved("gcm_parts.proof.md")
 def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
-    """Return the sum of the cut scores of all parts of all deals (S) and their variance (V), in whole steps.
+    """Return the sum S of the clipped scores of all parts and deals, and its variance V, in whole steps.
 
     >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], PartPlan(3, 1, 1.0, 1.0, 720))
     (-128, 160)
@@ -277,7 +277,7 @@ def largest_tail(statistic: float, variance: float, scale: float, count: int) ->
 
 
 def cut_moments(clip: float) -> tuple[float, float]:
-    """Return the second and fourth moments of a standard normal score cut at ``clip``, in clips.
+    """Return the second and fourth moments of a standard normal score clipped at ``clip``, in clips.
 
     >>> [round(moment, 4) for moment in cut_moments(1.0)]
     [0.5161, 0.4296]
@@ -308,7 +308,7 @@ def part_pvalue(
     scale
         The scale of the noise on each of the two.
     one_sided
-        Whether only S above 0 speaks against independence.
+        Whether only S above 0 is evidence against independence.
     pairs
         The number of pairs of columns that S is the maximum over.
     """
@@ -350,7 +350,7 @@ DOF_PER_COLUMN = 3  # that a regression on ranks takes, about
 
 
 class ExpectedSum(NamedTuple):
-    """Law of a sum of cut scores, in clips: mean and variance under a dependence, variance without, scale of noise."""
+    """Law of a sum of clipped scores, in clips: mean and variance under a dependence, variance without, noise scale."""
 
     mean: float
     variance: float
@@ -437,7 +437,7 @@ def level_cut(tail: Callable[[float], float], level: float, unit: float) -> floa
 
 
 def _cut_law(mean: float, clip: float) -> tuple[float, float]:
-    """Return the first two moments of a normal score with this mean and variance 1, cut at ``clip``, in clips.
+    """Return the first two moments of a normal score of this mean and variance 1, clipped at ``clip``, in clips.
 
     >>> _cut_law(0.0, 1.0)[1] == cut_moments(1.0)[0], [round(moment, 6) for moment in _cut_law(50.0, 2.0)]
     (True, [1.0, 1.0])

@@ -83,7 +83,7 @@ def leak_bound(strength: float) -> float:
 
 @proved("gcm_ridge.proof.md")
 def reach_bound(strength: float) -> float:
-    """Return P, a bound on the norm of the weights plus the same shrunk once more: at s = .56 h, or s = 1 if outside.
+    """Return P, a bound on the norm of the weights plus that of the weights shrunk once more.
 
     >>> round(reach_bound(1.0), 4)
     1.1133

@@ -151,7 +151,7 @@ def in_floats(blocks: Blocks) -> bool:
 
 @proved("kendall.proof.md")
 def kendall(blocks: ArrayLike) -> Kendall:
-    """Return blocked Kendall's statistic K and its variance V, of any number of rows; beyond 2^35 they are cut.
+    """Return blocked Kendall's statistic K and its variance V of any number of rows, clamped beyond 2^35.
 
     >>> kendall([[[2, 0], [0, 2]], [[0, 1], [1, 0]]])
     Kendall(statistic=0.5, variance=0.5833333333333334)

@@ -95,7 +95,7 @@ def in_floats(blocks: Blocks) -> bool:
 
 @proved("spearman.proof.md")
 def spearman(blocks: ArrayLike) -> Spearman:
-    """Return blocked Spearman's statistic F and its variance U, of any number of rows; beyond 2^35 they are cut.
+    """Return blocked Spearman's statistic F and its variance U of any number of rows, clamped beyond 2^35.
 
     >>> spearman([[[1, 0, 0], [0, 1, 0], [0, 0, 1]]])
     Spearman(statistic=2.0, variance=2.0)

@@ -43,7 +43,7 @@ STEPS = np.array(
 MIN_LINE = 0.02  # of an even margin, and
 MIN_COUNT = 0.05  # of the product of margins: counts are taken to be this, at least
 FEWEST = 3.0  # rows of an arm of which anything is said, and
-CLEAR = 4.0  # standard deviations of their noise
+CLEAR = 6.0  # standard deviations of their noise
 MOST_TERMS, MOST_NUMBERS = (
     256,
     1 << 23,
@@ -103,7 +103,7 @@ def consistent(table: StrataTable) -> tuple[Floats, float]:
 def stands_out(arm: float, variance: float) -> bool:
     """Return whether an arm holds ``CLEAR`` standard deviations of its noise, and ``FEWEST`` rows.
 
-    >>> stands_out(40.0, 100.0), stands_out(39.0, 100.0), stands_out(2.0, 0.0)
+    >>> stands_out(60.0, 100.0), stands_out(59.0, 100.0), stands_out(2.0, 0.0)
     (True, False, False)
     """
     return arm >= max(CLEAR * math.sqrt(variance), FEWEST)

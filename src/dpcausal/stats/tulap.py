@@ -40,6 +40,7 @@ from dpcausal.core.proofs import proved
 SUB_LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 PART_COUNTS = (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 65, 80, 100, 150)
 TARGET_POWER = 0.8
+MIN_PART_ROWS = 20
 MAX_NONCENTRALITY = 1e6
 
 
@@ -161,23 +162,21 @@ def part_sizes(n: int, parts: int) -> list[int]:
     return [n // parts + (i < n % parts) for i in range(parts)]
 
 
-def split_power(
-    parts: int, sub_level: float, noncentrality: float, epsilon: float, level: float, dof: int = 1
-) -> float:
-    """Return the power of the test of tests when the whole data has that noncentrality."""
-    part = 1.0 - float(chndtr(chdtri(dof, sub_level), dof, noncentrality / parts))
+def split_power(parts: int, sub_level: float, noncentrality: float, epsilon: float, level: float) -> float:
+    """Return the power of the test of tests when all rows have that noncentrality, at one degree of freedom."""
+    part = 1.0 - float(chndtr(chdtri(1, sub_level), 1, noncentrality / parts))
     part = min(max(part, sub_level), 1.0 - 1e-12)
     return noisy_power(parts, sub_level, part, epsilon, level)
 
 
-def _needed(parts: int, sub_level: float, epsilon: float, level: float, dof: int, below: float) -> float:
-    """Return the least noncentrality that a split finds with power .8, up to 1%; ``below`` if that is not enough."""
+def _needed(parts: int, sub_level: float, epsilon: float, level: float, below: float) -> float:
+    """Return the least noncentrality found with power .8 by a split, within 1%; ``below`` if it is not less."""
     low, high = 0.0, below
-    if split_power(parts, sub_level, high, epsilon, level, dof) < TARGET_POWER:
+    if split_power(parts, sub_level, high, epsilon, level) < TARGET_POWER:
         return below
     while high - low > 0.01 * high:
         middle = 0.5 * (low + high)
-        if split_power(parts, sub_level, middle, epsilon, level, dof) < TARGET_POWER:
+        if split_power(parts, sub_level, middle, epsilon, level) < TARGET_POWER:
             low = middle
         else:
             high = middle
@@ -185,10 +184,10 @@ def _needed(parts: int, sub_level: float, epsilon: float, level: float, dof: int
 
 
 @lru_cache(maxsize=256)
-def plan_split(n: int, epsilon: float, level: float, dof: int = 1, min_rows: int = 20) -> SplitPlan:
+def plan_split(n: int, epsilon: float, level: float) -> SplitPlan:
     """Return the best (parts, sub-level) for n rows at that budget: public numbers in, public numbers out.
 
-    Parts have at least ``min_rows`` rows, so that a test on one means something.
+    Parts have at least ``MIN_PART_ROWS`` rows, so that a test on one means something; it has one degree of freedom.
 
     >>> plan = plan_split(10_000, 1.0, 0.05)
     >>> plan.parts, plan.sub_level
@@ -196,12 +195,12 @@ def plan_split(n: int, epsilon: float, level: float, dof: int = 1, min_rows: int
     """
     if n < 2 or not epsilon > 0.0 or not 0.0 < level < 1.0:
         raise InputError("a plan needs n >= 2, epsilon > 0 and a level within 0..1")
-    max_parts = max(1, n // min_rows)
+    max_parts = max(1, n // MIN_PART_ROWS)
     candidates = sorted({min(m, max_parts) for m in PART_COUNTS})
     best = SplitPlan(candidates[0], SUB_LEVELS[0], MAX_NONCENTRALITY)
     for parts in candidates:
         for sub_level in SUB_LEVELS:
-            needed = _needed(parts, sub_level, epsilon, level, dof, best.noncentrality)
+            needed = _needed(parts, sub_level, epsilon, level, best.noncentrality)
             if needed < best.noncentrality:
                 best = SplitPlan(parts, sub_level, needed)
     return best

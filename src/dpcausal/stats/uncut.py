@@ -10,7 +10,7 @@ numbers with correlation q of their Z
 
     E f(Z) g(Z') = sum over m of a_m b_m q^m                                                                [1]
 
-The trend of each column (``Features.trend``) has a_1 near 1: q follows from the covariance of two trends, as in a
+The trend of each column (``trend_of``) has a_1 near 1: q follows from the covariance of two trends, as in a
 polychoric correlation [2]. The part of the levels that goes with Z^2 and not with the trend, *bent*, has a_2: in the
 same way the covariance of two bent parts gives the correlation of the squares, with even m alone. Other entries are
 divided by the a_1 and a_2 of what they hold. A column that is no cut number keeps its features as they are; of a cut
@@ -22,7 +22,7 @@ and it counts as 0.
 **Variance** of an entry: noise times the squared slope of q in the covariance; sampling as if products of what S leaves
 of x and of y, each feature divided by what its bins keep, were averaged over rows.
 
-**Evidence**: the logarithm of the Bayes factor, of all entries and of the trends, as in ``contrasts.py``.
+**Evidence**: the logarithm of the Bayes factor of all entries, as in ``contrasts.py``.
 
 **Guarantee.** Post-processing of released tables: costs nothing. **Where it fails**: numbers whose dependence is not
 that of the normal variables behind their ranks, and of the squares of these. Then something may be left, or too much be
@@ -39,13 +39,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from dpcausal.stats.contrasts import TREND, Contrasts, Features, Floats, log_bayes_factor
+from dpcausal.stats.contrasts import Contrasts, Features, Floats, log_bayes_factor
 
 TERMS = 24  # of the series: the rest is below 1e-3 for correlations up to .8
 HALVINGS = 40
@@ -80,13 +79,25 @@ def hermite(proportions: Floats, values: Floats) -> Floats:
     return found
 
 
+def trend_of(features: Features) -> Floats:
+    """Return the combination of features, of length 1, that rises with the mean rank of a level.
+
+    >>> three = Features.of(np.array([20.0, 50.0, 30.0]), 100.0, 0.0)
+    >>> (three.scores @ trend_of(three)).round(2).tolist()
+    [-1.51, -0.19, 1.32]
+    """
+    p = features.proportions
+    found = features.scores.T @ (p * (np.cumsum(p) - p / 2))  # a constant has no part in it
+    return np.asarray(found / np.linalg.norm(found))
+
+
 def bent(features: Features, trend: Floats) -> Floats | None:
     """Return the combination of features that goes with the square of a normal variable and not with the trend.
 
     None where bins keep less than ``LEAST_KEPT`` of it.
 
-    >>> three = Features.of(np.array([30.0, 40.0, 30.0]), 100.0, 0.0, ordered=True)
-    >>> (three.scores @ bent(three, three.trend)).round(2).tolist()
+    >>> three = Features.of(np.array([30.0, 40.0, 30.0]), 100.0, 0.0)
+    >>> (three.scores @ bent(three, trend_of(three))).round(2).tolist()
     [0.82, -1.22, 0.82]
     """
     cuts = ndtri(np.clip(np.cumsum(features.proportions)[:-1], 1e-9, 1.0 - 1e-9))
@@ -152,21 +163,13 @@ class Uncut:
     @staticmethod
     def _parts(features: Features, *, cut: bool) -> tuple[Floats, list[Floats]]:
         """Combinations of the features of a column: trend and bent part of a cut number, with their coefficients."""
-        trend = np.ones(1) if len(features.gains) == 1 else features.trend
-        if trend is None:
+        if not cut:
             return np.eye(len(features.gains)), []
-        if not cut:  # the trend, and what is at right angles to it
-            turn = np.linalg.svd(trend[None])[2]
-            turn[0] = trend
-            return turn, []
+        trend = trend_of(features)
         parts = [trend]
         if len(trend) > 1 and (part := bent(features, trend)) is not None:
             parts.append(part)
         return np.array(parts), [hermite(features.proportions, features.scores @ one) for one in parts]
-
-    @cached_property
-    def _with_trend(self) -> list[bool]:
-        return [len(one.gains) > 1 and one.trend is not None for one in self.contrasts.columns]
 
     def _block(self, i: int, j: int) -> tuple[Floats, Floats, Floats]:
         """The correlations of two columns, numbers in place of bins, the variance of their noise, and those of bins."""
@@ -218,10 +221,6 @@ class Uncut:
         squares = np.where(value * as_seen > 0.0, value**2, 0.0) / scale
         variance = (noise + np.outer(spread[:wide_x], spread[wide_x:]) / self.contrasts.rows) / scale
         found = log_bayes_factor(squares, variance)
-        if squares.size > 1 and (self._with_trend[x] or self._with_trend[y]):
-            part = tuple(slice(1 if self._with_trend[j] else None) for j in (x, y))
-            trends = log_bayes_factor(squares[part], variance[part])
-            found = float(np.logaddexp(found + math.log(1.0 - TREND), trends + math.log(TREND)))
         return Answer(found, log_bayes_factor(variance + EFFECT**2 / variance.size, variance))
 
 

@@ -146,7 +146,7 @@ def test_what_sql_does_not_code_is_coded_as_it_passes_by() -> None:
         [0, 0, 0, 1],
         [1, 0, 1, 1],
     ]
-    with pytest.raises(InputError, match="but is declared numeric"):
+    with pytest.raises(InputError, match="declared numeric"):
         coded("DATE", far, [Numeric(0, 1)])
 
 

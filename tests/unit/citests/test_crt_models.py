@@ -54,7 +54,7 @@ def test_rows_that_were_used_to_fit_are_refused_before_anything_is_charged(
     ledger.create("d", 5.0, neighbours=neighbours)
     fitted = linear(data)
     for model in (fitted, replace(fitted, sd=2.0), copy.copy(fitted), copy.deepcopy(fitted)):
-        with pytest.raises(InputError, match="was fitted on these rows") as caught:
+        with pytest.raises(InputError, match="fitted on") as caught:
             ask(data, model, neighbours=neighbours, ledger=ledger, dataset="d")
         assert "\n" not in str(caught.value)
     assert ledger.show("d")[0].spent_epsilon == 0.0
@@ -65,16 +65,16 @@ def test_rows_that_were_used_to_fit_are_refused_before_anything_is_charged(
 def test_a_table_that_was_fitted_is_refused_too() -> None:
     data = rows(300, 1)
     model = dc.TableModel.fit(data, "a", ["z"])
-    with pytest.raises(InputError, match="was fitted on these rows"):
+    with pytest.raises(InputError, match="fitted on"):
         dc.ci_test(data, "a", "y", ["z"], method="crt", model=model, epsilon=2.0)
 
 
 def test_a_part_of_them_and_what_holds_them_are_refused() -> None:
     data = rows(300, 1)
     for fitted, asked in ((data, part(data, slice(100))), (part(data, slice(100)), data)):
-        with pytest.raises(InputError, match="was fitted on these rows"):
+        with pytest.raises(InputError, match="fitted on"):
             ask(asked, linear(fitted))
-    with pytest.raises(InputError, match="was fitted on these rows"):
+    with pytest.raises(InputError, match="fitted on"):
         ask(part(data, slice(50, 150)), linear(part(data, slice(100))))
 
 

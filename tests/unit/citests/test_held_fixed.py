@@ -10,21 +10,14 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.citests.base import CITest, Question
+from dpcausal.citests.base import Question
 from dpcausal.citests.power import strata_cut
 from dpcausal.citests.quantiles import exact_spread
 from dpcausal.citests.rank import KendallTest, Strata, bins_for, blocks_of, counted_blocks, strata_for
 from dpcausal.citests.registry import make_test
+from dpcausal.citests.result import HeldBy, HeldBySpread, HeldByStrata
 from dpcausal.cli.app import run
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts
-from dpcausal.present.citest import held_fixed_words
-
-
-def how_given(test: CITest, question: Question, data: dc.Dataset | Counts, n: int | None) -> str:
-    fact = test.held_fixed(question, data, n)
-    return "" if fact is None else held_fixed_words(fact)
-
 
 SCHEMA = dc.Schema(
     x=dc.Categorical(["a", "b"]),
@@ -52,17 +45,13 @@ def test_strata_are_those_that_the_rank_tests_make(data: dc.Dataset) -> None:
     """2,000 rows, three levels of y, about four rows to a cell: 166."""
     question = Question.of(SCHEMA, "x", "w", ["z", "y"])
     kendall = make_test("kendall", {})
-    assert (
-        "z held fixed in strata of about equal counts, cut where noisy counts say (at most 166; fewer"
-        in how_given(kendall, question, data, 2000)
-    )
-    assert "z held fixed in strata of about equal counts" in how_given(kendall, question, data, None)
+    assert kendall.held_fixed(question, data, 2000) == HeldBySpread(("z",), 166)
+    assert kendall.held_fixed(question, data, None) == HeldBySpread(("z",), None)
     cut = strata_for(question, data, ("z",), 2000.0)
     _, blocks = counted_blocks(question, data, {"z": exact_spread(data, "z")}, cut)
     assert blocks == 3 * 166
-    assert "z held fixed in 7 strata: " in how_given(
-        make_test("kendall", {"strata": 7}), question, data, 2000
-    )
+    seven = make_test("kendall", {"strata": 7})
+    assert seven.held_fixed(question, data, 2000) == HeldByStrata(("z",), 7, model=False)
     assert blocks_of(question, data, bins_for(question, data, 7, 2000))[1] == 3 * 7
 
 
@@ -103,18 +92,17 @@ def test_equal_values_share_a_stratum_so_that_fewer_values_make_fewer_strata() -
 def test_other_methods_and_nothing_numeric(data: dc.Dataset) -> None:
     question = Question.of(SCHEMA, "x", "w", ["z"])
     for method in ("gcm", "test-of-tests:gcm"):
-        assert "regression on the numbers" in how_given(make_test(method, {}), question, data, 2000)
+        assert make_test(method, {}).held_fixed(question, data, 2000) == HeldBy(("z",), "regression")
+    declared = HeldBy(("z",), "declared-bins")
     for method in ("chi2", "g", "measured", "test-of-tests"):
-        assert "by the declared bins" in how_given(make_test(method, {}), question, data, 2000)
+        assert make_test(method, {}).held_fixed(question, data, 2000) == declared
     kendall = make_test("kendall", {})
-    assert how_given(kendall, Question.of(SCHEMA, "x", "w", ["y"]), data, 2000) == ""
-    assert "z held fixed by the declared bins" in how_given(kendall, question, counts_of(data), 2000)
+    assert kendall.held_fixed(Question.of(SCHEMA, "x", "w", ["y"]), data, 2000) is None
+    assert kendall.held_fixed(question, counts_of(data), 2000) == declared
     for options in ({"strata": "schema"}, {"on": "table"}):
-        asked = make_test("kendall", options)
-        assert "z held fixed by the declared bins" in how_given(asked, question, data, 2000)
-    assert "in 7 strata: " in how_given(make_test("kendall", {"strata": 7}), question, data, 2000)
-    cut = how_given(make_test("gcm", {"variant": "bins"}), question, data, 2000)
-    assert cut == "z held fixed in groups of equal width between the bounds, not the declared bins"
+        assert make_test("kendall", options).held_fixed(question, data, 2000) == declared
+    bins = make_test("gcm", {"variant": "bins"})
+    assert bins.held_fixed(question, data, 2000) == HeldBy(("z",), "equal-widths")
 
 
 @pytest.mark.parametrize(
@@ -157,4 +145,4 @@ def test_the_result_says_it_once(
     assert said in why
     assert why.count("declared bins") == 1
     assert run(["test", "--help"]) == 0
-    assert "uses the bins of the schema" in capsys.readouterr().out
+    assert "bins of the schema" in capsys.readouterr().out

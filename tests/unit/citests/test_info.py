@@ -39,7 +39,7 @@ def test_it_refuses_unordered_levels_if_it_needs_an_order(name: str) -> None:
     if not test.info.needs_order:
         assert not test.info.any_question or test.check(question) is None
         return
-    with pytest.raises(dc.InputError, match="declare them ordered, or use chi2, g or measured"):
+    with pytest.raises(dc.InputError, match="chi2, g or measured"):
         test.check(question)
 
 
@@ -59,7 +59,7 @@ def test_names_stand_in_one_place() -> None:
 
 def test_inner_names_and_help() -> None:
     assert class_named("test-of-tests:gcm") is TESTS["test-of-tests"]
-    with pytest.raises(dc.InputError, match=r"no test is called 'kendal'.*there are auto, kendall, spearman"):
+    with pytest.raises(dc.InputError, match=r"'kendal'.* auto, kendall, spearman"):
         class_named("kendal")
     assert all(f"\n{name}: {test.info.description}\n" in help_text() for name, test in TESTS.items())
 

@@ -75,16 +75,16 @@ def test_bounds_beyond_what_products_can_hold(bounds: tuple[float, float]) -> No
 
 def test_a_law_beyond_it() -> None:
     for law in ((1e101, 0.0, 1.0), (0.0, -1e101, 1.0), (0.0, 0.0, 1e-101), (0.0, 0.0, float("nan"))):
-        with pytest.raises(dc.InputError, match="a linear model needs numbers within"):
+        with pytest.raises(dc.InputError, match="linear model"):
             dc.LinearGaussian(law[0], {"z": law[1]}, law[2])
 
 
 def test_levels_beyond_what_laws_hold() -> None:
     data = dc.read({name: np.linspace(0, 1, 50) for name in "xyz"}, UNIT)
     for level in (1e-300, 1 - 2.0**-53):
-        with pytest.raises(dc.InputError, match="level must be at least 1e-12 away from 0 and 1"):
+        with pytest.raises(dc.InputError, match=r"level must .*1e-12"):
             dc.ci_test(data, "x", "y", method="test-of-tests:gcm", epsilon=1.0, level=level)
-    with pytest.raises(dc.InputError, match="crt draws at most 10,000 copies, not the 999,999"):
+    with pytest.raises(dc.InputError, match=r"crt .* 10,000 .* 999,999"):
         dc.ci_test(
             data,
             "x",
@@ -95,5 +95,5 @@ def test_levels_beyond_what_laws_hold() -> None:
             level=1e-6,
             model=dc.LinearGaussian(0, {"z": 1.0}, 1),
         )
-    with pytest.raises(dc.InputError, match="reach must be a number within"):
+    with pytest.raises(dc.InputError, match="reach must"):
         dc.discover(data, epsilon=1.0, delta=1e-6, method="moments", reach=1e200)

@@ -81,7 +81,7 @@ def test_refusals(rows: dc.Dataset) -> None:
         dc.ci_test(counts_of(rows), "x", "y", method="test-of-tests:gcm", epsilon=1.0)
     with pytest.raises(dc.InputError, match="once"):
         dc.ci_test(rows, "x", "y", method="test-of-tests:gcm", test="g", epsilon=1.0)
-    with pytest.raises(dc.InputError, match="no test is called 'gmc'"):
+    with pytest.raises(dc.InputError, match="'gmc'"):
         dc.ci_test(rows, "x", "y", method="test-of-tests:gmc", epsilon=1.0)
     with pytest.raises(dc.InputError, match="sub_level"):
         dc.ci_test(rows, "x", "y", method="test-of-tests:gcm", sub_level=2.0, epsilon=1.0)

@@ -81,7 +81,7 @@ def test_what_can_not_be_used_is_one_line_and_exit_2(
 
 
 def test_an_option_given_twice_is_refused() -> None:
-    with pytest.raises(InputError, match="--option hits was given twice: 3 and '4'"):
+    with pytest.raises(InputError, match=r"--option hits .*3 .*'4'"):
         parse_options(["hits=3", "hits=4"], types_of("priv-pc", []), "priv-pc")
 
 

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dpcausal.cli.output import broken, print_table, say
+from dpcausal.cli.output import print_answer, print_table, wrap_line
 
 HEADS = ["data set", "epsilon", "spent", "delta"]
 ROWS = [["a_cohort_with_quite_a_long_name", "10.25", "9.876543", "1.23456e-05"], ["b [red]", "4", "0.5", "0"]]
@@ -39,22 +39,22 @@ def test_sentences_are_broken_between_words_in_a_terminal_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "one two-three four five six\n  a -> b   a line of the table is kept whole\n\nend"
-    say(text)
+    print_answer(text)
     assert capsys.readouterr().out == text + "\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "20")
-    say(text)
-    broken = "one two-three four\nfive six\n  a -> b   a line of the table is kept whole\n\nend\n"
-    assert capsys.readouterr().out == broken
+    print_answer(text)
+    wrap_line = "one two-three four\nfive six\n  a -> b   a line of the table is kept whole\n\nend\n"
+    assert capsys.readouterr().out == wrap_line
 
 
 def test_the_last_column_of_a_table_goes_on_beneath_itself() -> None:
     row = "  smoke - bronc  95% or more  direction not decided; may come from age, held fixed only by groups of values"
-    lines = broken(row, 80).splitlines()
+    lines = wrap_line(row, 80).splitlines()
     assert len(lines) == 2
     assert all(len(line) <= 80 for line in lines)
     assert lines[1] == " " * row.index("direction") + "fixed only by groups of values"
-    assert " ".join(broken(row, 80).split()) == " ".join(row.split())
-    assert broken(row, 200) == row
-    assert broken(row, 45) == row  # too little room beside the other columns
-    assert broken("  (no edge found: a_long_name, another_one)", 30).splitlines()[1] == "  another_one)"
+    assert " ".join(wrap_line(row, 80).split()) == " ".join(row.split())
+    assert wrap_line(row, 200) == row
+    assert wrap_line(row, 45) == row  # too little room beside the other columns
+    assert wrap_line("  (no edge found: a_long_name, another_one)", 30).splitlines()[1] == "  another_one)"

@@ -27,11 +27,9 @@ def test_the_name_of_one_column_is_a_list_of_it() -> None:
 
 @pytest.mark.parametrize("text", ["Cancer,Smoker", "cancer", ""])
 def test_another_text_is_refused(text: str) -> None:
-    with pytest.raises(
-        dc.InputError, match=re.escape(f"given must be a list of columns, not the string {text!r}")
-    ):
+    with pytest.raises(dc.InputError, match=f"given must.* {re.escape(repr(text))}"):
         dc.ci_test(DATA, "Xray", "Dyspnoea", given=text, epsilon=None)
-    with pytest.raises(dc.InputError, match="adjust must be a list of columns, not the string"):
+    with pytest.raises(dc.InputError, match="adjust must"):
         dc.effect(DATA, "Smoker", "Xray", adjust=text, epsilon=None)
 
 

@@ -35,14 +35,14 @@ def test_the_option_that_was_meant_is_named(data: dc.Dataset, options: dict[str,
 
 
 def test_an_option_of_the_method_comes_first(data: dc.Dataset) -> None:
-    with pytest.raises(dc.InputError, match=r"gcm has no option 'bandwith' \(did you mean .bandwidth"):
+    with pytest.raises(dc.InputError, match=r"gcm .*'bandwith' .*bandwidth"):
         dc.ci_test(data, "Smoker", "Cancer", epsilon=1, method="gcm", bandwith=1.0)
-    with pytest.raises(dc.InputError, match=r"measured has no option 'confidenc' \(did you mean .confidence"):
+    with pytest.raises(dc.InputError, match=r"measured .*'confidenc' .*confidence"):
         dc.discover(data, epsilon=1, method="measured", confidenc=5)
 
 
 def test_what_a_test_says_of_itself_is_no_option(data: dc.Dataset) -> None:
-    with pytest.raises(dc.InputError, match="measured has no option 'own_delta'"):
+    with pytest.raises(dc.InputError, match=r"measured .*'own_delta'"):
         dc.ci_test(data, "Smoker", "Cancer", epsilon=1, method="measured", own_delta=True)
 
 

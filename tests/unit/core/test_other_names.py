@@ -48,24 +48,24 @@ def test_a_test_says_how_its_p_value_is_called(data: dc.Dataset, name: str) -> N
 
 def test_other_results_have_hints_too(data: dc.Dataset) -> None:
     graph: Any = dc.discover(data, epsilon=1.0)
-    with pytest.raises(AttributeError, match=r"no attribute 'sepsets': write result\.separating$"):
+    with pytest.raises(AttributeError, match=r"'sepsets'.* result\.separating$"):
         _ = graph.sepsets
     factors = "this method has Bayes factors, no p-values: write result.evidence, by pairs$"
     with pytest.raises(AttributeError, match=f"no attribute 'p_values': {factors}"):
         _ = graph.p_values
     plain: Any = dc.discover(data, epsilon=None, method="pc")
-    with pytest.raises(AttributeError, match=r"no attribute 'p_values': write result\.evidence, by pairs$"):
+    with pytest.raises(AttributeError, match=r"'p_values'.* result\.evidence"):
         _ = plain.p_values
     decisions: Any = dc.discover(data, epsilon=1.0, method="svt-pc", max_order=0)
     assert not decisions.evidence
-    with pytest.raises(AttributeError, match="this method released decisions, no p-values"):
+    with pytest.raises(AttributeError, match="released decisions"):
         _ = decisions.pvalues
     assert pickle.loads(pickle.dumps(graph)).graph == graph.graph  # noqa: S301
     effect: Any = dc.effect(data, "Cancer", "Xray", adjust=[], epsilon=1.0)
-    with pytest.raises(AttributeError, match=r"no attribute 'ci': write result\.interval$"):
+    with pytest.raises(AttributeError, match=r"'ci'.* result\.interval$"):
         _ = effect.ci
     hit: Any = Hit(Variant("1", "rs1", 5, "A", "C"), None, 0.01, rejected=True)
-    with pytest.raises(AttributeError, match=r"no attribute 'p': write hit\.pvalue$"):
+    with pytest.raises(AttributeError, match=r"'p'.* hit\.pvalue$"):
         _ = hit.p
 
 

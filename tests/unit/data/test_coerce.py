@@ -221,7 +221,7 @@ def test_a_bin_is_the_number_of_cut_points_not_above() -> None:
     ],
 )
 def test_nested_types_are_refused_by_type(type_: pa.DataType) -> None:
-    with pytest.raises(SchemaError, match=r'column "x" of t.parquet has type .*: a cell must hold one value'):
+    with pytest.raises(SchemaError, match=r'"x" of t.parquet has type'):
         check_type("x", type_, Categorical(["a"]), "t.parquet")
     with pytest.raises(SchemaError):
         check_type("x", pa.dictionary(pa.int8(), type_), Categorical(["a"]), "t.parquet")
@@ -231,14 +231,14 @@ def test_nested_types_are_refused_by_type(type_: pa.DataType) -> None:
     "type_", [pa.binary(), pa.large_binary(), pa.binary(4), pa.dictionary(pa.int8(), pa.binary())]
 )
 def test_bytes_in_a_file_declared_numeric_are_refused_by_type(type_: pa.DataType, tmp_path: Path) -> None:
-    with pytest.raises(SchemaError, match=r"has type .*, but is declared numeric"):
+    with pytest.raises(SchemaError, match=r"has type .* numeric"):
         check_type("x", type_, Numeric(0, 1), "t.parquet")
     check_type("x", type_, Categorical(["a"]), "t.parquet")
     check_type("x", type_, Numeric(0, 1), "the dict", of_file=False)
     check_type("x", pa.large_string(), Numeric(0, 1), "t.parquet")  # text may hold numbers
     for cells in ([b"3", b"1"], [b"\xff", None]):
         pa.parquet.write_table(pa.table({"x": pa.array(cells, pa.binary())}), tmp_path / "t.parquet")
-        with pytest.raises(SchemaError, match=r"has type binary, but is declared numeric"):
+        with pytest.raises(SchemaError, match=r"type binary, .* numeric"):
             read(tmp_path / "t.parquet", Schema(x=Numeric(0, 9)))
     assert read({"x": [b"3", "1"]}, Schema(x=Numeric(0, 9))).values["x"].tolist() == [3, 1]
 

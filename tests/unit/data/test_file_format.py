@@ -122,14 +122,14 @@ def test_the_fallback_is_the_inverse_of_decoding() -> None:
     "name", ["utf-16", "shift_jis", "gb18030", "iso2022_jp", "utf-7", "cp037", "rot13", "hex", "x"]
 )
 def test_an_encoding_in_which_a_byte_means_nothing_by_itself_is_refused(name: str) -> None:
-    with pytest.raises(dc.SchemaError, match=rf"encoding '{name}' can't be read.*one byte a character"):
+    with pytest.raises(dc.SchemaError, match=rf"encoding '{name}'"):
         FileFormat(encoding=name)
     assert character_table(name) is None
 
 
 def test_a_mark_of_utf8_contradicts_another_encoding(tmp_path: Path) -> None:
     path = german(tmp_path / "t.csv", "utf-8-sig")
-    with pytest.raises(dc.InputError, match=r"t\.csv begins with the mark of UTF-8, but latin-1 is declared"):
+    with pytest.raises(dc.InputError, match=r"t\.csv .* UTF-8, .*latin-1"):
         dc.read(path, SCHEMA, encoding="latin-1")
     assert dc.read(path, SCHEMA).n == dc.read(path, SCHEMA, encoding="utf-8").n == 4
 
@@ -273,8 +273,8 @@ def test_a_check_says_what_to_declare(tmp_path: Path) -> None:
     found = check(path, schema)
     assert found.recognised == {"encoding": "cp850", "decimal": ","}
     lines = "\n".join(check_lines(found))
-    assert 'put `encoding = "cp850"` on top of the schema' in lines
-    assert 'put `decimal = ","` on top of the schema' in lines
+    assert '`encoding = "cp850"`' in lines
+    assert '`decimal = ","`' in lines
     declared = check(path, schema.with_format(encoding="cp850", decimal=","))
     assert declared.recognised == {}
     assert declared.columns[0].not_a_level == 0
@@ -347,7 +347,7 @@ def test_a_draft_of_a_frame_is_marked_and_leaves_identifiers_out() -> None:
     with pytest.warns(dc.DraftSchema), pytest.warns(dc.ColumnsIgnored):
         data = dc.read(frame, schema)
     assert dc.ci_test(data, "smoke", "age", epsilon=None).privacy.limits
-    with pytest.raises(dc.InputError, match="no column of the data can be drafted"):
+    with pytest.raises(dc.InputError, match="no column"):
         dc.Schema.draft(frame[["patient", "key"]])
 
 
@@ -367,12 +367,12 @@ def test_a_schema_or_columns_given_to_a_question_are_answered_by_the_line_to_wri
             function(*arguments, **named, epsilon=1.0)
         name = function.__name__
         way = f"data = dc.read(df, schema), then dc.{name}(data, ...)"
-        assert str(error.value) == f"{name} takes rows that were read by a schema: {way}"
+        assert str(error.value).endswith(way)
     with pytest.raises(
         dc.InputError, match=r"dc.read\(df, schema.select\(columns\)\), then dc.discover\(data"
     ):
         dc.discover(dc.read(frame, schema), columns=["a", "b"], epsilon=1.0)  # type: ignore[arg-type]
-    with pytest.raises(dc.SchemaError, match=r'a schema file is read by Schema.from_toml\("schema.toml"\)'):
+    with pytest.raises(dc.SchemaError, match=r'Schema.from_toml\("schema.toml"\)'):
         dc.Schema("schema.toml")  # type: ignore[arg-type]
 
 

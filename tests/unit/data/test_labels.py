@@ -44,9 +44,7 @@ def test_a_label_is_no_part_of_what_a_column_is() -> None:
 @pytest.mark.parametrize("label", ["3", '"two\\nlines"', '"' + "x" * 201 + '"', "true"])
 def test_a_label_is_one_line_of_text(label: str) -> None:
     text = TEXT.replace('"Systolic blood pressure"', label)
-    with pytest.raises(
-        SchemaError, match=r'^schema:9: column "bp": label must be one line of at most 200'
-    ) as error:
+    with pytest.raises(SchemaError, match=r'^schema:9: column "bp": label .* 200') as error:
         dc.Schema.from_toml_string(text)
     assert "\n" not in str(error.value)
 

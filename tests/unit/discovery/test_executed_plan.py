@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.content_id import content_id
+from dpcausal.core.facts import content_id
 from dpcausal.planning import measurement_plan
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 from dpcausal.planning.plan import CONTENT, ExecutablePlan

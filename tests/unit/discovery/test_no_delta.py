@@ -132,7 +132,7 @@ def test_laplace_noise_charges_no_delta(neighbours: str, tmp_path: Path) -> None
         assert {event["kind"] for event in found.privacy.events} >= {kind}
         unused = [fact.delta for fact in found.privacy.public if isinstance(fact, DeltaNotNeeded)]
         assert unused == ([] if delta else [1e-6])
-        assert ("was not needed and not charged" in str(found)) == (not delta)
+        assert ("(none was needed)" in str(found)) == (not delta)
     assert len(joint.privacy.events) == 1 < len(about.privacy.events)
     assert (about.privacy.ledger or {})["left"]["delta"] == 1e-5
     assert (gaussian.privacy.ledger or {})["left"]["delta"] == pytest.approx(9e-6)

@@ -12,14 +12,15 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.result_of_search import (
     _conflict_note,
+    _marked_by_chance,
     _orient_by_chance,
     _orient_cpdag,
-    _resting_on_hints,
 )
 from dpcausal.discovery.search import Conflicts, SearchOutcome, SharedMissing, Skeleton, complete_skeleton
 from dpcausal.graphs import Graph, extend
 from dpcausal.graphs.doubts import read_graph
 from dpcausal.graphs.equivalence import consistent
+from dpcausal.graphs.pag import PAG
 from dpcausal.present.files import file_texts
 from dpcausal.present.notes import note_words
 from dpcausal.present.tables import EdgeNotes
@@ -139,35 +140,34 @@ def test_a_declared_direction_needs_no_chance() -> None:
     assert _orient_by_chance(outcome, known, frozenset(), 0.8) == Graph(columns, [("b", "a")])
 
 
-def test_no_direction_that_rests_on_a_weak_hint_is_shown() -> None:
-    """quit - diabetes is found again in 27% of repeats, and pressure -> diabetes is decided by it alone."""
-    columns = ("quit", "pressure", "diabetes", "age", "sex")
-    near = {
-        "quit": {"diabetes"},
-        "pressure": {"diabetes", "age", "sex"},
-        "diabetes": {"quit", "pressure"},
-        "age": {"pressure"},
-        "sex": {"pressure"},
-    }
-    skeleton = Skeleton(columns, near)
-    absent = [("quit", "pressure"), ("quit", "age"), ("quit", "sex"), ("age", "sex")]
-    skeleton.separating = {frozenset(pair): () for pair in absent}
-    hint, firm = frozenset(("quit", "diabetes")), frozenset(("pressure", "diabetes"))
-    sure = {frozenset((a, b)): 0.9 for a, others in near.items() for b in others} | {hint: 0.27}
-    found = SearchOutcome(skeleton, (), confidence=sure)
-    graph, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
-    assert ("pressure", "diabetes") in graph.directed
-    assert ("age", "pressure") in graph.directed
-    # the other edges of pressure are decided without the hint, and so is what follows from them
-    assert _resting_on_hints(found, Knowledge(), frozenset(), graph, settle=True) == frozenset()
-    skeleton.separating[frozenset(("age", "sex"))] = ("pressure",)
-    graph, _ = _orient_cpdag(found, Knowledge(), frozenset(), settle=True)
-    assert ("pressure", "diabetes") in graph.directed
-    assert _resting_on_hints(found, Knowledge(), frozenset(), graph, settle=True) == {firm}
-    declared = Knowledge.of(columns, required=[("pressure", "diabetes")])
-    assert _resting_on_hints(found, declared, frozenset(), graph, settle=True) == frozenset()
-    enough = SearchOutcome(skeleton, (), confidence=sure | {hint: 0.5})
-    assert _resting_on_hints(enough, Knowledge(), frozenset(), graph, settle=True) == frozenset()
+def marked(level: float, **heads: tuple[float, float]) -> PAG:
+    """The graph of edges named by their columns, with the chances of a head at the first and at the second."""
+    columns = tuple(sorted({name for pair in heads for name in pair}))
+    chances = {}
+    for (a, b), (at_a, at_b) in heads.items():
+        chances[b, a], chances[a, b] = at_a, at_b
+    none = Skeleton(columns, {name: set() for name in columns})
+    return _marked_by_chance(SearchOutcome(none, (), latent=True, marks=chances), frozenset(), level)
+
+
+def test_marks_are_those_that_are_likely_enough() -> None:
+    found = marked(0.8, ab=(0.1, 0.95), bc=(0.79, 0.99), cd=(0.5, 0.81), de=(0.79, 0.79))
+    assert found == PAG(
+        list("abcde"), [("a", "->", "b"), ("b", "o->", "c"), ("c", "o->", "d"), ("d", "o-o", "e")]
+    )
+
+
+def test_two_heads_need_a_chance_of_their_own() -> None:
+    """An edge has a head at one end at least, so that both have what is left: .85 + .9 - 1."""
+    assert marked(0.8, ab=(0.85, 0.9)) == PAG(["a", "b"], [("a", "o->", "b")])
+    assert marked(0.8, ab=(0.89, 0.9)) == PAG(["a", "b"], [("a", "o->", "b")])
+    assert marked(0.75, ab=(0.85, 0.9)) == PAG(["a", "b"], [("a", "<->", "b")])
+    assert marked(0.8, ab=(0.9, 0.91)) == PAG(["a", "b"], [("a", "<->", "b")])
+
+
+def test_of_a_cycle_of_likely_arrows_the_least_likely_has_no_tail() -> None:
+    around = {"ab": (0.1, 1.0), "bc": (0.1, 1.0), "cd": (0.1, 1.0), "de": (0.15, 1.0), "ea": (0.1, 1.0)}
+    assert marked(0.8, **around).partly_directed == {("d", "e")}
 
 
 def test_a_direction_on_hints_is_named_in_words_and_files(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.content_id import content_id
+from dpcausal.core.facts import content_id
 from dpcausal.core.statement import SearchedAgain
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable

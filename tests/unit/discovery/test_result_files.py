@@ -126,7 +126,7 @@ def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryR
     }
     assert files["arcs.csv"] == "from,to\na,b\n"  # bnlearn's form has no room to say what a hint is
     assert (
-        'remark="left out: weak hints (found again in less than 50% of repeats): b - c"'
+        'remark="left out: weak hints (found again in less than half of the repeats): b - c"'
         in files["graph.dagitty"]
     )
     firm = dc.Graph(NAMES, directed=[("a", "b")])
@@ -200,8 +200,8 @@ def test_open_pairs_are_drawn_only_where_asked_for_and_never_read_as_edges(resul
 def test_dot_shows_confidence(result: DiscoveryResult) -> None:
     lines = file_texts(result)["graph.dot"].splitlines()
     assert [line for line in lines if "confidence" in line] == [
-        '  "a" -> "b" [confidence=0.5, penwidth=1, arrowhead=empty, label="50%", '
-        f'tooltip="{note_of(result, "a -> b")}; edge found again in 50% of repeats"];'
+        '  "a" -> "b" [confidence=0.5, penwidth=1, arrowhead=empty, label="perhaps", '
+        f'tooltip="{note_of(result, "a -> b")}; edge found again: perhaps"];'
     ]
     kept = replace(result, known=Knowledge.of(NAMES, required=[("a", "b")]))
     assert "confidence" not in file_texts(kept)["graph.dot"]

@@ -14,6 +14,7 @@ from dpcausal.effects.adjustment import doubt_notes
 from dpcausal.effects.effect import allowed_by
 from dpcausal.effects.forecast import (
     MOST_STRATA,
+    shares,
     typical_noise,
     typical_strata,
 )
@@ -73,6 +74,30 @@ def test_the_width_is_what_was_forecast_to_a_factor_of_three(
         widths.append(high - low)
     assert ahead.width / 3 < float(np.median(widths)) < 3 * ahead.width
     assert ahead.width_without_noise < ahead.width
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes", "epsilon"), [(3_000, (2,), 1.0), (3_000, (3, 2, 4), 1.0), (10_000, (2,) * 8, 1.0)]
+)
+@pytest.mark.parametrize("method", ["table", "regression"])
+def test_where_rows_are_as_assumed_widths_are_within_a_quarter_of_the_forecast(
+    n: int, sizes: tuple[int, ...], epsilon: float, method: Any
+) -> None:
+    """Independent columns, levels as common as 1, 1/2, 1/3, a risk of a third; the median of five answers."""
+    rng = np.random.default_rng(1)
+    names = [f"z{i}" for i in range(len(sizes))]
+    columns = {name: dc.Categorical(list(range(size))) for name, size in zip(names, sizes, strict=True)}
+    schema = dc.Schema({"x": BIT, "y": BIT, **columns})
+    codes = {"x": rng.random(n) < 1 / 3, "y": rng.random(n) < 1 / 3}
+    codes |= {name: rng.choice(schema[name].size, n, p=shares(schema[name].size)) for name in names}
+    data = dc.Dataset(schema, n, {name: one.astype(np.uint8) for name, one in codes.items()})
+    given: dict[str, Any] = {"adjust": names, "epsilon": epsilon, "method": method}
+    ahead, widths = dc.forecast_effect(data, "x", "y", **given), []
+    for seed in range(5):
+        with dc.testing.seeded(seed):
+            low, high = dc.effect(data, "x", "y", anyway=True, **given).interval
+        widths.append(high - low)
+    assert float(np.median(widths)) == pytest.approx(ahead.width, rel=0.25)
 
 
 def test_it_depends_on_nothing_but_the_schema_and_the_number_of_rows() -> None:
@@ -191,7 +216,7 @@ def test_a_released_interval_that_is_too_wide_says_what_helps_where_no_forecast_
 
 
 def test_the_estimate_is_nearer_to_the_adjusted_effect_than_means_drawn_to_their_arm() -> None:
-    """Confounding in 24 strata; the bound is four standard errors of the mean over ten draws."""
+    """Confounding in 24 strata: .35 without adjustment; the bound is four standard errors of the mean of ten draws."""
     rng = np.random.default_rng(3)
     n = 6_000
     z = rng.integers(0, 24, n)
@@ -205,7 +230,7 @@ def test_the_estimate_is_nearer_to_the_adjusted_effect_than_means_drawn_to_their
             found = dc.effect(data, "x", "y", adjust=["z"], epsilon=0.3, method="table")
         asked: dict[str, Any] = {"adjust": ["z"], "epsilon": None, "population": found.population}
         errors.append(found.estimate - dc.effect(data, "x", "y", **asked).estimate)
-    assert abs(float(np.mean(errors))) < 0.02
+    assert abs(float(np.mean(errors))) < 0.08
 
 
 def test_what_comes_later_in_time_is_not_proposed_to_be_held_fixed() -> None:

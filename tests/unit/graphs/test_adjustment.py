@@ -108,7 +108,7 @@ def test_a_set_for_every_effect_that_the_graph_allows() -> None:
     assert adjustment_sets(chain, "b", "c", sizes) == [(), ("a",), None]
     collider = Graph(["a", "b", "c"], directed=[("a", "c"), ("b", "c")])
     assert adjustment_sets(collider, "a", "c", sizes) == [()]
-    with pytest.raises(dc.InputError, match=r'no path of arrows from "c" to "a".*no evidence of no effect'):
+    with pytest.raises(dc.InputError, match=r'"c" to "a".*no evidence'):
         adjustment_sets(collider, "c", "a", sizes)
 
 
@@ -121,7 +121,7 @@ def test_open_pairs_count_as_adjacent() -> None:
 def test_too_many_plain_edges_are_refused() -> None:
     names = ["x", *(f"v{i}" for i in range(13))]
     star = Graph(names, undirected=[("x", name) for name in names[1:]])
-    with pytest.raises(dc.InputError, match="13 edges without a direction"):
+    with pytest.raises(dc.InputError, match="13 edges"):
         parent_sets(star, "x")
 
 
@@ -133,7 +133,7 @@ def test_a_pag_names_what_to_hold_fixed_or_the_hidden_cause() -> None:
     # where v is a cause of y, u alone shows it, and if u and y may be adjacent nothing does
     more = [*edges, ("v", "->", "y")]
     assert pag_adjustment(PAG([*"uvwxy"], more), "x", "y", two) == ("v", "w")
-    with pytest.raises(HiddenCausePossible, match='hidden common cause of "x" and "y"'):
+    with pytest.raises(HiddenCausePossible, match='"x" and "y"'):
         pag_adjustment(PAG([*"uvwxy"], more), "x", "y", two, possible=[frozenset("uy")])
     # a mediator is never held fixed, and an effect through an edge that may be a hidden cause is not told
     chain = [("u", "o->", "x"), ("z", "o->", "x"), ("x", "->", "v"), ("v", "->", "y")]

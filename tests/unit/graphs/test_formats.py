@@ -42,7 +42,7 @@ def test_json_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
     path.write_text(GRAPH.to_json())
     assert Graph.from_json(path) == GRAPH
-    with pytest.raises(InputError, match="can't read the graph"):
+    with pytest.raises(InputError, match=r"none\.json"):
         Graph.from_json(tmp_path / "none.json")
 
 

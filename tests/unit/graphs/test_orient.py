@@ -122,7 +122,7 @@ def test_extension_keeps_arrows_and_makes_no_v_structure() -> None:
     ],
 )
 def test_no_extension_is_a_clear_error(pdag: Graph) -> None:
-    with pytest.raises(InputError, match=r"no DAG has this skeleton|directed cycle"):
+    with pytest.raises(InputError, match=r"no DAG|cycle"):
         extend(pdag)
 
 

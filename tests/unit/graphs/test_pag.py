@@ -55,7 +55,7 @@ def test_marks_are_read_as_they_look(text: str, marks: tuple[Mark, Mark]) -> Non
 
 @pytest.mark.parametrize("text", ["", ">", "->>", "o>", "<", "oo", "@->", None, 3, "----"])
 def test_what_is_no_mark_is_one_line(text: object) -> None:
-    with pytest.raises(InputError, match="an edge of a PAG is one of"):
+    with pytest.raises(InputError, match="PAG"):
         marks_of(text)
 
 
@@ -106,7 +106,7 @@ def test_circles_are_drawn_by_graphviz() -> None:
 def test_a_text_without_marks_is_no_pag() -> None:
     graph = Graph(["a", "b"], undirected=[("a", "b")])
     for through in ("json", "graphml", "networkx"):
-        with pytest.raises(InputError, match="read it with Graph"):
+        with pytest.raises(InputError, match="with Graph"):
             getattr(PAG, f"from_{through}")(getattr(graph, f"to_{through}")())
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from dpcausal.core.errors import InputError
+from dpcausal.graphs.formats import from_arcs, to_arcs
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.pag import PAG, Mark, marks_text
 
@@ -118,7 +119,11 @@ def test_dagitty_as_people_write_it() -> None:
 
 
 def test_arcs_of_a_pag_have_their_marks() -> None:
-    assert PAG(["a", "b"], [("a", "o->", "b")]).to_arcs() == "from,to,marks\na,b,o->\nb,a,<-o\n"
+    graph = PAG(["a", "b"], [("a", "o->", "b")])
+    assert graph.to_arcs() == "from,to,marks\na,b,o->\nb,a,<-o\n"
+    chances = to_arcs(graph, {("a", "b"): 0.9, ("b", "a"): 0.4})
+    assert chances == "from,to,marks,head\na,b,o->,0.90\nb,a,<-o,0.40\n"
+    assert from_arcs(chances).nodes == ["a", "b"]
 
 
 def test_pcalg_matrices_as_its_manual_says() -> None:

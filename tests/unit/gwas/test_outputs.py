@@ -41,11 +41,11 @@ def test_sparse_vector_stops_at_the_last_hit_paid_for() -> None:
 def test_the_answer_comes_first_and_one_line_says_what_is_promised(unit: str, changed: str) -> None:
     found = screen(COUNTS, 2.0, max_hits=1, unit=unit, max_answers=1)  # type: ignore[arg-type]
     answer, stopped, privacy, ledger = found.summary().splitlines()
-    assert answer.startswith(("No SNP found to be associated", "1 SNP associated"))
+    assert answer.startswith(("No SNP", "1 SNP associated"))
     assert stopped.startswith("stopped after 1 of 40")
     assert f"changing {changed}" in privacy
     assert " 7.39 times " in privacy  # e^2
-    assert "who is a case, is public" in privacy
+    assert "case, is public" in privacy
     assert ledger.startswith("Ledger: none")
     assert len(full_text(found).splitlines()) > 6
 
@@ -118,7 +118,7 @@ def test_frequencies(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="snp40"):
         read_frequencies(path, COUNTS)
     path.write_text("a b\n")
-    with pytest.raises(InputError, match="not a table of frequencies"):
+    with pytest.raises(InputError, match="table of frequencies"):
         read_frequencies(path, COUNTS)
     path.write_text(lines[0] + "\n1 snp1 A G much 3\n")
     with pytest.raises(InputError, match="line 2"):

@@ -110,11 +110,11 @@ def test_malformed_text_is_one_error_with_source_and_line(
 
 def test_cycle_empty_text_and_missing_block() -> None:
     cycle = GOOD.replace("( a ) {\n  table 0.25, 0.75;", "( a | b ) {\n  default 0.25, 0.75;")
-    with pytest.raises(InputError, match=r'some\.bif: "b" and "a" form a directed cycle'):
+    with pytest.raises(InputError, match=r'some\.bif: "b" and "a" .*cycle'):
         parse_bif(cycle, "some.bif")
     with pytest.raises(InputError, match="no variables"):
         parse_bif("")
-    with pytest.raises(InputError, match='"b" has no probability block'):
+    with pytest.raises(InputError, match='"b" has no probability'):
         parse_bif(GOOD[: GOOD.index("probability ( b")])
 
 

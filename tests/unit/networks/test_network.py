@@ -172,7 +172,7 @@ def test_many_levels_take_two_bytes_and_all_are_reached() -> None:
     ("n", "seed"), [(-1, 1), (1.5, 1), ("10", 1), (True, 1), (10, -1), (10, None), (10, "x")]
 )
 def test_bad_n_or_seed(n: int, seed: int) -> None:
-    with pytest.raises(InputError, match="must be a whole number"):
+    with pytest.raises(InputError, match="whole number"):
         load("asia").sample(n, seed)
 
 
@@ -222,10 +222,10 @@ def test_bad_networks() -> None:
         Network("n", [child])
     with pytest.raises(InputError, match=r"need \(2, 2\)"):
         Network("n", [root, Variable("b", ["x", "y"], ["a"], [[0.5, 0.5]] * 3)])
-    with pytest.raises(InputError, match='"b" and "a" form a directed cycle'):
+    with pytest.raises(InputError, match=r'"b" and "a" .*cycle'):
         Network("n", [Variable("a", ["x", "y"], ["b"], [[0.5, 0.5]] * 2), child])
     ring = [Variable(name, ["x"], [parent], [[1.0]]) for name, parent in ("ab", "bc", "ca")]
-    with pytest.raises(InputError, match="the arrows form a directed cycle"):
+    with pytest.raises(InputError, match="cycle"):
         Network("n", ring)
 
 

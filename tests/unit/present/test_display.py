@@ -33,7 +33,7 @@ def test_summaries_are_those_of_each_type(result: DiscoveryResult) -> None:
     assert answer.summary(full=True) == citest.answer_text(answer, full=True)
     assert plan.summary(100) == planning.plan_text(plan, 100)
     assert found.summary() == gwas.summary(found)
-    assert result.to_dict()["missing_edges"] == graph_words.missing_words(result)
+    assert result.to_dict()["missing_edges"] == graph_words.absent_means(result)
     for shown in (result, result.privacy, answer, plan):
         assert shown._repr_html_() == display().html(shown)
 

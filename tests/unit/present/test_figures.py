@@ -8,7 +8,7 @@ import dpcausal as dc
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.present.figures import HEIGHT, open_lines, row, svg
 from dpcausal.present.layout import layout
-from dpcausal.present.tables import OPEN_MEANS, EdgeNotes
+from dpcausal.present.tables import OPEN_MEANS, EdgeNotes, share_words
 
 
 def test_drawing_has_every_node_and_edge_in_words() -> None:
@@ -36,7 +36,7 @@ def test_declared_arrows_and_undecided_columns_are_drawn_apart() -> None:
 def test_hovering_tells_the_confidence_apart_from_the_direction() -> None:
     graph = dc.Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     drawing = svg(graph, EdgeNotes(confidence={frozenset(("a", "b")): 0.987}))
-    assert "95% or more of repeats</title>" in drawing
+    assert f"{share_words(0.987)}</title>" in drawing
     assert drawing.count("found again") == 2  # the title and the label of one edge, not of the other
     assert "confidence" not in drawing
 

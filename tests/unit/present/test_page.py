@@ -21,6 +21,7 @@ from dpcausal.cli.discover import origin_of
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
 from dpcausal.core.statement import MissingAs, PrivacyStatement, UncheckedDraft, weak_limits
+from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result import replaced as replace
@@ -30,28 +31,34 @@ from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.present.figures import DASHES, WIDTHS, Picture, keys
 from dpcausal.present.files import Origin, file_texts
 from dpcausal.present.graph_words import (
+    absent_means,
     again_line,
     arrows_mean,
     declared_words,
     fits_words,
     merged_line,
     missed_words,
-    missing_words,
-    reach_words,
+    open_line,
 )
 from dpcausal.present.notes import as_sentence, note_words
 from dpcausal.present.page import arrow_sentence, banners, heading, open_questions, render, write
 from dpcausal.present.paper import conclusion, directions, evidence, methods_paragraph
 from dpcausal.present.statement import (
     DEFINITIONS,
-    FIELDS,
     HEADINGS,
     fact_words,
     missing_as_words,
     promise,
     size_words,
 )
-from dpcausal.present.tables import HINTS_MEAN, NONE_TO_HOLD, EdgeNotes, edge_rows, given_words
+from dpcausal.present.tables import (
+    HINTS_MEAN,
+    NONE_TO_HOLD,
+    EdgeNotes,
+    edge_rows,
+    given_words,
+    share_words,
+)
 from dpcausal.privacy.events import GaussianEvent
 
 
@@ -66,6 +73,13 @@ class Resources(HTMLParser):
         self.found += [value or "" for key, value in attrs if key in ("src", "href") and tag != "a"]
 
 
+def stored(page: str) -> dict[str, str]:
+    """The files that the page can save."""
+    (found,) = re.findall(r'id="files">(.*?)</script>', page, flags=re.DOTALL)
+    files: dict[str, str] = json.loads(found)
+    return files
+
+
 def test_page_is_self_contained_and_complete(result: DiscoveryResult, tmp_path: Path) -> None:
     page = render(result)
     resources = Resources()
@@ -74,10 +88,7 @@ def test_page_is_self_contained_and_complete(result: DiscoveryResult, tmp_path: 
     without_namespace = page.replace("http://www.w3.org/2000/svg", "")  # a name, which nothing fetches
     assert not re.search(r"url\((?!#)|@import|//[a-z]+\.", without_namespace)
     assert "NOT PRIVATE" not in page
-    (found,) = re.findall(r'<pre id="privacy-json">(.*?)</pre>', page, flags=re.DOTALL)
-    assert (
-        json.loads(found.replace("&#34;", '"').replace("&#39;", "'").replace("&amp;", "&"))["epsilon"] == 1.0
-    )
+    assert json.loads(stored(page)["privacy.json"])["epsilon"] == 1.0
     assert Path(result.report(str(tmp_path / "report.html"))).read_text() == page
 
 
@@ -121,7 +132,7 @@ def test_what_was_not_asked_points_to_its_reason(result: DiscoveryResult) -> Non
     kept = replace(result, given_up_to={pair: 0}, notes=(), complete=True, asked={0: 10, 1: 3})
     noted = replace(kept, notes=(unanswered(Counter({OpenReason.NOISE: 3})),))
     bare = replace(kept, asked={0: 10})
-    reasons = [open_questions(one)[1] for one in (kept, noted, bare)]
+    reasons = [open_questions(one)[0] for one in (kept, noted, bare)]
     assert ["noise" in reason for reason in reasons] == [True, False, False]
     assert ["reasons below" in reason for reason in reasons] == [False, True, False]
 
@@ -129,8 +140,8 @@ def test_what_was_not_asked_points_to_its_reason(result: DiscoveryResult) -> Non
 def test_what_could_not_be_asked_is_said(result: DiscoveryResult) -> None:
     left = replace(result, given_up_to={frozenset(("Cancer", "Xray")): 1}, complete=False)
     page = render(left)
-    assert open_questions(left)[1] in page
-    assert f"Cancer - Xray {given_words(1)}" in open_questions(left)[1]
+    assert open_questions(left)[0] in page
+    assert f"Cancer - Xray {given_words(1)}" in open_questions(left)[0]
     assert len(open_questions(left)) == len(open_questions(replace(left, complete=True))) + 1
 
 
@@ -145,7 +156,7 @@ def test_open_pairs_are_listed_and_hidden_in_the_drawing(result: DiscoveryResult
     left = replace(bare, open=frozenset([frozenset(("a", "c<"))]))
     page = render(left)
     assert '<input id="show-open" type="checkbox"> Show 1 open pair</label>' in page
-    assert '<ul id="open-list">\n<li>a ? c&lt;</li>' in page
+    assert '<tr data-state="open"><td>a, c&lt;</td>' in page
     assert page.count('class="edge open"') == 2  # the line and its key
     assert '<span class="key of-open" hidden>' in page
     assert 'class="show-open"' not in page
@@ -168,14 +179,14 @@ def test_that_everything_was_tested_is_said_only_where_so(result: DiscoveryResul
     note = WithoutDelta(3.0)
     plain = {"open": frozenset(), "given_up_to": {}, "complete": True, "notes": (note,)}
     done = replace(result, graph=chain, asked={0: 3, 1: 2}, held=chain.skeleton, **plain)
-    everything = open_questions(done)[1]
-    assert open_questions(done) == [reach_words(done.reach), everything, as_sentence(note_words(note))]
-    one = open_questions(replace(done, held=frozenset([frozenset("bc")])))[1]
+    everything = open_questions(done)[0]
+    assert open_questions(done) == [everything, as_sentence(note_words(note))]
+    one = open_questions(replace(done, held=frozenset([frozenset("bc")])))[0]
     assert one.startswith(f"a - b: {NONE_TO_HOLD}. ")
     assert one.endswith(everything.replace("each edge", "each other edge"))
     left = replace(done, asked={0: 3}, given_up_to={frozenset("ab"): 0, frozenset("bc"): 0})
-    assert f"a - b, b - c {given_words(0)}. " in open_questions(left)[1]
-    assert everything not in open_questions(left)[1]
+    assert f"a - b, b - c {given_words(0)}. " in open_questions(left)[0]
+    assert everything not in open_questions(left)[0]
     required = Knowledge.of(["a", "b", "c"], required=[{"a", "b"}, {"b", "c"}])
     assert everything not in open_questions(replace(done, known=required))
 
@@ -198,8 +209,8 @@ def test_a_page_without_privacy_speaks_of_no_budget() -> None:
     about = page[page.index('<dl class="about"') : page.index("</dl>")]
     assert '<dt>Privacy</dt><dd id="epsilon">none</dd>' in about
     assert "delta" not in about
-    assert "for this many rows" in page
-    assert "for this budget" not in page
+    assert "with this many rows" in page
+    assert "at this budget" not in page
     assert "gives the same graph" in page
     assert "drawn fresh" not in page
 
@@ -232,25 +243,21 @@ def test_what_must_be_known_first_stands_above_the_graph(result: DiscoveryResult
 def test_the_statement_is_told_in_words_and_not_as_code(result: DiscoveryResult) -> None:
     ledger = {"dataset": "cohort", "entry": 3, "left": {"epsilon": 0.5, "delta": 0.0}}
     page = unescape(render(replace(result, privacy=replace(result.privacy, ledger=ledger))))
-    table = page[page.index('<table id="statement">') : page.index("The method and why it was taken")]
+    table = page[page.index('<table id="statement">') : page.index("How to cite")]
     assert "dataset cohort; entry 3; left epsilon 0.5, delta 0" in table
     assert not re.search(r"[{}]|'\\w+'", table)
 
 
 def test_every_field_and_heading_has_a_line(result: DiscoveryResult) -> None:
-    named = {item.name for item in fields(PrivacyStatement)} - {"not_private", "stated"}
-    assert set(FIELDS) == named | {"why_not_private", "facts"}
-    assert set(FIELDS) == set(PrivacyStatement.none(released=[]).to_dict())
     page = unescape(render(result))
-    for words in (
-        *HEADINGS.values(),
-        *(means for name, means in FIELDS.items() if name != "why_not_private"),
-    ):
+    for words in HEADINGS.values():
         assert f"<small>{words}</small>" in page
-    table = page[
-        page.index('<table id="events">') : page.index("</table>", page.index('<table id="events">'))
-    ]
-    assert "sensitivity" not in table  # in steps of a grid: for privacy.json
+    table = page[page.index('<table id="statement">') :]
+    left_out = {"not_private", "stated", "events", "format", "parameters"}
+    for item in {field.name for field in fields(PrivacyStatement)} - left_out:
+        assert f'<th scope="row">{item}</th>' in table
+    events = page[page.index('<table id="events">') :]
+    assert "sensitivity" not in events[: events.index("</table>")]  # in steps of a grid: for privacy.json
 
 
 def test_charges_are_counted_alike(result: DiscoveryResult) -> None:
@@ -260,8 +267,6 @@ def test_charges_are_counted_alike(result: DiscoveryResult) -> None:
         many = len(found.privacy.to_dict()["events"])
         words = "one noisy step" if many == 1 else f"{many} noisy steps"
         page = render(found)
-        assert f"<summary>{words[0].upper()}{words[1:]}, one by one</summary>" in page
-        assert f"answered by {words} (" in page
         assert f"Cost: {words}, " in found.summary(full=True)
         assert not re.search(r"[Cc]harged \w+ times", found.summary(full=True) + page)
 
@@ -331,7 +336,7 @@ def test_the_key_lists_what_is_drawn_and_nothing_else(result: DiscoveryResult) -
 
 def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
     graph = dc.Graph(list("abcd"), directed=[("a", "b")], undirected=[("b", "c"), ("c", "d")])
-    parts = dict(zip(map(frozenset, ("ab", "bc", "cd")), (0.8, 0.79, 0.35), strict=True))
+    parts = dict(zip(map(frozenset, ("ab", "bc", "cd")), (0.95, 0.94, 0.35), strict=True))
     found = replace(
         result,
         graph=graph,
@@ -344,12 +349,11 @@ def test_the_width_of_a_line_shows_confidence(result: DiscoveryResult) -> None:
     page = unescape(render(found))
     drawing = page[page.index("<svg") : page.index("</svg>")]
     assert re.findall(r'class="edge \w+ (\w+)"', drawing) == ["sure", "weaker", "hint"]
-    for words in ("80% or more", "in 50% to 80%", "in less than 50%: a hint"):
-        assert words in page
-    assert "<small>of 20 repeats</small>" in page
+    for part in parts.values():
+        assert f'data-name="found again">{share_words(part)}</td>' in page
     assert again_line(found) in page
     assert "2 edges and 1 weak hint found" in page
-    assert "less than 50% of 20 repeats" in page
+    assert HINTS_MEAN in page
     assert ".edge.hint .line" in found._repr_html_().replace("#dpcausal-", " ")
 
 
@@ -366,10 +370,7 @@ def test_one_hint_and_one_absent_pair_are_counted_as_a_person_would(result: Disc
     )
     assert conclusion(found)[0].startswith("No edges, but 1 weak hint found")
     assert HINTS_MEAN in conclusion(found)[1]
-    page = unescape(render(found))
-    assert "<summary>The absent pair</summary>" in page
-    assert "1 absent pair" not in page
-    assert "All 2 absent pairs" in unescape(render(replace(found, open=frozenset())))
+    assert "<summary>All 3 pairs: " in unescape(render(found))
 
 
 def test_the_arrow_of_a_weak_hint_is_not_counted_as_decided(result: DiscoveryResult) -> None:
@@ -391,17 +392,27 @@ def test_the_arrow_of_a_weak_hint_is_not_counted_as_decided(result: DiscoveryRes
     assert directions(replace(plain, confidence=sure)) == "Directions: 2 decided by the data, 1 not decided."
 
 
-def test_absent_pairs_stand_before_the_open_ones_with_what_would_be_found(result: DiscoveryResult) -> None:
+def test_every_pair_is_in_one_table_with_what_would_be_found(result: DiscoveryResult) -> None:
     page = unescape(render(result))
-    absent = page[page.index("<h2>Absent pairs</h2>") : page.index("<h2>Methods paragraph</h2>")]
-    assert f'<p id="absent-means">{missing_words(result)}</p>' in absent
-    rows = re.findall(r'<tr><td>(.*?)</td><td>(.*?)</td><td class="number">(.*?)</td></tr>', absent)
-    assert len(rows) == len(result.absent) > 0
-    for pair, _, least in rows:
+    table = page[page.index('<table id="pairs">') :]
+    table = table[: table.index("</table>")]
+    rows = re.findall(r'<tr data-state="(.*?)"><td>(.*?)</td>.*?<td class="number">(.*?)</td>', table)
+    assert len(rows) == len(result.absent | result.open | result.graph.skeleton) > 0
+    absent = [(pair, least) for state, pair, least in rows if state == "absent"]
+    assert len(absent) == len(result.absent)
+    for pair, least in absent:
         assert least == f"{result.detectable[frozenset(pair.split(', '))]:.2g}"
     full = result.summary(full=True)
-    assert all(f"{pair.replace(', ', ' - ')} (" in full for pair, *_ in rows)
+    assert all(f"{pair.replace(', ', ' - ')} (" in full for pair, _ in absent)
+    assert absent_means(result) in page
     assert "depend on each other through others" in page
+
+
+def test_no_p_value_is_shown_as_nothing(result: DiscoveryResult) -> None:
+    pair = next(iter(result.absent))
+    tiny = render(replace(result, evidence={pair: Evidence((), pvalue=0.0)}))
+    assert '<td class="number">&lt; 1e-300</td>' in tiny
+    assert largest_pvalues([(pair, (), 0.0)], {})[pair].pvalue == 1e-300
 
 
 def test_a_column_of_costs_that_no_step_has_is_left_out(
@@ -418,15 +429,14 @@ def test_a_column_of_costs_that_no_step_has_is_left_out(
 
 def test_graph_json_in_the_page_is_the_file(result: DiscoveryResult) -> None:
     known = Origin("mine.csv", "mine.toml", ["dpcausal", "discover", "mine.csv"], {"epsilon": 1.0})
-    (found,) = re.findall(r'<pre id="graph-json">(.*?)</pre>', render(result, origin=known), flags=re.DOTALL)
-    assert json.loads(unescape(found)) == json.loads(file_texts(result)["graph.json"])
+    found = stored(render(result, origin=known))["graph.json"]
+    assert json.loads(found) == json.loads(file_texts(result)["graph.json"])
 
 
 def test_delta_is_told_in_the_same_words_everywhere() -> None:
     data = dc.networks.load("cancer").sample(2000, seed=1)
     found = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc")
     assert "probability of at most 1e-06 (delta)" in render(found)
-    assert f"<small>{FIELDS['delta']}</small>" in render(found)
     assert "probability of 1e-06" in found.summary()
     assert DEFINITIONS[found.privacy.definition] in found.summary(full=True)
 
@@ -439,26 +449,17 @@ def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
     assert found.reach is not None
     assert found.reach.pair == planned[0].smallest
     assert found.reach.triple == planned[1].smallest
-    told = reach_words(found.reach)
-    assert f"w = {planned[0].smallest:.2g} " in told
-    every = reach_words(Reach(0.8, 0.1, 0.2, 0.15, 0.3))
-    assert re.findall(r"w = ([\d.]+)", every) == ["0.1", "0.2", "0.15", "0.3"]
-    assert reach_words(Reach(0.8, 0.2, 0.2, 0.2, 0.2)).count("w = ") == 1  # no number twice
-    assert told in unescape(render(found))
     least = dc.discover(data, epsilon=1e-6, delta=1e-9, method="measured", anyway=True).reach
     assert least is not None
     assert (least.pair, least.triple) == (None, None)
-    assert "nothing, however strong" in reach_words(least)
     for silent in (
         dc.discover(data, epsilon=1.0, neighbours="add-remove", method="measured"),  # rows are protected
         dc.discover(data, epsilon=None, method="pc"),
         dc.discover(data, epsilon=1.0, method="svt-pc"),
     ):
         assert silent.reach is None
-        assert "by plan" not in render(silent)
     many = PublicNumbers.of_sizes((256,) * 3, 2000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     assert reach(plan_measurement(many), 0.05) is None  # too many cells in passing
-    assert reach_words(None) == ""
 
 
 def test_the_page_opens_with_what_it_is_about(result: DiscoveryResult) -> None:
@@ -481,25 +482,22 @@ def test_the_page_opens_with_what_it_is_about(result: DiscoveryResult) -> None:
     (told,) = re.findall(r'id="conclusion">(.*?)</p>', page)
     assert told == " ".join(conclusion(result))
     assert len(conclusion(result)) <= 4
-    order = ['id="about"', 'id="conclusion"', "<figure>", 'id="edges"', 'id="methods"', 'id="promise"']
+    order = ['id="about"', 'id="conclusion"', 'id="promise"', "<figure>", 'id="edges"', 'id="methods"']
     order += ['id="spending"', 'id="full-statement"']
     places = [page.index(part) for part in order]
     assert places == sorted(places)
-    assert '<details class="fold" id="full-statement">' in page  # folded
+    for part in ("all-pairs", "budget", "full-statement"):
+        assert f'<details class="fold" id="{part}">' in page  # folded
 
 
-def test_the_promise_is_four_sentences(result: DiscoveryResult) -> None:
+def test_the_promise_of_the_page(result: DiscoveryResult) -> None:
     charged = replace(result.privacy, ledger={"dataset": "cohort", "entry": 3})
     limits = (*result.privacy.limits, *weak_limits(12.0, 0.0, 50))
     weak = replace(result.privacy, epsilon=12.0, limits=limits)
-    for statement in (result.privacy, charged, weak, PrivacyStatement.none(released=[])):
-        lines = promise(statement)
-        assert len(lines) == 4
-        assert all(line.endswith(".") and ". " not in line for line in lines)
     assert " 2.72 times " in promise(result.privacy)[0]
     assert "(epsilon 1)" in promise(result.privacy)[0]
-    assert "entry 3" in promise(charged)[3]
-    assert "weak promise" in promise(weak)[1]
+    assert "entry 3" in promise(charged)[-1]
+    assert "protects weakly" in promise(weak)[1]
     assert "no privacy guarantee" in promise(PrivacyStatement.none(released=[]))[0]
 
 
@@ -596,8 +594,8 @@ def test_no_page_contradicts_itself(result: DiscoveryResult) -> None:
 def test_an_edge_opens_for_its_evidence(result: DiscoveryResult) -> None:
     page = unescape(render(result))
     rows = re.findall(r'<details class="evidence"><summary>(.*?)</summary>(.*?)</details>', page)
-    assert len(rows) == len(result.graph.skeleton) > 0
     lines = {tuple(evidence(result, row)) for row in edge_rows(result)}
+    assert len(result.graph.skeleton) >= len(rows) > 0
     for remark, shown in rows:
         assert remark
         assert any(all(f"<p>{line}</p>" in shown for line in expected) for expected in lines)
@@ -638,7 +636,7 @@ def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -
         separating={},
         conflicts=frozenset([frozenset("ab")]),
         settled=True,
-        confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.6, frozenset("cd"): 0.2},
+        confidence={frozenset("ab"): 0.99, frozenset("bc"): 0.6, frozenset("cd"): 0.2},
     )
     text = file_texts(odd)["graph.svg"]
     root = ElementTree.fromstring(text)
@@ -658,8 +656,7 @@ def test_the_figure_is_the_same_in_file_page_and_plot(result: DiscoveryResult) -
     page = unescape(render(odd))
     caption = page[page.index("<figcaption>") : page.index("</figcaption>")]
     assert all(key.words in caption for key in listed)
-    (stored,) = re.findall(r'id="figure-file">(.*?)</script>', page, flags=re.DOTALL)
-    assert json.loads(stored)["plain"] == text
+    assert stored(render(odd))["plain"] == text
     style = (Path(dpcausal.present.page.__file__).parent / "templates" / "style.css").read_text()
     for kind, wide in WIDTHS.items():
         rule = f".edge.{kind} .line" if kind else ".edge path"
@@ -719,5 +716,5 @@ def test_open_pairs_are_told_and_not_drawn(result: DiscoveryResult) -> None:
     names = list(result.graph.nodes)
     left = replace(result, graph=dc.Graph(names), open=frozenset([frozenset(names[:2])]), given_up_to={})
     shown = left._repr_html_()
-    assert f"{names[0]} ? {names[1]}. result.plot(open=True)" in shown
+    assert f"{open_line(left)} result.plot(open=True)" in shown
     assert "edge open" not in shown

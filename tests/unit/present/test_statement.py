@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
@@ -28,12 +30,14 @@ from dpcausal.present.statement import (
     WEAK,
     Step,
     chart,
-    chart_words,
     enum_words,
     event_rows,
     fact_words,
+    guess_words,
     ledger_line,
+    meaning_words,
     promise,
+    right_guess,
     steps,
 )
 from dpcausal.privacy.budget import Budget
@@ -45,7 +49,6 @@ PURE = PureEvent(label="p", neighbours=Neighbours.REPLACE_ONE, mechanism="m", co
 COUNT = Stated(text="a count")
 GRAPH = Exact("graph-from-rows")
 DRAFT = UncheckedDraft()
-HARD = "hard to tell"  # what neighbours are called at a small epsilon
 
 
 def made(**changes: object) -> PrivacyStatement:
@@ -75,7 +78,7 @@ def test_summary_and_html() -> None:
 
 
 def test_weak_promises_are_told() -> None:
-    """In the limits, and not called hard to tell apart."""
+    """In the limits, and in every summary."""
     large = Budget(100.0).statement(released=[])
     assert not [line for line in large.to_dict()["limits"] if line.startswith(WEAK)]  # nothing was charged
     budget = Budget(100.0, 0.1)
@@ -84,27 +87,62 @@ def test_weak_promises_are_told() -> None:
         found = budget.statement(released=[COUNT], rows=rows)
         weak = [line for line in found.to_dict()["limits"] if line.startswith(WEAK)]
         assert weak == [fact_words(limit) for limit in found.weak]
-        assert [line.split(":")[1].split()[0] for line in weak] == ["epsilon", "delta"][:lines]
-        assert HARD not in found.summary()
+        assert [limit.kind for limit in found.weak] == ["weak-epsilon", "weak-delta"][:lines]
         for told in (
             found.summary(),
             unescape(found._repr_html_()),
         ):  # Python callers see no warning of the command
             assert told.count(WEAK) == lines
-    assert HARD in made(rows=8000).summary()
+    assert WEAK not in made(rows=8000).summary()
 
 
-@pytest.mark.parametrize(("epsilon", "hard"), [(0.5, True), (1.0, True), (1.1, False), (1000.0, False)])
+@pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_the_sentence_on_telling_apart(epsilon: float, hard: bool, delta: float) -> None:
-    budget = Budget(epsilon, delta)
-    budget.charge(LAPLACE)
-    (line,) = [
-        text for text in budget.statement(released=[COUNT]).summary().splitlines() if "Protects" in text
-    ]
-    assert (HARD in line) == hard
-    assert ("with odds" in line) != hard
-    assert ("1e-06" in line) == bool(delta)
+def test_what_is_promised_goes_by_epsilon(neighbours: Neighbours, delta: float) -> None:
+    """Each range has a sentence of its own with its own number; none above 1 makes it sound small."""
+    small = re.compile("nearly|little|hardly|not depend|a hint, not")
+    kinds = {}
+    for epsilon in (0.1, 1.0, 1.01, 3.0, 3.01, 10.0, 800.0):
+        told = meaning_words(epsilon, delta, neighbours)
+        assert guess_words(epsilon, delta) in told
+        assert bool(small.search(told)) == (epsilon <= 1)
+        kinds.setdefault(told.replace(guess_words(epsilon, delta), ""), []).append(epsilon)
+    assert list(kinds.values()) == [[0.1, 1.0], [1.01, 3.0], [3.01, 10.0, 800.0]]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 5.0, 10.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.2])
+def test_the_guess_is_the_best_against_a_mechanism_that_uses_all_it_may(epsilon: float, delta: float) -> None:
+    """Randomised response that tells the truth outright with probability delta attains the bound."""
+    keep = math.exp(epsilon) / (1 + math.exp(epsilon))
+    right = delta + (1 - delta) * keep  # said outright, or else the answer is believed
+    assert right_guess(epsilon, delta) == pytest.approx(right)
+    words = guess_words(epsilon, delta)
+    number = float(re.findall(r"[\d,]+", words)[0].replace(",", ""))
+    said = number / 100 if "%" in words else 1 - 1 / number
+    assert right <= said <= min(right + 0.0101, 1)  # rounded up
+
+
+def test_pages_for_people_have_the_numbers_of_the_sentence() -> None:
+    """The table for ethics boards, and what the README says of epsilon 1 and 3."""
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "explain" / "boards.md").read_text()
+    rows = re.findall(
+        r"^\| ([\d.]+) \| (?:all but once in )?([\d,]+)(?:%| times) \|", page, flags=re.MULTILINE
+    )
+    assert [epsilon for epsilon, _ in rows] == ["0.1", "0.5", "1", "2", "3", "10"]
+    for epsilon, number in rows:
+        assert f" {number}" in guess_words(float(epsilon), 0.0)
+    readme = (root / "README.md").read_text()
+    assert guess_words(1.0, 0.0) in readme
+    assert f"(at epsilon 3, {guess_words(3.0, 0.0).split()[4]})" in readme
+
+
+def test_a_seeded_release_promises_nothing(statement_of: Callable[..., PrivacyStatement]) -> None:
+    seeded = replace(statement_of([PURE]), private=False, not_private=NotPrivate.SEEDED)
+    for told in (" ".join(promise(seeded)), seeded.summary()):
+        assert guess_words(1.0, 0.0) not in told
+    assert "no privacy guarantee" in promise(seeded)[0]
 
 
 def test_the_words_for_a_search_say_what_the_filter_means() -> None:
@@ -161,7 +199,7 @@ def test_the_promise_has_the_factor_and_the_exception(statement_of: Callable[...
     assert "2.72" in told
     assert "delta" not in told
     assert "(delta)" in promise(replace(statement_of([PURE]), delta=1e-6))[0]
-    assert "edger" in promise(statement_of([PURE]))[3]
+    assert "edger" in promise(statement_of([PURE]))[-1]
     assert "2.72" not in " ".join(promise(PrivacyStatement.none(released=[GRAPH])))
 
 
@@ -195,10 +233,12 @@ def test_a_statement_of_format_1_keeps_its_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMAT_1)
 def test_the_summary_of_format_1_is_as_it_was(name: str) -> None:
-    """Its caveats too; the line on costs, which took words apart, has all of them now, and the ledger new words."""
+    """Its caveats too; the line on costs has all words now, the ledger and the promise have new ones."""
     text = (OLD / f"format_1_{name}.json").read_text()
-    now = PrivacyStatement.from_json(text).summary().splitlines()
-    then = (OLD / f"format_1_{name}.txt").read_text().splitlines()
+    read = PrivacyStatement.from_json(text)
+    now, then = read.summary().splitlines(), (OLD / f"format_1_{name}.txt").read_text().splitlines()
+    now = [line for line in now if not line.startswith("Protects ") and line not in promise(read)]
+    then = [line for line in then if not line.startswith("Protects ")]
     assert len(now) == len(then)
     for new, old in zip(now, then, strict=True):
         if old.startswith("Cost: "):
@@ -227,7 +267,6 @@ def test_caveats_of_format_1_are_caveats() -> None:
     assert [limit.caveat for limit in read.caveats if isinstance(limit, Stated)] == ["weak", "draft"]
     assert "0.01" in fact_words(read.caveats[0])
     assert read.weak == read.caveats[:1]
-    assert HARD not in read.summary()
     assert PrivacyStatement.from_json((OLD / "format_1_private.json").read_text()).caveats == ()
 
 
@@ -274,11 +313,7 @@ def test_bars_have_shares_and_rho_is_explained() -> None:
     drawing = chart(parts)
     assert ">25%</text>" in drawing
     assert "<title>two (3 times): rho 0.375 (75%)</title>" in drawing
-    assert "of rho" in chart_words(parts)
-    assert "rho" not in chart_words([Step("one", 1, 1.0, "epsilon")])
     assert "%" not in chart([Step("one", 2, 2.0, "events")])
-    assert chart_words([Step("one", 1, 1.0, "events")]) == chart_words([]) == ""
-    assert "sums" in chart_words([Step("one", 2, 2.0, "events")])
     assert "(" not in chart([Step("free", 1, 0.0, "rho")])
 
 

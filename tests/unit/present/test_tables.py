@@ -52,7 +52,9 @@ def result() -> DiscoveryResult:
 
 def remarks(page: str) -> dict[str, str]:
     """The remark in every row of the table of edges, by its names."""
-    rows = re.findall(r'<tr data-from="(\w)" data-to="(\w)">.*<summary>([^<]*)</summary>', page)
+    rows = re.findall(
+        r'<tr data-from="(\w)" data-to="(\w)">.*<td>(?:<details class="evidence"><summary>)?([^<]+)<', page
+    )
     return {a + b: remark for a, b, remark in rows}
 
 
@@ -90,7 +92,7 @@ def test_what_was_declared_is_near_the_top(result: DiscoveryResult) -> None:
     page = render(result)
     line = declared_words(result.known)
     assert "a, then b; required c - d" in line
-    assert page.index(f'<p id="declared">{line}</p>') < page.index("<figure>")
+    assert page.index(f'<li id="declared">{line}</li>') < page.index('class="fold"')
     bare = replace(result, known=Knowledge())
     assert 'id="declared"' not in render(bare)
     assert facts(bare)["ab"] == set()
@@ -226,7 +228,7 @@ def test_the_page_draws_and_explains_it(hidden: dc.DiscoveryResult, tmp_path: Pa
     assert MARKS["o->"][1] in text
     assert "causal sufficiency" not in text
     assert "↔" in text
-    assert "hidden common cause" in hidden._repr_html_()
+    assert MARKS["<->"][1] in hidden._repr_html_()
 
 
 def test_every_file_keeps_the_marks(hidden: dc.DiscoveryResult) -> None:

@@ -56,7 +56,7 @@ def test_sums_of_statements_with_a_delta_are_a_bound_too() -> None:
     sums = sum(one.epsilon for one in private)
     assert dc.compose(private, delta=4e-6) < sums
     assert dc.compose(private[:1], delta=1e-6) == pytest.approx(private[0].epsilon, rel=1e-9)
-    with pytest.raises(dc.InputError, match="no epsilon holds at delta 0"):
+    with pytest.raises(dc.InputError, match="no epsilon"):
         dc.compose(private, delta=0.0)
 
 
@@ -110,7 +110,7 @@ def test_what_cannot_be_composed_is_one_line(releases: Any, words: str) -> None:
 
 @pytest.mark.parametrize("delta", [-1e-9, 1.0, float("nan"), "0", True, None])
 def test_delta_is_checked(delta: Any) -> None:
-    with pytest.raises(dc.InputError, match="delta must be zero or more and below 1"):
+    with pytest.raises(dc.InputError, match="delta must"):
         dc.compose([PURE], delta=delta)
 
 

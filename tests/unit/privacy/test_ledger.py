@@ -62,7 +62,7 @@ def test_the_same_release_twice_is_one_charge(ledger: Ledger) -> None:
     assert ledger.charge("d", "r1", 0.8) == once  # though 0.8 more would not fit
     assert ledger.show("d")[0].releases == 1
     for other in ((0.7, 0.0), (0.8, 1e-7)):
-        with pytest.raises(LedgerError, match="charged before with another content"):
+        with pytest.raises(LedgerError, match="another content"):
             ledger.charge("d", "r1", *other)
     ledger.create("e", 1.0)
     with pytest.raises(LedgerError, match="charged before"):
@@ -83,17 +83,17 @@ def test_data_sets_are_apart_but_share_the_chain(ledger: Ledger) -> None:
 
 
 def test_a_total_is_for_ever(ledger: Ledger) -> None:
-    with pytest.raises(LedgerError, match="has a data set 'd' already"):
+    with pytest.raises(LedgerError, match="'d' already"):
         ledger.create("d", 100.0)
     assert ledger.show("d")[0].epsilon == 1.0
 
 
 def test_unknown_data_set(ledger: Ledger) -> None:
     ledger.create("patients", 1.0)
-    with pytest.raises(LedgerError, match="no data set 'patient' \\(did you mean \"patients\""):
+    with pytest.raises(LedgerError, match=r"'patient' .*\"patients\""):
         ledger.charge("patient", "r1", 0.1)
     for read in (ledger.show, ledger.log):
-        with pytest.raises(LedgerError, match="no data set 'nobody'"):
+        with pytest.raises(LedgerError, match="'nobody'"):
             read("nobody")
 
 

@@ -80,14 +80,14 @@ def test_missing_psycopg_says_what_to_install() -> None:
         "except LedgerError as error:\n    sys.stdout.write(str(error))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "a PostgreSQL ledger needs psycopg: pip install 'dpcausal[postgres]'"
+    assert done.stdout.endswith("pip install 'dpcausal[postgres]'")
 
 
 def test_missing_file_and_directory(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="there is no ledger"):
+    with pytest.raises(LedgerError, match="no ledger"):
         Ledger.open(f"sqlite:///{tmp_path}/none.db")
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(LedgerError, match="can't be made: No such file or directory"):
+    with pytest.raises(LedgerError, match="can't be made"):
         Ledger.open(f"sqlite:///{tmp_path}/none/ledger.db", create=True)
     with pytest.raises(LedgerError):
         Ledger.open(f"sqlite:///{tmp_path}", create=True)
@@ -97,7 +97,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     path.write_bytes(b"name,age\nAda,36\n" * 100)
     for create in (False, True):
-        with pytest.raises(LedgerError, match="is not a database"):
+        with pytest.raises(LedgerError, match="not a database"):
             Ledger.open(f"sqlite:///{path}", create=create)
     assert path.read_bytes() == b"name,age\nAda,36\n" * 100
 
@@ -128,7 +128,7 @@ def test_a_ledger_without_its_state(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "ledger.db") as connection:
         connection.execute("DROP TRIGGER dpcausal_ledger_delete")
         connection.execute("DELETE FROM dpcausal_ledger")
-    with pytest.raises(LedgerError, match="lost its state row"):
+    with pytest.raises(LedgerError, match="state row"):
         Ledger.open(url)
 
 

@@ -72,7 +72,7 @@ def test_a_second_budget_under_a_name_that_looks_alike_is_refused(ledger_url: st
 def test_a_charge_under_such_a_name_gets_a_hint(ledger_url: str) -> None:
     ledger = Ledger.open(ledger_url, create=True)
     ledger.create("data", 1.0)
-    with pytest.raises(LedgerError, match=r"no data set .* did you mean 'data'"):
+    with pytest.raises(LedgerError, match=r"mean 'data'"):
         ledger.charge("d\N{CYRILLIC SMALL LETTER A}ta", "r", 0.5)
 
 

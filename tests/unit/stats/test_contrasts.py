@@ -7,14 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 
 from dpcausal.stats.components import interaction
 from dpcausal.stats.contrasts import (
     EFFECTS,
     MIN_EIGENVALUE,
     MIN_LEFT,
-    TREND,
     Contrasts,
     Features,
     Round,
@@ -35,7 +33,7 @@ def drawn(rows: int, seed: int, *, chain: bool = True) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def contrasts(codes: np.ndarray, variance: float = 0.0, seed: int = 0, *, ordered: bool = False) -> Contrasts:
+def contrasts(codes: np.ndarray, variance: float = 0.0, seed: int = 0) -> Contrasts:
     """From exact tables with Gaussian noise of this variance in every direction."""
     rng, rows = np.random.default_rng(seed), len(codes)
     tables = {}
@@ -43,7 +41,7 @@ def contrasts(codes: np.ndarray, variance: float = 0.0, seed: int = 0, *, ordere
         table = np.zeros([SIZES[j] for j in columns])
         np.add.at(table, tuple(codes[:, j] for j in columns), 1.0)
         tables[columns] = table + np.sqrt(variance) * rng.standard_normal(table.shape)
-    features = [Features.of(tables[j,], float(rows), variance, ordered=ordered) for j in range(len(SIZES))]
+    features = [Features.of(tables[j,], float(rows), variance) for j in range(len(SIZES))]
     pairs = {pair: interaction(tables[pair]) for pair in all_pairs(len(SIZES))}
     return Contrasts.of(features, float(rows), pairs, dict.fromkeys(tables, variance))
 
@@ -77,16 +75,15 @@ def test_a_set_that_decides_a_column_has_no_answer() -> None:
     assert found.detectable(1, 3, (0,), 1.0) == math.inf
 
 
-@pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("variance", [0.0, 400.0])
-def test_independent_columns_rarely_pass(variance: float, ordered: bool) -> None:
+def test_independent_columns_rarely_pass(variance: float) -> None:
     """exp of the evidence has mean 1 under independence: above 3 in at most 1/3 of cases, in truth far fewer.
 
     600 pairs; more than 30 above 1.1 (3 in the odds) at a true share below .03 has a probability below 1e-3.
     """
     passed = 0
     for seed in range(100):
-        found = contrasts(drawn(1500, seed, chain=False), variance, seed, ordered=ordered)
+        found = contrasts(drawn(1500, seed, chain=False), variance, seed)
         passed += sum(found.pair_evidence[pair] > 1.1 for pair in all_pairs(len(SIZES)))
     assert passed <= 30
 
@@ -108,42 +105,9 @@ def test_the_kernel_agrees_with_the_plain_formula() -> None:
         assert plain == pytest.approx(found.evidence_given([(*pair, ())])[0, 0])
 
 
-def test_a_trend_is_the_correlation_of_mean_ranks() -> None:
-    codes = drawn(2000, 4)
-    found = contrasts(codes, ordered=True)
-    ranks = np.column_stack([rankdata(codes[:, j]) for j in range(len(SIZES))])
-    for x, y in all_pairs(len(SIZES)):
-        turned = [
-            one.trend if one.trend is not None else np.ones(1) for one in (found.columns[x], found.columns[y])
-        ]
-        block = found.covariance[np.ix_(found.places[x], found.places[y])]
-        rho = np.corrcoef(ranks[:, x], ranks[:, y])[0, 1]
-        assert abs(turned[0] @ block @ turned[1]) == pytest.approx(
-            abs(rho)
-        )  # two levels have no order: either sign
-
-
-def test_the_order_of_levels_adds_evidence_where_there_is_a_trend() -> None:
-    """Weak trends between columns of 3 and 4 levels, with noise; given another column too. H keeps more of them."""
-    gained, kept = {(): 0.0, (0,): 0.0}, 0.0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        codes = drawn(3000, seed, chain=False)
-        latent = rng.standard_normal(3000)
-        for j, cuts in ((1, [-0.5, 0.5]), (2, [-0.7, 0.0, 0.7])):
-            codes[:, j] = np.searchsorted(cuts, 0.35 * latent + rng.standard_normal(3000))
-        plain, trend = (contrasts(codes, 300.0, seed, ordered=ordered) for ordered in (False, True))
-        for given in gained:
-            gained[given] += (trend.evidence(1, 2, given) - plain.evidence(1, 2, given)) / 20  # type: ignore[operator]
-        assert trend.evidence(1, 2) == pytest.approx(trend.evidence_given([(1, 2, ())])[0, 0])
-        kept += trend.strength[1, 2] - plain.strength[1, 2]
-    assert min(gained.values()) > 1.0
-    assert kept > 0
-
-
 def by_matrices(found: Contrasts, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float]:
-    """The evidence and the variance of entries, from matrices of whole blocks; the trends are the last columns."""
-    k, v, h, starts = found._with_trends
+    """The evidence and the variance of entries, from matrices of whole blocks."""
+    k, v, h, starts = found.covariance, found.noise, found.estimate, found._starts
     at_x, at_y, *others = (np.arange(starts[j], starts[j + 1]) for j in (x, y, *given))
     inner = np.concatenate([np.empty(0, int), *others])
 
@@ -177,27 +141,18 @@ def by_matrices(found: Contrasts, x: int, y: int, given: tuple[int, ...]) -> tup
     return log_bayes_factor(squares, variance), float(variance.size / (1.0 / variance).sum())
 
 
-@pytest.mark.parametrize("ordered", [False, True])
-def test_evidence_given_columns_is_that_of_whole_matrices(ordered: bool) -> None:
-    """Columns of unequal sizes, sets of 0 to 2; some questions have no answer. A trend is a column of its own."""
+def test_evidence_given_columns_is_that_of_whole_matrices() -> None:
+    """Columns of unequal sizes, sets of 0 to 2; some questions have no answer."""
     codes = drawn(1500, 11)
     codes[:, 3] = codes[:, 0]  # one column says all of another
-    found = contrasts(codes, 400.0, 3, ordered=ordered)
-    trends = {1: 4, 2: 5} if ordered else {}  # of the columns of 3 and 4 levels
+    found = contrasts(codes, 400.0, 3)
     questions = [
         (x, y, given)
         for x, y in all_pairs(len(SIZES))
         for size in range(3)
         for given in combinations([z for z in range(len(SIZES)) if z not in (x, y)], size)
     ]
-    expected = []
-    for x, y, given in questions:
-        whole, shown = by_matrices(found, x, y, given)
-        if {x, y} & trends.keys():
-            trend, _ = by_matrices(found, trends.get(x, x), trends.get(y, y), given)
-            if not np.isnan(trend):
-                whole = np.logaddexp(whole + np.log(1 - TREND), trend + np.log(TREND))
-        expected.append((whole, shown))
+    expected = [by_matrices(found, *question) for question in questions]
     assert np.isnan(expected).any()
     assert not np.isnan(expected).all()
     np.testing.assert_allclose(found.evidence_given(questions), expected, rtol=1e-9, atol=1e-9)

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.stats.components import interaction
 from dpcausal.stats.contrasts import Contrasts, Features
-from dpcausal.stats.uncut import MOST, Uncut, bent, from_series, hermite
+from dpcausal.stats.uncut import MOST, Uncut, bent, from_series, hermite, trend_of
 
 Floats = NDArray[np.float64]
 
@@ -18,13 +18,12 @@ Floats = NDArray[np.float64]
 def of_normal(cuts: list[float]) -> Features:
     """The features of a standard normal number with these cuts."""
     edges = np.array([-np.inf, *cuts, np.inf])
-    return Features.of(1e6 * np.diff(norm.cdf(edges)), 1e6, 0.0, ordered=True)
+    return Features.of(1e6 * np.diff(norm.cdf(edges)), 1e6, 0.0)
 
 
-def trend_of(features: Features) -> Floats:
+def trend_values(features: Features) -> Floats:
     """The values of the trend of every level."""
-    trend = np.ones(1) if features.trend is None else features.trend
-    return np.asarray(features.scores @ trend)
+    return np.asarray(features.scores @ trend_of(features))
 
 
 def cells(first: list[float], second: list[float], q: float) -> Floats:
@@ -46,7 +45,7 @@ def contrasts_of(columns: list[Floats], cuts: list[list[float]]) -> Contrasts:
             both = np.bincount(codes[i] * sizes[j] + code, minlength=sizes[i] * sizes[j])
             exact.append(((i, j), interaction(both.astype(float).reshape(sizes[i], sizes[j]))))
     tables = Components(sizes).with_measured(exact, 0.0)
-    return tables.contrasts(float(rows), [True] * len(sizes))
+    return tables.contrasts(float(rows))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +56,8 @@ def test_the_covariance_of_trends_gives_the_correlation_back(
     first: list[float], second: list[float], q: float
 ) -> None:
     one, other = of_normal(first), of_normal(second)
-    value = trend_of(one) @ cells(first, second, q) @ trend_of(other)
-    series = hermite(one.proportions, trend_of(one)) * hermite(other.proportions, trend_of(other))
+    value = trend_values(one) @ cells(first, second, q) @ trend_values(other)
+    series = hermite(one.proportions, trend_values(one)) * hermite(other.proportions, trend_values(other))
     assert from_series(series, float(value))[0] == pytest.approx(q, abs=0.01)
 
 
@@ -66,8 +65,7 @@ def test_the_covariance_of_trends_gives_the_correlation_back(
 def test_the_covariance_of_bent_parts_gives_that_of_squares(q: float) -> None:
     cuts = [-1.0, 0.0, 1.0]
     one = of_normal(cuts)
-    assert one.trend is not None
-    part = bent(one, one.trend)
+    part = bent(one, trend_of(one))
     assert part is not None
     values = one.scores @ part
     series = hermite(one.proportions, values)[1::2] ** 2
@@ -86,9 +84,8 @@ def test_a_slope_is_that_of_the_series_and_a_correlation_has_a_limit() -> None:
 
 
 def test_bins_that_show_nothing_of_the_square_have_no_bent_part() -> None:
-    uneven = Features.of(np.array([5e5, 4.999e5, 1e2]), 1e6, 0.0, ordered=True)
-    assert uneven.trend is not None
-    assert bent(uneven, uneven.trend) is None
+    uneven = Features.of(np.array([5e5, 4.999e5, 1e2]), 1e6, 0.0)
+    assert bent(uneven, trend_of(uneven)) is None
 
 
 def triple(seed: int, rows: int, link: float) -> list[Floats]:

@@ -225,14 +225,6 @@ def test_what_the_page_says_of_speed_is_so() -> None:
         assert (microseconds <= 200) == (test in ("kendall", "spearman")), test
 
 
-def test_nhefs_is_what_its_results_say() -> None:
-    sys.path.append(str(ROOT / "benchmarks"))
-    from effects_nhefs import lines
-
-    entry = NUMBERS.Entry("docs/methods/effect.md", "## Figures", table=2)
-    assert NUMBERS.drifted(NUMBERS.page_of(entry), "\n".join(lines()), entry) == []
-
-
 def test_planted_bugs_are_counted_as_in_what_was_kept() -> None:
     """docs/audits.md: the list as it is, and two runs as tools/mutants.py printed them."""
     page = (ROOT / "docs" / "audits.md").read_text(encoding="utf-8")

@@ -83,11 +83,7 @@ def held_coarsely(
 
 
 def explained_by_bins(
-    near: Sequence[set[int]],
-    contrasts: Contrasts,
-    coarse: Collection[int],
-    ordered: Sequence[bool],
-    rules: Rules,
+    near: Sequence[set[int]], contrasts: Contrasts, cut: Collection[int], rules: Rules
 ) -> tuple[list[set[int]], Made]:
     """Return the neighbours without the edges that bins explain; and these, with the columns that were held fixed.
 
@@ -97,14 +93,11 @@ def explained_by_bins(
         Neighbours of every column.
     contrasts
         What was released about pairs.
-    coarse
-        Columns that are held fixed coarsely; those without an order stay as they are.
-    ordered
-        Which columns have an order.
+    cut
+        Columns that are numbers known by their bins.
     rules
         As for ``held_coarsely``.
     """
-    cut = {j for j in coarse if ordered[j]}
     uncut, near = Uncut(contrasts, cut), [set(others) for others in near]
     found: Made = {}
     while True:

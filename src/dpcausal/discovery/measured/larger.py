@@ -95,10 +95,6 @@ class LargerTables:
             self.tests[key] = self.now.tables.test(x, y, given)
         return self.tests[key]
 
-    def evidence_against(self, x: int, y: int, given: Columns) -> float:
-        """Return the evidence against independence: -log of the p-value."""
-        return -math.log(max(self.test(x, y, given).pvalue, 1e-300))
-
     def detectable(self, x: int, y: int, given: Columns) -> float:
         """Return the w that a test finds in most runs: 1 if only a dependence of all free rows would show."""
         test = self.test(x, y, given)

@@ -85,11 +85,6 @@ class Measurements:
         return self.tables if isinstance(self.tables, Components) else Components(self.tables.sizes)
 
     @property
-    def trends(self) -> list[bool]:
-        """Columns of which a trend can be asked: levels with an order, and none for missing values."""
-        return [has_order(one) and missing_place(one) is None for one in self.schema.values()]
-
-    @property
     def groups_by_name(self) -> dict[str, tuple[int, ...]]:
         """The group of every level of merged columns; a file of an earlier version says only how many there are."""
         names = list(self.schema)
@@ -104,7 +99,7 @@ class Measurements:
     def contrasts(self, columns: Sequence[int] | None = None) -> Contrasts:
         """Return the covariances of features of these columns (None: all), numbered as listed."""
         listed = range(len(self.tables.sizes)) if columns is None else columns
-        found = self.tables.contrasts(self.rows, self.trends, columns)
+        found = self.tables.contrasts(self.rows, columns)
         return replace(
             found, rounds=self.rounds if columns is None else (), kept=self.kept_of_dependence(listed)
         )

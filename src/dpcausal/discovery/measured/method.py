@@ -19,30 +19,39 @@ McKenna, Miklau & Sheldon 2021 (its private choice).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Annotated
+
+import numpy as np
 
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.counts.rows import count_jobs
-from dpcausal.discovery.directions import allowed_arrows, directions_by_graphs, directions_by_pairs
+from dpcausal.discovery.directions import (
+    allowed_arrows,
+    directions_by_graphs,
+    directions_by_pairs,
+    marks_by_pairs,
+)
 from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
-from dpcausal.discovery.knowledge import Knowledge, Pair
-from dpcausal.discovery.measured.bins import coarse_columns, coarse_note, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.colliders import EvidenceAgainst, Given, Independent, not_colliders
-from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of, rules_for
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.measured.bins import Made, coarse_note, explained_by_bins, held_coarsely
+from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.notes import measured_notes
-from dpcausal.discovery.measured.target import search_around_target
+from dpcausal.discovery.measured.scope import Scope
+from dpcausal.discovery.measured.target import about_target
 from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound
 from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
     Method,
+    Note,
     Query,
     ScoredGraphs,
     SearchOutcome,
@@ -83,167 +92,238 @@ def search_measured(
 
     ``asked``: repeats for confidence; ``obtain`` brings larger tables that questions lack.
     """
-    if measured.near:
-        return search_around_target(task, measured, asked)
-    columns, rules = task.columns, rules_for(task, measured)
-    contrasts = measured.contrasts()
-    forward = Forward(contrasts, rules).run().separate()
+    scope = Scope.of(task, measured)
+    forward = Forward(scope.contrasts, scope.rules).run().separate()
     larger = LargerTables(task, measured, obtain) if measured.plan.larger else None
-    skeleton = skeleton_of(task, forward, larger)
-    measured = measured if larger is None else larger.now
-    opened = frozenset(named(columns, forward.open_pairs()))
-    graphs = None if latent else WholeGraphs.of(task, measured, forward)
-    whole = None
-    if graphs is not None:
-        with task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
-            whole = graphs.best(contrasts, places_of(skeleton, skeleton.edges))
+    found = Edges.of_pairs(scope, forward, larger)
+    scope = scope if larger is None else replace(scope, measured=larger.now)
+    graphs = None if latent else WholeGraphs.of(task, scope.measured, forward)
+    whole = best_graph(task, graphs, scope, found.skeleton)
     if whole is not None:
-        skeleton, more = with_whole_graph(skeleton, whole, forward)
-        opened |= more
-    coarse = coarse_columns(task.counts.schema, measured.groups)
-    near, explained = explained_by_bins(neighbours(skeleton), contrasts, coarse, measured.trends, rules)
-    skeleton = replace(
-        skeleton, adjacent={name: {columns[j] for j in near[i]} for i, name in enumerate(columns)}
-    )
-    opened = (opened | frozenset(named(columns, explained))) - skeleton.edges
-    skeleton = replace(
-        skeleton,
-        separating={pair: given for pair, given in skeleton.separating.items() if pair not in opened},
-    )
-    chosen = frozenset() if whole is None else frozenset(named(columns, whole.chosen)) & skeleton.edges
-    given_up_to = {
-        pair: k
-        for places, k in forward.given_up_to().items()
-        for pair in named(columns, [places])
-        if pair in skeleton.edges - chosen
-    }
-    notes = measured_notes(measured, rules.acceptance_threshold)
+        found = found.with_whole_graph(whole, forward)
+    found = found.without_edges_of_bins(scope)
     if latent:
-        bounds = USUAL if larger is not None else replace(USUAL, order=rules.max_set)
-        skeleton = allow_hidden(task, skeleton, opened, bounds, forward, larger)
-        for pair, size in skeleton.given_up_to.items():
-            given_up_to[pair] = min(size, given_up_to.get(pair, size))
-        notes.append(hidden_note(bounds))
-    made = held_coarsely(neighbours(skeleton), contrasts.strength, coarse, rules)
-    notes += coarse_note(made, explained, columns)
-    if whole is not None:
-        notes.append(ScoredGraphs(edges=len(whole.chosen)))
-    if larger is not None and larger.silent:
-        notes.append(unanswered(larger.silent))
-    arrows, direction = None, None
-    if latent:
-        arrows = not_colliders(skeleton, *_answers(forward, larger), columns, beside=True)
-    else:
-        direction = directions_of(task, forward, skeleton, whole, measured.plan.settings.misfit)
-    repeats, again = 0, None
-    if asked != 0:
-        repeats, again = confidence_of(task, measured, forward, skeleton.edges, graphs, whole, chosen, asked)
-    evidence = evidence_of(forward, larger, skeleton)
-    if graphs is not None and whole is not None:
-        evidence |= graphs.evidence(whole, columns)
-    return SearchOutcome(
-        skeleton,
-        released=measured.released,
-        notes=tuple(notes),
-        adaptive=not measured.plan.joint,
-        not_colliders=arrows,
-        direction=direction,
-        detectable=detectable_of(forward, larger, skeleton),
+        found = found.with_hidden_causes(task, scope, forward, larger)
+    repeats, again = confidence_of(task, scope, forward, found, graphs, whole, asked)
+    outcome = SearchOutcome(
+        found.skeleton,
+        released=scope.measured.released,
+        notes=notes_on(scope, found, larger, whole, latent=latent),
+        adaptive=not scope.measured.plan.joint,
+        direction=None if latent else directions_of(task, scope, forward, found, whole),
+        marks=marks_of(task, scope, found) if latent else None,
+        detectable=detectable_of(forward, larger, found.skeleton),
         confidence=again,
         repeats=repeats or None,
-        open=opened,
-        given_up_to=given_up_to,
+        open=found.open,
+        given_up_to=found.given_up_to,
         latent=latent,
-        values=measured,
-        evidence=evidence,
+        values=scope.measured,
+        evidence=evidence_of(scope, forward, larger, found, graphs, whole),
     )
+    return outcome if scope.target is None else about_target(task, scope, outcome)
 
 
-def skeleton_of(task: Task, forward: Forward, larger: LargerTables | None) -> Skeleton:
-    """Return what the forward search found, less what larger tables separate."""
-    columns = task.columns
-    found = frozenset(named(columns, forward.edges()))
-    if larger is None:
-        near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
-        skeleton = Skeleton(tuple(columns), near, answered=set(found))
-    else:
-        others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found
-        known = Knowledge(
-            task.known.required, task.known.forbidden | others, task.known.arrows, task.known.tier
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a search, step by step: by pairs and larger tables, by whole graphs, without those of bins.
+
+    Attributes
+    ----------
+    skeleton : Skeleton
+        The edges, and what separates other pairs.
+    open : frozenset of pairs
+        Pairs that are neither found nor absent.
+    given_up_to : mapping of pair to int
+        Of edges about which larger sets could not be asked: the largest size that could.
+    chosen : frozenset of pairs
+        Edges of the best whole graph.
+    explained : mapping
+        Pairs that lost their edge because bins explain it, with the columns that were held fixed.
+    """
+
+    skeleton: Skeleton
+    open: frozenset[Pair]
+    given_up_to: Mapping[Pair, int]
+    chosen: frozenset[Pair] = frozenset()
+    explained: Made = field(default_factory=dict)
+
+    @classmethod
+    def of_pairs(cls, scope: Scope, forward: Forward, larger: LargerTables | None) -> Edges:
+        """Return what the forward search found, less what larger tables separate."""
+        columns, task = scope.columns, scope.task
+        found = frozenset(named(columns, forward.edges()))
+        if larger is None:
+            near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
+            skeleton = Skeleton(tuple(columns), near, answered=set(found))
+        else:
+            others = frozenset(frozenset(pair) for pair in combinations(columns, 2)) - found
+            known = replace(task.known, forbidden=task.known.forbidden | others)
+            asking = pc_search(columns, known, max_order=task.max_order, ahead=SETS_PER_BATCH)
+            skeleton = drive(asking, larger.answer)
+        apart = {
+            frozenset((columns[x], columns[y])): tuple(columns[z] for z in given)
+            for (x, y), given in forward.separating.items()
+        }
+        skeleton = replace(
+            skeleton,
+            separating={**apart, **skeleton.separating},
+            asked=Counter(skeleton.asked) + Counter(forward.asked),
+            held=skeleton.held | held_pairs(forward.answers, columns),
         )
-        asking = pc_search(columns, known, max_order=task.max_order, ahead=SETS_PER_BATCH)
-        skeleton = drive(asking, larger.answer)
-    apart = {
-        frozenset((columns[x], columns[y])): tuple(columns[z] for z in given)
-        for (x, y), given in forward.separating.items()
-    }
-    asked = dict(skeleton.asked)
-    for order, number in forward.asked.items():
-        asked[order] = asked.get(order, 0) + number
-    return replace(
-        skeleton,
-        separating={**apart, **skeleton.separating},
-        asked=asked,
-        held=skeleton.held | held_pairs(forward.answers, columns),
+        limits = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
+        return cls(skeleton, frozenset(named(columns, forward.open_pairs())), limits)._consistent()
+
+    def with_whole_graph(self, whole: WholeGraphsFound, forward: Forward) -> Edges:
+        """Return the edges of whole graphs; a pair that loses its edge is open unless a test calls it absent."""
+        skeleton, columns = self.skeleton, self.skeleton.columns
+        edges, chosen = (frozenset(named(columns, pairs)) for pairs in (whole.edges, whole.chosen))
+        separating, opened = dict(skeleton.separating), set(self.open)
+        for x, y in places_of(skeleton, skeleton.edges - edges):
+            pair, given = frozenset((columns[x], columns[y])), whole.separating(x, y)
+            separating[pair] = tuple(columns[z] for z in given)
+            if not forward.says_absent((x, y), given):
+                opened.add(pair)
+        skeleton = replace(
+            skeleton.with_edges(edges),
+            separating=separating,
+            unanswered_from={
+                pair: order for pair, order in skeleton.unanswered_from.items() if pair not in chosen
+            },
+            answered=skeleton.answered | chosen,
+            held=skeleton.held | chosen,
+        )
+        limits = {pair: k for pair, k in self.given_up_to.items() if pair not in chosen}
+        return Edges(skeleton, frozenset(opened), limits, chosen)._consistent()
+
+    def without_edges_of_bins(self, scope: Scope) -> Edges:
+        """Return the edges that bins do not explain; pairs whose edge they explain are open."""
+        skeleton, columns = self.skeleton, self.skeleton.columns
+        near, explained = explained_by_bins(neighbours(skeleton), scope.contrasts, scope.cut, scope.rules)
+        edges = frozenset(frozenset((columns[x], columns[y])) for x in range(len(near)) for y in near[x])
+        opened = self.open | frozenset(named(columns, explained))
+        return replace(
+            self, skeleton=skeleton.with_edges(edges), open=opened, explained=explained
+        )._consistent()
+
+    def with_hidden_causes(
+        self, task: Task, scope: Scope, forward: Forward, larger: LargerTables | None
+    ) -> Edges:
+        """Return the edges after the further questions that hidden causes raise."""
+        asking = further_questions(
+            replace(self.skeleton, unanswered_from={}),
+            task.known,
+            max_order=task.max_order,
+            ahead=SETS_PER_BATCH,
+            bounds=bounds_of(scope, larger),
+            possible=self.open,
+        )
+        if larger is not None:
+            skeleton = drive(asking, larger.answer)
+        else:
+            skeleton = drive(asking, lambda batch: _by_contrasts(forward, task.columns, batch))
+        limits = dict(self.given_up_to)
+        for pair, size in skeleton.given_up_to.items():
+            limits[pair] = min(size, limits.get(pair, size))
+        return replace(self, skeleton=skeleton, given_up_to=limits)
+
+    def _consistent(self) -> Edges:
+        """Return the same, in which every fact is about a pair that still is what it says."""
+        edges = self.skeleton.edges
+        opened = self.open - edges
+        apart = {
+            pair: given
+            for pair, given in self.skeleton.separating.items()
+            if pair not in edges and pair not in opened
+        }
+        return replace(
+            self,
+            skeleton=replace(self.skeleton, separating=apart),
+            open=opened,
+            given_up_to={pair: k for pair, k in self.given_up_to.items() if pair in edges},
+            chosen=self.chosen & edges,
+        )
+
+
+def best_graph(
+    task: Task, graphs: WholeGraphs | None, scope: Scope, skeleton: Skeleton
+) -> WholeGraphsFound | None:
+    """Return what whole graphs make of a skeleton; None where none are scored."""
+    if graphs is None:
+        return None
+    with task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
+        return graphs.best(scope.contrasts, places_of(skeleton, skeleton.edges))
+
+
+def notes_on(
+    scope: Scope,
+    found: Edges,
+    larger: LargerTables | None,
+    whole: WholeGraphsFound | None,
+    *,
+    latent: bool,
+) -> tuple[Note, ...]:
+    """Return what must be known of the result besides its graph."""
+    measured, rules = scope.measured, scope.rules
+    target = None if scope.target is None else scope.places[0]
+    made = held_coarsely(neighbours(found.skeleton), scope.contrasts.strength, scope.coarse, rules)
+    made, explained = (
+        {pair: by for pair, by in one.items() if target is None or pair[0] == 0}
+        for one in (made, found.explained)
     )
+    notes = measured_notes(measured, rules.acceptance_threshold, target)
+    notes += [hidden_note(bounds_of(scope, larger))] if latent else []
+    notes += coarse_note(made, explained, scope.columns)
+    notes += [] if whole is None else [ScoredGraphs(edges=len(whole.chosen))]
+    notes += [unanswered(larger.silent)] if larger is not None and larger.silent else []
+    return tuple(notes)
 
 
-def with_whole_graph(
-    skeleton: Skeleton, whole: WholeGraphsFound, forward: Forward
-) -> tuple[Skeleton, frozenset[Pair]]:
-    """Return the skeleton with the edges of whole graphs, and the pairs that lost theirs and are open now."""
-    columns = skeleton.columns
-    found, chosen = frozenset(named(columns, whole.edges)), frozenset(named(columns, whole.chosen))
-    separating = {pair: given for pair, given in skeleton.separating.items() if pair not in found}
-    opened = set()
-    for x, y in places_of(skeleton, skeleton.edges - found):
-        pair, given = frozenset((columns[x], columns[y])), whole.separating(x, y)
-        separating[pair] = tuple(columns[z] for z in given)
-        if not forward.says_absent((x, y), given):
-            opened.add(pair)
-    adjacent = {
-        name: {other for pair in found if name in pair for other in pair if other != name} for name in columns
-    }
-    left = {pair: order for pair, order in skeleton.unanswered_from.items() if pair not in chosen}
-    return replace(
-        skeleton,
-        adjacent=adjacent,
-        separating=separating,
-        unanswered_from=left,
-        answered=skeleton.answered | chosen,
-        held=skeleton.held | chosen,
-    ), frozenset(opened)
+def bounds_of(scope: Scope, larger: LargerTables | None) -> Bounds:
+    """Return the bounds of the further questions that hidden causes raise: pairs alone answer small sets only."""
+    return USUAL if larger is not None else replace(USUAL, order=scope.rules.max_set)
+
+
+def marks_of(task: Task, scope: Scope, found: Edges) -> dict[tuple[str, str], float]:
+    """Return the chance of an arrowhead at the second column of every edge, where causes may be hidden."""
+    return marks_by_pairs(
+        task,
+        scope.contrasts,
+        found.skeleton.edges,
+        found.skeleton.separating,
+        cost=scope.rules.acceptance_threshold,
+        absent=scope.rules.absent,
+        misfit=scope.measured.plan.settings.misfit,
+    )
 
 
 def confidence_of(
     task: Task,
-    measured: Measurements,
+    scope: Scope,
     forward: Forward,
-    edges: frozenset[Pair],
+    found: Edges,
     graphs: WholeGraphs | None,
     whole: WholeGraphsFound | None,
-    chosen: frozenset[Pair],
     asked: int | None,
-) -> tuple[int, dict[Pair, float]]:
-    """Return how many repeats there were, and how often each edge is found again."""
-    columns, again = task.columns, dict[Pair, float]()
+) -> tuple[int, dict[Pair, float] | None]:
+    """Return how many repeats there were, and how often each edge is found again; None: no repeats were asked for."""
+    if asked == 0:
+        return 0, None
+    columns, chosen, again = scope.columns, found.chosen, dict[Pair, float]()
     repeats = repeats_of(forward, asked)
     if graphs is not None and chosen:
         repeats = min(repeats, graphs.repeats(asked))
     generator = released_generator(forward.contrasts.covariance)
-    if edges - chosen or not chosen:
-        every = range(len(columns))
-        again |= found_again(
-            task,
-            edges - chosen,
-            repeats,
-            lambda: forward_again(
-                forward, columns, generator, measured.kept_by_other_groups(generator, every)
-            ),
-        )
+    if (others := found.skeleton.edges - chosen) or not chosen:
+
+        def by_pairs() -> Iterator[Pair]:
+            kept = scope.measured.kept_by_other_groups(generator, scope.places)
+            return forward_again(forward, columns, generator, kept)
+
+        again |= found_again(task, others, repeats, by_pairs)
     if graphs is not None and whole is not None and chosen:
-        others = graphs.again(whole.visited, generator)
-        again |= found_again(task, chosen, repeats, lambda: named(columns, next(others)))
+        graphs_again = graphs.again(whole.visited, generator)
+        again |= found_again(task, chosen, repeats, lambda: named(columns, next(graphs_again)))
     return repeats, again
 
 
@@ -264,78 +344,46 @@ def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skele
 
 
 def directions_of(
-    task: Task,
-    forward: Forward,
-    skeleton: Skeleton,
-    whole: WholeGraphsFound | None,
-    misfit: float,
+    task: Task, scope: Scope, forward: Forward, found: Edges, whole: WholeGraphsFound | None
 ) -> dict[tuple[str, str], float]:
     """Return the chance of each direction of every edge, by names: of whole graphs where they were scored."""
-    columns, edges = task.columns, places_of(skeleton, skeleton.edges)
+    columns, edges = scope.columns, places_of(found.skeleton, found.skeleton.edges)
     if whole is not None:
-        found = directions_by_graphs(whole.visited, edges)
+        chances = directions_by_graphs(whole.visited, edges)
     else:
-        found = directions_by_pairs(
+        chances = directions_by_pairs(
             forward.contrasts,
             edges,
-            allowed_arrows(task),
-            forward.rules.acceptance_threshold,
-            misfit,
+            allowed_arrows(task)[np.ix_(scope.places, scope.places)],
+            scope.rules.acceptance_threshold,
+            scope.measured.plan.settings.misfit,
         )
-    return {(columns[a], columns[b]): chance for (a, b), chance in found.items()}
+    return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
 
-def _answers(forward: Forward, larger: LargerTables | None) -> tuple[Independent, EvidenceAgainst]:
-    """Return whether, and how strongly, what was released speaks for a dependence given a set."""
-    if larger is not None:
-        return larger.independent, larger.evidence_against
-
-    def independent(x: int, y: int, given: Given) -> bool | None:
-        evidence = forward.evidence(min(x, y), max(x, y), given)
-        return None if evidence is None else evidence <= forward.rules.acceptance_threshold
-
-    def evidence_against(x: int, y: int, given: Given) -> float:
-        return forward.evidence(min(x, y), max(x, y), given) or 0.0
-
-    return independent, evidence_against
-
-
-def evidence_of(forward: Forward, larger: LargerTables | None, found: Skeleton) -> dict[Pair, Evidence]:
-    """Return what decided on each pair: Bayes factors from columns and pairs, p-values where larger tables did."""
-    columns = found.columns
-    evidence = forward.evidence_by_pair(columns, found.separating)
-    if larger is None:
-        return evidence
-    asked = frozenset(named(columns, forward.edges()))
-    answers = [
-        (frozenset((columns[x], columns[y])), tuple(columns[z] for z in given), test.pvalue)
-        for (x, y, given), test in list(larger.tests.items())
-        if larger.independent(x, y, given) is not None
-    ]
-    by_tables = largest_pvalues((one for one in answers if one[0] in asked), found.separating)
-    return {**{pair: one for pair, one in evidence.items() if pair not in asked}, **by_tables}
-
-
-def allow_hidden(
-    task: Task,
-    found: Skeleton,
-    opened: frozenset[Pair],
-    bounds: Bounds,
+def evidence_of(
+    scope: Scope,
     forward: Forward,
     larger: LargerTables | None,
-) -> Skeleton:
-    """Return the skeleton after the further questions that hidden causes raise; its sizes not asked are theirs."""
-    asking = further_questions(
-        replace(found, unanswered_from={}),
-        task.known,
-        max_order=task.max_order,
-        ahead=SETS_PER_BATCH,
-        bounds=bounds,
-        possible=opened,
-    )
+    found: Edges,
+    graphs: WholeGraphs | None,
+    whole: WholeGraphsFound | None,
+) -> dict[Pair, Evidence]:
+    """Return what decided on each pair: Bayes factors of pairs or of whole graphs, p-values where larger tables did."""
+    columns, separating = scope.columns, found.skeleton.separating
+    evidence = forward.evidence_by_pair(columns, separating)
     if larger is not None:
-        return drive(asking, larger.answer)
-    return drive(asking, lambda batch: _by_contrasts(forward, task.columns, batch))
+        asked = frozenset(named(columns, forward.edges()))
+        answers = [
+            (frozenset((columns[x], columns[y])), tuple(columns[z] for z in given), test.pvalue)
+            for (x, y, given), test in list(larger.tests.items())
+            if larger.independent(x, y, given) is not None
+        ]
+        evidence = {pair: one for pair, one in evidence.items() if pair not in asked}
+        evidence |= largest_pvalues((one for one in answers if one[0] in asked), separating)
+    if graphs is not None and whole is not None:
+        evidence |= graphs.evidence(whole, columns)
+    return evidence
 
 
 def _by_contrasts(forward: Forward, columns: Sequence[str], batch: list[Query]) -> Answers:

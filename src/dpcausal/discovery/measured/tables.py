@@ -69,18 +69,16 @@ class NoisyTables(ABC):
         """The component of a pair."""
         return interaction(self.table(columns))
 
-    def contrasts(
-        self, rows: float, ordered: Sequence[bool], columns: Sequence[int] | None = None
-    ) -> Contrasts:
+    def contrasts(self, rows: float, columns: Sequence[int] | None = None) -> Contrasts:
         """Return the covariances of features of ``columns`` (None: all), numbered as listed.
 
-        ``rows`` are public or released; ``ordered`` says which columns have an order.
+        ``rows`` are public or released.
         """
         listed = list(range(len(self.sizes))) if columns is None else list(columns)
         features, blocks, noise = [], {}, dict[tuple[int, ...], float]()
         for place, j in enumerate(listed):
             noise[place,] = self.variance((j,))
-            features.append(Features.of(self.table((j,)), rows, noise[place,], ordered=ordered[j]))
+            features.append(Features.of(self.table((j,)), rows, noise[place,]))
         for a, b in all_pairs(len(listed)):
             pair = (min(listed[a], listed[b]), max(listed[a], listed[b]))
             if self.knows(pair):

@@ -84,7 +84,6 @@ class WholeGraphs:
     graphs: JointGraphs
     wanted: Wanted
     rules: Rules
-    ordered: Sequence[bool]
     steps: int
     level: float
 
@@ -102,7 +101,7 @@ class WholeGraphs:
         if not steps:
             return None
         graphs = JointGraphs.of(tables.joint, tables.cell_variance, tables.kurtosis, measured.rows)
-        return cls(graphs, Wanted.of(task), forward.rules, measured.trends, steps, task.level)
+        return cls(graphs, Wanted.of(task), forward.rules, steps, task.level)
 
     def best(self, contrasts: Contrasts, edges: Sequence[PlacePair]) -> WholeGraphsFound | None:
         """Return what whole graphs make of the edges of a skeleton; draws follow from the released table."""
@@ -181,7 +180,7 @@ class WholeGraphs:
             truth = visited[int(generator.integers(len(visited)))]
             graphs = self.graphs.again(truth, generator)
             table = JointTable(graphs.table.reshape(graphs.sizes), graphs.noise, graphs.kurtosis)
-            contrasts = table.contrasts(graphs.rows, self.ordered)
+            contrasts = table.contrasts(graphs.rows)
             edges = Forward(contrasts, self.rules).run().edges()
             other = replace(self, graphs=graphs)
             found = other.run(contrasts, edges, generator, truth)

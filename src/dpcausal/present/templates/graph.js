@@ -104,7 +104,7 @@
   window.addEventListener("resize", hint);
   hint();
   // files: the drawing with its legend as it is sent to others, with boxes where the reader moved them
-  const files = JSON.parse(document.getElementById("figure-file").textContent);
+  const files = JSON.parse(document.getElementById("files").textContent);
   const figure = () => {
     const text = tick && tick.checked && files.open || files.plain;
     const made = new DOMParser().parseFromString(text, "image/svg+xml");
@@ -140,6 +140,8 @@
   });
   button("save-svg", () => save(svgUrl(), "graph.svg"));
   button("save-png", () => pngUrl().then(url => save(url, "graph.png")));
+  for (const [id, name] of [["save-privacy", "privacy.json"], ["save-graph", "graph.json"]])
+    button(id, () => save("data:application/json;charset=utf-8," + encodeURIComponent(files[name]), name));
   window.dpcausalFigure = { svgText, pngUrl };  // for whoever embeds the page, and its tests
 
   const copy = document.getElementById("copy-methods"), methods = document.getElementById("methods");
@@ -154,7 +156,7 @@
   });
 
   window.addEventListener("beforeprint", () => {
-    for (const id of ["full-statement", "all-events"]) {
+    for (const id of ["all-edges", "paper", "budget", "full-statement"]) {
       const part = document.getElementById(id);
       if (part) part.open = true;
     }

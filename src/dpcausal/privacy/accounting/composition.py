@@ -220,12 +220,12 @@ class Filter:
 
     @property
     def rho(self) -> float:
-        """R: how much rho the total allows; 0 without a delta outside the reserve."""
+        """Largest rho that the total allows; 0 without a delta outside the reserve."""
         return rho_for(self.epsilon, self.delta - self.reserve)
 
     @proved("composition.proof.md")
     def allows(self, spent: Spent) -> bool:
-        """Return whether the sums ``spent``, next event included, keep the guarantee."""
+        """Return whether the sums ``spent``, including the next event, satisfy the guarantee."""
         if not fits(spent.delta, exact(self.reserve)):
             return False
         allowed = self.rho
@@ -233,7 +233,7 @@ class Filter:
 
     @proved("composition.proof.md")
     def without(self, share: float) -> Filter:
-        """Return the rule that keeps a public share of both sums for later.
+        """Return the stop rule that reserves a public share of both sums for later.
 
         >>> Filter(1.0).without(0.3).epsilon, Filter(1.0).without(0.3).allows(Spent(epsilon=exact(0.8)))
         (0.7, False)
@@ -261,7 +261,7 @@ class _PartOfFilter(Filter):
 
     @property
     def rho(self) -> float:
-        """How much rho this part allows."""
+        """Largest rho that this part allows."""
         return self.rho_allowed
 
 

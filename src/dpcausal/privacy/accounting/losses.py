@@ -47,27 +47,17 @@ FINEST, SPREAD_STEPS, CELLS, MAX_CELLS, COARSE = 1e-4, 20, 1 << 18, 1 << 20, 8
 
 @dataclass(frozen=True)
 class LossLaw:
-    """The law of a privacy loss under P, taken ``count`` times.
+    """Distribution of a privacy loss under P, composed ``count`` times."""
 
-    Attributes
-    ----------
-    losses, masses : array of float
-        The finite losses and their masses, at least 0.
-    infinite : float
-        At least the mass of an infinite loss.
-    count : int
-        How many independent losses have this law.
-    """
-
-    losses: Floats
+    losses: Floats  # the finite losses and their masses, at least 0
     masses: Floats
-    infinite: float = 0.0
-    count: int = 1
+    infinite: float = 0.0  # at least the mass of an infinite loss
+    count: int = 1  # how many independent losses have this law
 
 
 @dataclass(frozen=True)
 class GridLaw:
-    """The same on multiples of a step: ``masses[j]``, above 0, at ``places[j] step``."""
+    """Distribution of a loss on multiples of a step: ``masses[j]`` > 0 at ``places[j] step``."""
 
     places: NDArray[np.int64]
     masses: Floats
@@ -151,7 +141,7 @@ def _peak(tilt: float) -> float:
 
 @proved("losses.proof.md")
 def _window(laws: Sequence[GridLaw], tilt: float) -> tuple[float, float]:
-    """Return losses between which the tilted sum lies, up to a mass of ``CUT_OFF`` on either side (Chernoff)."""
+    """Return an interval that holds the tilted sum up to mass ``CUT_OFF`` on either side (Chernoff)."""
     at = [log_moment(law, tilt) for law in laws]
     variance = 0.0
     for law, kappa in zip(laws, at, strict=True):
@@ -196,7 +186,7 @@ def _power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]
 
 @proved("losses.proof.md")
 def convolved(tilted: Sequence[tuple[Floats, int]]) -> tuple[Floats, float]:
-    """Return the circular convolution of laws, each so many times, and a bound on its error in l1.
+    """Return the circular convolution of laws, each repeated as given, and a bound on its l1 error.
 
     All are of one length, a power of two.
 
@@ -287,7 +277,7 @@ def epsilon_of_sum(laws: Sequence[LossLaw], delta: float) -> float:
 
 
 def _least(spent: Callable[[float], float], delta: float, guess: float) -> float:
-    """Return an epsilon, nearly the least, with ``spent(epsilon) <= delta``; infinity where there is none in reach."""
+    """Return nearly the least epsilon with ``spent(epsilon) <= delta``; infinity where none is found."""
     low, high = 0.0, guess
     if spent(low) <= delta:
         return low

@@ -75,7 +75,7 @@ class FixedPlan:
             raise InputError("all events of a plan must have the same neighbouring relation")
 
     def compare(self, delta: float) -> dict[str, float]:
-        """Return epsilon at ``delta`` by each method; ``inf`` where a method can't say."""
+        """Return epsilon at ``delta`` by each accounting method; ``inf`` where a method gives none."""
         _check_delta(delta)
         sum_epsilon, sum_delta = basic(self.events)
         return {
@@ -156,7 +156,7 @@ def _gaussian(sigma: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _response(epsilon: float, delta: float) -> LossLaw:
-    """Return the loss law of randomised response that tells all with probability ``delta``.
+    """Return the loss law of randomised response that reveals everything with probability ``delta``.
 
     >>> law = _response(0.1, 0.0)
     >>> round(float((law.masses * (law.losses > 0)).sum()), 6)
@@ -208,7 +208,7 @@ def _numerical(events: Sequence[Event], delta: float) -> float:
 
 @proved("pld.proof.md")
 def compose(releases: Iterable[PrivacyStatement | Event], *, delta: float) -> float:
-    """Return what several releases from the same rows cost together: epsilon at ``delta``.
+    """Return the epsilon at ``delta`` of several releases from the same rows together.
 
     **Guarantee**: all releases together are (epsilon, delta)-DP for the epsilon returned, provided that every one of
     them was fixed before the first answer was seen: which releases, how many, and what each may cost. Whether one
@@ -280,12 +280,8 @@ def _fixed_events(statement: PrivacyStatement) -> list[Event]:
     """Return the events of a statement as far as they were fixed beforehand.
 
     Of a single event that is everything. Of several the costs were fixed, but the grid of a later one may follow an
-    earlier answer (as in the ``moments`` method): of these the costs alone are kept.
-
-    Raises
-    ------
-    InputError
-        If the statement is not private, or its costs were chosen as answers came in.
+    earlier answer (as in the ``moments`` method): of these only the costs are used. Raises ``InputError`` if the
+    statement is not private, or its costs were chosen as answers came in.
     """
     if not statement.private:
         raise InputError("a release that is not private can't be composed: its statement says so")
@@ -302,7 +298,7 @@ def _fixed_events(statement: PrivacyStatement) -> list[Event]:
 
 
 def _cost_alone(event: Event) -> Event:
-    """Return an event that promises the same cost whatever grid it was drawn on."""
+    """Return an event with the cost of this one, without the grid that it was drawn on."""
     if isinstance(event, LaplaceEvent):
         return PureEvent(
             label=event.label, neighbours=event.neighbours, mechanism="laplace", cost=event.epsilon

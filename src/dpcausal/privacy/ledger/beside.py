@@ -33,31 +33,15 @@ class SecondBudget(BeforeCharge):
 
 
 class OtherBudget(NamedTuple):
-    """A data set that has a budget of its own and may be the same.
+    """A data set with a budget of its own that may hold the same rows."""
 
-    Attributes
-    ----------
-    ledger : str
-        The name of the ledger's file; empty where it is the one that was asked about.
-    dataset : str
-        The data set there.
-    file : str
-        The file that was charged to it; empty where only names of data sets are compared.
-    """
-
-    ledger: str
-    dataset: str
-    file: str = ""
+    ledger: str  # the name of the ledger's file; empty where it is the one that was asked about
+    dataset: str  # the data set there
+    file: str = ""  # the file that was charged to it; empty where only names of data sets are compared
 
 
 def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:
-    """Return the other ledgers in the folder of an SQLite ledger, each with its data sets.
-
-    Parameters
-    ----------
-    url : str
-        The address of a ledger.
-    """
+    """Return the other ledgers in the folder of an SQLite ledger, each with its data sets."""
     own = _file(url)
     return [] if own is None else [(path.name, _names(path)) for path in _others(own, [own.parent])]
 
@@ -65,18 +49,9 @@ def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:
 def other_budgets(
     ledger: str | Path, dataset: str, file: str = "", folder: Path | None = None
 ) -> list[OtherBudget]:
-    """Return budgets that the rows may have besides that of ``dataset``.
+    """Return budgets that the rows may have besides that of ``dataset`` in ``ledger`` (an address or a file).
 
-    Parameters
-    ----------
-    ledger : str or Path
-        The ledger that is charged: its address, or the file of an SQLite ledger.
-    dataset : str
-        The data set there.
-    file : str, default ""
-        The name of the file with the rows: entries that note it count, in this ledger and others.
-    folder : Path or None, default None
-        A second folder to look for ledgers in: that of the file.
+    Entries that note the ``file`` with the rows count, here and in ledgers of its ``folder``.
     """
     own = ledger if isinstance(ledger, Path) else _file(ledger)
     if own is None:
@@ -91,15 +66,7 @@ def other_budgets(
 
 
 def charged_beside(ledgers: Iterable[Path], file: str) -> list[OtherBudget]:
-    """Return the budgets that a file was charged to.
-
-    Parameters
-    ----------
-    ledgers : iterable of Path
-        The SQLite files to look in.
-    file : str
-        The name of the file with the rows, which is compared with what entries note.
-    """
+    """Return the budgets in these SQLite ledgers to which a file was charged, by its name."""
     return [OtherBudget(path.name, name, file) for path in ledgers for name in _charged_for(path, file)]
 
 
@@ -115,7 +82,7 @@ def _file(url: str) -> Path | None:
 
 
 def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the SQLite files of these folders besides our own ledger."""
+    """Yield the SQLite files in these folders other than our own ledger."""
     return (path for path in sqlite_files(folders) if path != own.resolve())
 
 
@@ -144,7 +111,7 @@ def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
 
 
 def sqlite_files(folders: Iterable[Path]) -> Iterator[Path]:
-    """Return the SQLite files of these folders, each once, by name; what can't be read is passed over."""
+    """Yield the SQLite files in these folders, each once, sorted; unreadable ones are skipped."""
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
             files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
@@ -172,7 +139,7 @@ _BETWEEN_DIGITS = re.compile(r"[\s_.\-]+")
 
 
 def skeleton(name: str) -> str:
-    """Return a name without what a person would not tell apart.
+    """Return a name reduced to what a person would distinguish: no case, marks or spaces.
 
     >>> skeleton("Cohort 2"), skeleton("cohort2"), skeleton("co\N{CYRILLIC SMALL LETTER ER}hort 1-2")
     ('cohort2', 'cohort2', 'cophortl-2')

@@ -62,8 +62,8 @@ class Entry:
         except (TypeError, ValueError):  # something in a column that JSON can't hold
             return False
 
-    def says_the_same(self, other: Entry) -> bool:
-        """Return whether both record the same release with the same cost, at any time and place in the chain."""
+    def records_same_charge(self, other: Entry) -> bool:
+        """Return whether both entries record one release with one cost, whatever their time and place in the chain."""
 
         def content(entry: Entry) -> tuple[object, ...]:
             amounts = exact(entry.epsilon), exact(entry.delta)
@@ -86,6 +86,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
+        """Whether no fault was found."""
         return not self.faults
 
 
@@ -102,7 +103,7 @@ def genesis(identity: str, version: int) -> str:
 def check_chain(
     entries: Iterable[Entry], start: str, count: int, head: str, noted: str | None = None
 ) -> Verification:
-    """Follow the chain from ``start``; ``count`` and ``head`` are what the ledger recorded, ``noted`` an old head.
+    """Verify the hash chain from ``start`` against the recorded ``count`` and ``head``, and an earlier head ``noted``.
 
     Stops at the first broken entry: what comes after can't be trusted anyway. **Cost** O(entries), one pass.
     """

@@ -44,14 +44,14 @@ _written: dict[Path, tuple[int, bytes]] = {}  # ledger file -> process that char
 
 
 def remove_journal_at_exit(path: Path) -> None:
-    """Have the journal of the ledger at ``path`` removed when this process, which wrote to it, ends."""
+    """Register the journal of the ledger at ``path`` for removal when this process ends."""
     if not _written:
         atexit.register(_at_exit)
     _written[path] = process.token()
 
 
 def remove_idle_journal(path: Path) -> None:
-    """Delete the journal beside ``path`` if no process uses it; silent where that can't be."""
+    """Delete the journal beside ``path`` if no process uses it."""
     with suppress(sqlite3.Error):
         location = f"file:{quote(str(path))}?mode=rw"
         with closing(sqlite3.connect(location, uri=True, timeout=0, isolation_level=None)) as connection:
@@ -94,10 +94,11 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
+        """Whether this is an SQLite file."""
         return self._url.get_backend_name() == "sqlite"
 
     def make_file(self) -> None:
-        """Make an empty SQLite file that only its owner can read, unless there is one; nothing for PostgreSQL."""
+        """Create an empty SQLite file that only its owner can read, unless it exists; nothing for PostgreSQL."""
         if not self.is_sqlite:
             return
         try:
@@ -120,7 +121,7 @@ class Database:
         patience: float | None = None,
         level: str | None = None,
     ) -> T:
-        """Do ``work`` in one transaction, again after a passing fault, until it is committed or patience ends.
+        """Run ``work`` in one transaction; retry after a transient fault until it commits or time is out.
 
         ``level`` is PostgreSQL's isolation level: SERIALIZABLE for writes, REPEATABLE READ for reads by default.
         """
@@ -137,6 +138,7 @@ class Database:
     def _until(
         self, work: Callable[[Connection], T], write: bool, options: dict[str, Any], deadline: float
     ) -> T:
+        """Retry a transaction until a deadline."""
         pause = 0.005
         while True:
             try:
@@ -174,7 +176,7 @@ class Database:
 
 
 def _hang_up(engine: Engine, owner: list[tuple[int, bytes]]) -> None:
-    """Close the connections of a database nobody holds any more, unless they are another process's."""
+    """Close the connections of an unused database, unless they belong to another process."""
     engine.dispose(close=owner[0] == process.token())
 
 
@@ -210,6 +212,7 @@ def _one_line(error: object) -> str:
 
 
 def _sqlite(url: URL, wait: float) -> Engine:
+    """Return an engine for an SQLite file."""
     path = Path(str(url.database)).absolute()
 
     def connect() -> sqlite3.Connection:
@@ -235,6 +238,7 @@ def _sqlite(url: URL, wait: float) -> Engine:
 
 
 def _postgresql(url: URL) -> Engine:
+    """Return an engine for PostgreSQL."""
     limits: dict[str, Any] = {"connect_timeout": 10, "tcp_user_timeout": 20_000, "keepalives_idle": 10}
     arguments = {name: value for name, value in limits.items() if name not in url.query}
     try:

@@ -21,7 +21,7 @@ MOST_ENTRIES = (
 
 
 class AskedBefore(BeforeCharge):
-    """The same question was charged to this data set before."""
+    """A warning: the question was charged to this data set before."""
 
 
 class SearchAgain(BeforeCharge):
@@ -33,66 +33,35 @@ class OtherRows(BeforeCharge):
 
 
 class EarlierRows(NamedTuple):
-    """Entries that were for another number of rows.
+    """Entries that were for another number of rows."""
 
-    Attributes
-    ----------
-    entries : tuple of int
-        Their numbers in the ledger, oldest first.
-    counts : tuple of int
-        The numbers of rows that they had, each once.
-    rows : int
-        The number of rows now.
-    """
-
-    entries: tuple[int, ...]
-    counts: tuple[int, ...]
-    rows: int
+    entries: tuple[int, ...]  # their numbers in the ledger, oldest first
+    counts: tuple[int, ...]  # the numbers of rows that they had, each once
+    rows: int  # the number of rows now
 
 
 class EarlierQuestion(NamedTuple):
-    """Entries that asked the same.
+    """Entries that asked the same question."""
 
-    Attributes
-    ----------
-    entries : tuple of int
-        Their numbers in the ledger, oldest first.
-    epsilons : tuple of float
-        What each was charged.
-    graph : bool
-        Whether they learned a graph; else a test or an effect.
-    again : bool
-        Whether what they released can be searched again at no cost.
-    """
-
-    entries: tuple[int, ...]
-    epsilons: tuple[float, ...]
-    graph: bool
-    again: bool
+    entries: tuple[int, ...]  # their numbers in the ledger, oldest first
+    epsilons: tuple[float, ...]  # what each was charged
+    graph: bool  # whether they learned a graph; else a test or an effect
+    again: bool  # whether what they released can be searched again at no cost
 
 
 class EarlierRelease(NamedTuple):
     """Entries whose release can be searched at no cost for what is asked now.
 
     They asked the same, but for whether common causes may be hidden.
-
-    Attributes
-    ----------
-    entries : tuple of int
-        Their numbers in the ledger, oldest first.
-    epsilons : tuple of float
-        What each was charged.
-    latent : bool
-        Whether common causes may be hidden in what is asked now.
     """
 
-    entries: tuple[int, ...]
-    epsilons: tuple[float, ...]
-    latent: bool
+    entries: tuple[int, ...]  # their numbers in the ledger, oldest first
+    epsilons: tuple[float, ...]  # what each was charged
+    latent: bool  # whether common causes may be hidden in what is asked now
 
 
 def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
-    """Return the charges with their notes, oldest first; a note that is no JSON object is passed over."""
+    """Return the charges with their parsed notes, oldest first; a note that is no JSON object is skipped."""
     found: list[tuple[Entry, Mapping[str, Any]]] = []
     for entry in sorted(entries, key=lambda entry: entry.seq):
         try:
@@ -105,7 +74,7 @@ def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
 
 
 def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """Return what a note says was asked and how, whatever the budget; None where it does not say it.
+    """Return the question and the method in a note, without the budget; None where it has none.
 
     Whether common causes may be hidden is left to ``asks_latent``: releases of methods that know the difference answer
     either.
@@ -130,12 +99,12 @@ def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
 
 
 def asks_latent(note: Mapping[str, Any]) -> bool:
-    """Return whether a note says that common causes may be hidden."""
+    """Return whether a note allows hidden common causes."""
     return note.get("latent") is True
 
 
 def can_be_searched_again(note: Mapping[str, Any]) -> bool:
-    """Return whether what the method of a note releases can be searched again at no cost.
+    """Return whether the release that a note describes can be searched again at no cost.
 
     It can where the method takes ``latent``, and then the note says it: the further questions that hidden causes raise
     are free there.
@@ -146,7 +115,7 @@ def can_be_searched_again(note: Mapping[str, Any]) -> bool:
 def asked_before(
     entries: Iterable[Entry], note: Mapping[str, Any]
 ) -> EarlierQuestion | EarlierRelease | None:
-    """Return the entries that asked the same, else those whose release answers it; None where there are none.
+    """Return the entries that asked the same question, else those whose release answers it; None where there are none.
 
     Of the same file, where both name one.
     """

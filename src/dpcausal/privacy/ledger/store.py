@@ -65,7 +65,7 @@ def refuse_overdraft(total: Entry, last: Entry, epsilon: float, delta: float) ->
 
 
 class Ledger:
-    """One total budget per data set, kept in a database, for all releases and for ever.
+    """One total budget per data set for all its releases, stored in a database.
 
     ``Ledger.open`` opens one. It is append-only, its entries form a chain of hashes, and it is safe to share between
     threads and processes and to use after ``fork``. Give it, or its address, to ``discover(ledger=...)``.
@@ -151,7 +151,7 @@ class Ledger:
         neighbours: str | Neighbours = "replace-one",
         similar_name: bool = False,
     ) -> Entry:
-        """Record a new data set with its total, which can't be changed later.
+        """Record a new data set with its total budget, which can't be changed later.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class Ledger:
             ).sealed()
             old = tables.find(connection, entries.c.release == release)
             if old is not None:
-                if old.intact() and old.says_the_same(entry):
+                if old.intact() and old.records_same_charge(entry):
                     return old
                 raise LedgerError(f"release {release!r} was charged before with another content")
             refuse_overdraft(total, last, epsilon, delta)
@@ -312,7 +312,7 @@ class Ledger:
         self._database.run(work, write=False)
 
     def newest(self, dataset: str, most: int) -> list[Entry]:
-        """Return the newest entries of a data set, at most so many; none where there is no such data set."""
+        """Return at most ``most`` newest entries of a data set; none where it is unknown."""
 
         def work(connection: Connection) -> list[Entry]:
             query = select(entries).where(entries.c.dataset == dataset).order_by(entries.c.seq.desc())

@@ -138,7 +138,7 @@ def read_state(connection: Connection, ledger: str) -> Row[Any]:
 
 
 def lock(connection: Connection, ledger: str) -> Row[Any]:
-    """Return the state, with all other writers kept out until commit (SQLite did that at BEGIN IMMEDIATE)."""
+    """Return the state, locked against other writers until commit (SQLite locks at BEGIN IMMEDIATE)."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(
             "LOCK TABLE dpcausal_ledger IN EXCLUSIVE MODE"
@@ -152,7 +152,7 @@ def as_entry(row: Row[Any]) -> Entry:
 
 
 def find(connection: Connection, condition: Any) -> Entry | None:
-    """Return the one entry that meets ``condition``, if there is one."""
+    """Return the entry that meets ``condition``; None where there is none."""
     row = connection.execute(select(entries).where(condition)).one_or_none()
     return None if row is None else as_entry(row)
 

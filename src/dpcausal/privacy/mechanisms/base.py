@@ -73,7 +73,7 @@ class Grid:
         return below + (scaled - below >= 0.5)
 
     def to_values(self, integers: ArrayLike) -> NDArray[np.float64]:
-        """Return the values that grid points stand for."""
+        """Return the values of grid points."""
         return np.asarray(integers, dtype=np.float64) * self.step
 
     @proved("base.proof.md")
@@ -112,7 +112,7 @@ Session = TypeVar("Session", covariant=True)
 
 
 class Charger(Protocol):
-    """Anything that takes charges: a budget, a filter, a ledger. Raises ``BudgetError`` when it refuses."""
+    """A budget, filter or ledger that can be charged; raises ``BudgetError`` when it refuses."""
 
     def charge(self, event: Event, /) -> Any:
         """Record ``event``, or raise and record nothing."""

@@ -56,7 +56,7 @@ LARGEST_CELLS = 2**40
 @proved("median.proof.md")
 @dataclass(frozen=True)
 class Range:
-    """A public range [lower, upper] cut into ``cells`` equal cells; grid points 0..cells."""
+    """A public range [lower, upper], divided into ``cells`` equal cells; grid points 0..cells."""
 
     lower: float
     upper: float

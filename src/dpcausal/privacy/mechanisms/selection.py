@@ -76,7 +76,7 @@ class Selection:
 
     @cached_property
     def reach(self) -> float:
-        """How far, in steps, one row can move a score against another: Delta_g or 2 Delta_g."""
+        """The most that one row changes the difference of two scores, in grid steps: Delta_g or 2 Delta_g."""
         steps = self.on.sensitivity(self.sensitivity)
         if not self.monotone:
             return 2 * steps
@@ -254,7 +254,7 @@ class TopK:
 @proved("selection.proof.md")
 @dataclass(frozen=True, kw_only=True)
 class SpanningTree:
-    """Pairs of ``nodes`` that join all of them, the best first, for a total of ``rho``.
+    """Pairs that form a spanning tree of ``nodes``, chosen by score, best first, for a total of ``rho``.
 
     >>> SpanningTree(sensitivity=1.0, nodes=5, rho=0.5).round.epsilon
     1.0

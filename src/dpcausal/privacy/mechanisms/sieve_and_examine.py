@@ -84,6 +84,7 @@ class SieveAndExamine:
         _ = self.sieve, self.examine  # a scale that no draw can have is refused now, not after a charge
 
     def _check_subsample(self, size: int) -> None:
+        """Refuse a subsample without rows, sensitivity, replace-one neighbours and one hit a round."""
         if self.rows is None or self.sieve_sensitivity is None or not 0 < size < self.rows:
             raise InputError("a subsample needs rows, 0 < subsample < rows, and the sensitivity at its size")
         if Neighbours.parse(self.neighbours) != Neighbours.REPLACE_ONE or self.hits != 1:
@@ -120,7 +121,7 @@ class SieveAndExamine:
         )
 
     def event(self, label: str) -> PureEvent | ConcentratedEvent:
-        """Return the event that states what one round costs, whatever its examinations say."""
+        """Return the event with the cost of one round, whatever its examinations answer."""
         name = "sieve-and-examine"
         if self.epsilon_examine is not None:
             pure = self.epsilon_sieve + self.hits * self.epsilon_examine
@@ -150,7 +151,7 @@ class SieveSession:
 
     @property
     def subsample(self) -> noise.Integers | None:
-        """The rows of this round, drawn when first asked for and the same from then on (None: all rows)."""
+        """Rows of this round, drawn at the first call (None: all rows)."""
         size, rows = self.mechanism.subsample, self.mechanism.rows
         with self._lock:
             if self._drawn is None and size is not None and rows is not None:
@@ -159,7 +160,7 @@ class SieveSession:
 
     @property
     def halted(self) -> bool:
-        """Whether the last hit that was paid for has happened; true hits and false ones count alike."""
+        """Whether the last hit that was charged has occurred; true and false hits count alike."""
         return self._sieve.halted
 
     def ask(self, sieve_value: float, examine_value: Callable[[], float]) -> bool:

@@ -46,7 +46,7 @@ CHUNK = (
 
 
 class HaltedError(BudgetError):
-    """Asked after the last positive that was paid for; nothing was drawn."""
+    """Raised for a query after the last positive that was charged; nothing is drawn."""
 
 
 class Scales(NamedTuple):
@@ -135,7 +135,7 @@ class SparseVector:
 
 @proved("sparse_vector.proof.md")
 class SparseVectorSession:
-    """Answers for one charge, one at a time whatever the number of threads.
+    """Answers queries under one charge, one at a time across threads.
 
     Lives in one process and is never copied: a copy would answer twice.
     """
@@ -146,12 +146,12 @@ class SparseVectorSession:
 
     @property
     def remaining(self) -> int:
-        """Positives that were paid for and not given yet."""
+        """Number of positives that were charged and not answered yet."""
         return self._remaining
 
     @property
     def halted(self) -> bool:
-        """Whether every positive that was paid for has been given."""
+        """Whether every positive that was charged has been answered."""
         return self._remaining <= 0
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class SparseVectorSession:
             return above
 
     def first_above(self, values: ArrayLike) -> int | None:
-        """Ask for each of ``values`` in turn; the index of the first answered above, None if none is.
+        """Query ``values`` in turn; return the index of the first that is answered above, None if none is.
 
         The answers before it are all "below"; those after it have not been asked.
         """

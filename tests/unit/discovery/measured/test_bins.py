@@ -114,7 +114,7 @@ def test_an_edge_goes_where_little_is_left_and_a_dependence_would_have_shown(
 ) -> None:
     monkeypatch.setattr(bins, "Uncut", told := Told(evidence, would_show))
     contrasts = SimpleNamespace(strength=STRENGTH)
-    near, gone = explained_by_bins(ALL, contrasts, {0, 1}, [True, False, True], FEW)  # type: ignore[arg-type]
+    near, gone = explained_by_bins(ALL, contrasts, {0}, FEW)  # type: ignore[arg-type]
     assert told.cut == {0}
     assert gone == ({(1, 2): (0,)} if explained else {})
     assert near == ([{1, 2}, {0}, {0}] if explained else ALL)
