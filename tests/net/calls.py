@@ -652,8 +652,8 @@ def _discoveries() -> Iterator[Case]:
             kind=kind,
             run=_discover_call(name, options),
             options=options,
-            deltas=(APPROXIMATE,)
-            if options.get("median") in ("laplace", "gaussian")
+            deltas=(APPROXIMATE,)  # a tree is chosen with a delta alone
+            if options.get("median") in ("laplace", "gaussian") or kind == "many columns"
             else (PURE, APPROXIMATE),
             epsilon=4.0,
             measures=_measured_by(name, kind, options),
