@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
+import duckdb
 import numpy as np
 import pyarrow
 from pyarrow import parquet
@@ -36,7 +37,7 @@ from dpcausal.citests.registry import TESTS, make_test
 from dpcausal.citests.session import Session
 from dpcausal.cli.app import app as command_line
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.counts.stream import count_files
+from dpcausal.counts.stream import count_files, count_table
 from dpcausal.discovery.discover import METHODS
 from dpcausal.effects.question import ESTIMANDS
 from dpcausal.effects.request import EffectMethod
@@ -86,7 +87,7 @@ class Case:
     ``call`` and ``name`` say which (``ci_test`` and the name of a test, ``discover`` and that of a method ...), and
     ``options`` what chooses a variant of it, so that a test can tell which names and options have no case. ``deltas``
     are those at which it runs another mechanism. ``needs`` is a package that may be missing. ``refused``: it is an
-    error, whatever the rows are.
+    error, whatever the rows are. ``measures`` are words of charges that it must make: what the case is there for.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Case:
     deltas: tuple[float, ...] = (PURE,)
     needs: str | None = None
     refused: bool = False
+    measures: tuple[str, ...] = ()
 
     def terms(self) -> Iterator[Terms]:
         """Every relation with every delta."""
@@ -129,11 +131,14 @@ NUMBERS = dc.Schema(
 MANY = dc.Schema(
     m=dc.Categorical([f"m{i}" for i in range(12)]),  # more levels than noise leaves room for: they are merged
     k=dc.Categorical([f"k{i}" for i in range(15)], ordered=True),
+    g=dc.Categorical([f"g{i}" for i in range(20)]),  # and more cells than one table may have
+    h=dc.Categorical([f"h{i}" for i in range(16)]),
     a=dc.Categorical(["0", "1"]),
     d=dc.Categorical(["no", "yes"]),
+    f=dc.Categorical(["no", "yes"]),
 )
 # so many columns that a tree of pairs is chosen and measured alone
-WIDE = dc.Schema({f"w{i:02}": dc.Categorical(["0", "1", "2"]) for i in range(20)})
+WIDE = dc.Schema({f"w{i:02}": dc.Categorical(["0", "1", "2"]) for i in range(12)})
 ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
 ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
 SCALED = dc.Schema({name: NUMBERS[name] for name in "xywa"})
@@ -168,10 +173,12 @@ def _levels(which: str, n: int, rng: np.random.Generator) -> Raw:
 
 def _many_levels(which: str, n: int, rng: np.random.Generator) -> Raw:
     draw = {name: rng.integers(0, column.size, n) for name, column in MANY.items()}
-    if which == "a":  # some levels are common, others rare
-        draw["m"] = np.minimum(rng.geometric(0.4, n) - 1, 11)
-        draw["k"] = np.minimum(rng.geometric(0.3, n) - 1 + 4 * draw["a"], 14)
-        draw["d"] = np.where(rng.random(n) < 0.1, 1 - draw["a"], draw["a"])
+    if which == "a":  # some levels are common, others rare; no one or two columns tell all that others share
+        hidden = rng.integers(0, 2, n)
+        for name in "adf":
+            draw[name] = np.where(rng.random(n) < 0.15, 1 - hidden, hidden)
+        draw["m"] = np.minimum(rng.geometric(0.4, n) - 1 + 4 * hidden, 11)
+        draw["k"] = np.minimum(rng.geometric(0.3, n) - 1 + 4 * hidden, 14)
     if which == "constant":
         draw = {name: np.full(n, column.size - 1) for name, column in MANY.items()}
     return {name: [MANY[name].levels[i] for i in code] for name, code in draw.items()}
@@ -190,6 +197,7 @@ def _many_columns(which: str, n: int, rng: np.random.Generator) -> Raw:
 def _numbers(which: str, n: int, rng: np.random.Generator) -> Raw:
     x, y, z = rng.normal(size=(3, n))
     w, a, c = rng.random(n), rng.integers(0, 2, n), rng.integers(0, 3, n)
+    w[rng.random(n) < 0.1] = np.nan  # missing, which is a level of its own
     if which == "a":
         z = np.clip(z, -2.9, 2.9)
         x = z + 0.5 * x
@@ -205,6 +213,12 @@ def _numbers(which: str, n: int, rng: np.random.Generator) -> Raw:
         }
         found |= {"a": ["?"] * n, "c": ["r"] * n}
     return found
+
+
+def _with_a_bad_cell(which: str, n: int, rng: np.random.Generator) -> Raw:
+    """Numbers of x as text, one of which is none."""
+    found = _numbers(which, n, rng)
+    return {**found, "x": [f"{which} {n} rows", *(str(x) for x in found["x"][1:])]}
 
 
 def _labels(which: str, n: int, rng: np.random.Generator) -> Raw:
@@ -243,6 +257,8 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "level engine": (_levels, LEVELS),  # a table on an engine, through Ibis
     "number duckdb": (_numbers, NUMBERS),  # a file that passes by in batches
     "number engine": (_numbers, SCALED),  # the same on an engine, one column on a log scale
+    "failing duckdb": (_with_a_bad_cell, NUMBERS),  # a view that casts text to numbers, and fails at a cell
+    "failing engine": (_with_a_bad_cell, NUMBERS),
     "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
     "number columns": (_numbers, NUMBERS),
     "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
@@ -260,6 +276,14 @@ def raw(kind: str, which: str, n: int, seed: int = 0) -> Raw:
     make, schema = KINDS[kind]
     found = make(which, n, np.random.default_rng([seed, n, len(which)]))
     return found if schema is None else {name: found[name] for name in schema}
+
+
+# so many good rows come first that the bad cell is not among those that are read at once
+FAILING_VIEW = """
+CREATE TABLE cells_kept AS SELECT cells.* REPLACE ('0.5' AS x) FROM cells, range(100);
+INSERT INTO cells_kept SELECT * FROM cells;
+CREATE VIEW patients AS SELECT CAST(x AS DOUBLE) AS x, y, z, w, a, c FROM cells_kept
+"""
 
 
 def build(kind: str, columns: Raw, folder: Path) -> Any:
@@ -281,11 +305,20 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
     if kind in ("level duckdb", "number duckdb"):
         parquet.write_table(pyarrow.table(columns), folder / "data.parquet")
         return count_files(folder / "data.parquet", schema, threads=1)
-    if kind in ("level engine", "number engine"):
+    if kind == "failing duckdb":
+        connection = duckdb.connect()
+        connection.register("cells", pyarrow.table(columns))
+        connection.execute(FAILING_VIEW)
+        return count_table(connection, "patients", schema)
+    if kind in ("level engine", "number engine", "failing engine"):
         import ibis
 
         backend = ibis.duckdb.connect(threads=1)
         backend.con.register("rows", pyarrow.table(columns))
+        if kind == "failing engine":
+            backend.con.register("cells", pyarrow.table(columns))
+            backend.con.execute(FAILING_VIEW)
+            return dc.connect(backend.table("patients"), schema)
         backend.con.execute("CREATE TABLE patients AS SELECT * FROM rows")
         # 300 rows are counted by covering tables, 77 are brought here: under add-remove neither may show
         return dc.connect(backend.table("patients"), schema, memory_limit=4000)
@@ -536,7 +569,10 @@ def _sessions() -> Iterator[Case]:
         ("gcm", "numbers", numbers),
         ("spearman", "numbers", numbers),
     ):
-        yield Case(f"session {name} {kind}", "session", name, kind, call(name, asked, {}), epsilon=3.0)
+        # the same two columns with another given set are another question, and are charged
+        given = ("given z",) if kind == "numbers" else ("given a",)
+        run = call(name, asked, {})
+        yield Case(f"session {name} {kind}", "session", name, kind, run, epsilon=3.0, measures=given)
 
 
 # --- discover ----------------------------------------------------------------------------------------------------
@@ -549,6 +585,7 @@ def _discoveries() -> Iterator[Case]:
             asked += [(name, "levels", {}), (name, "numbers", {})]
     asked += [("auto", "levels", {}), ("auto", "numbers", {}), ("measured", "many levels", {"anyway": True})]
     asked += [("measured", "many columns", {"anyway": True, "confidence": 3})]
+    asked += [("measured", "many columns", {"anyway": True, "confidence": 0, "target": "w03"})]
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
     asked += [("measured", "level engine", {"anyway": True}), ("svt-pc", "level engine", {})]
@@ -561,6 +598,8 @@ def _discoveries() -> Iterator[Case]:
         ("auto", "number duckdb", {"harmonics": 1}),
     ]
     asked += [("moments", "level counts", {})]  # refused: there are no rows
+    for name in ("moments", "measured"):  # an engine's own words name the cell at which it fails
+        asked += [(name, kind, {"anyway": True}) for kind in ("failing duckdb", "failing engine")]
     for name in ("priv-pc", "svt-pc"):
         asked += [
             (name, "numbers", {"on": "table"}),
@@ -613,11 +652,22 @@ def _discoveries() -> Iterator[Case]:
             kind=kind,
             run=_discover_call(name, options),
             options=options,
-            deltas=(APPROXIMATE,)
-            if options.get("median") in ("laplace", "gaussian")
+            deltas=(APPROXIMATE,)  # a tree is chosen with a delta alone
+            if options.get("median") in ("laplace", "gaussian") or kind == "many columns"
             else (PURE, APPROXIMATE),
             epsilon=4.0,
+            measures=_measured_by(name, kind, options),
         )
+    yield Case(
+        id="discover measured many levels, tables of three columns",
+        call="discover",
+        name="measured",
+        kind="many levels",
+        run=_discover_call("measured", {"anyway": True, "confidence": 0}),
+        deltas=(APPROXIMATE,),
+        epsilon=30.0,  # little noise: larger tables pay
+        measures=("how common levels are", "larger tables (given 2 columns)"),
+    )
     planned: list[tuple[str, str | None]] = [
         ("levels", None),
         ("levels", "b"),
@@ -635,6 +685,7 @@ def _discoveries() -> Iterator[Case]:
             options={"plan": "dc.plan"},
             deltas=(PURE, APPROXIMATE),
             epsilon=4.0,
+            measures=_measured_by("measured", kind, {} if target is None else {"target": target}),
         )
     yield Case(
         id="discover tests levels test=g median=laplace, no delta",
@@ -654,6 +705,19 @@ def _discoveries() -> Iterator[Case]:
         deltas=(0.005,),
         epsilon=4.0,
     )
+
+
+def _measured_by(name: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """What ``measured`` must measure on rows of that kind."""
+    if name != "measured":
+        return ()
+    if "target" in options:
+        return "pairs with the target", "promising columns, with the target and each other"
+    return {
+        "many levels": ("how common levels are", "pairs of columns"),
+        "many columns": ("single columns", "pairs"),  # by a tree or all of them, as the budget says
+        "numbers": (),  # with a delta components have less noise
+    }.get(kind, ("joint table",))
 
 
 def _discover_call(name: str, options: Mapping[str, Any]) -> Callable[..., Any]:
@@ -787,7 +851,8 @@ def _effects() -> Iterator[Case]:
         found = dc.discover(data, effect=("a", "d"), reserve=0.4, **known, **given)
         paid = found.effect("a", "d", part=0.6), found.effect("a", "d", level=0.9)
         more = found.effect("a", "e", adjust=["b"], method="table", anyway=True)
-        return paid, more, found.effect("a", "d", free=True), found.effect("a", "d", data=data, **given)
+        free = found.effect("a", "d", free=True), found.effect("a", "d", data=data, **given)
+        return found.privacy, paid, more, free
 
     yield Case(
         "effect after discover ordered", "effect", "after", "ordered", after, deltas=(PURE, APPROXIMATE)
@@ -1062,6 +1127,10 @@ REFUSED = {
     "effect level counts a>d|b method=regression",
     "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
     "discover moments level counts",
+    "discover moments failing duckdb anyway=True",
+    "discover moments failing engine anyway=True",
+    "discover measured failing duckdb anyway=True",
+    "discover measured failing engine anyway=True",
     "discover tests levels test=unit-circle",
     "discover tests levels test=kendall",
     "discover tests levels test=crt",

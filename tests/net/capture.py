@@ -40,7 +40,7 @@ import dpcausal
 
 # --- names that may move -----------------------------------------------------------------------------------------
 from dpcausal.citests import chi2 as chi2_tests
-from dpcausal.citests import gcm, rank, regression_columns, session
+from dpcausal.citests import gcm, parts, rank, regression_columns, session
 from dpcausal.citests import unit_circle as unit_circle_tests
 from dpcausal.core import entropy
 from dpcausal.counts import sampling
@@ -59,6 +59,7 @@ from dpcausal.stats import moments as moment_statistics
 
 RELEASE = mechanisms.release  # the function that charges, then samples
 DEAL_EQUAL, DEAL_FAIR = sampling.deal_equal, sampling.deal_fair
+DEAL_ROWS = parts.deal_rows  # the rows of every part, by number
 BACKENDS = (MemoryCounts, StreamCounts)  # each with a method ``subsample``
 GENERATOR = entropy.public_generator
 # null laws of released numbers: no data enters, and they cost a hundred times what the release does
@@ -154,6 +155,7 @@ class Tape:
     uses: list[Use] = field(default_factory=list)  # those inside others too, in the order they began
     result: str = ""
     deals: list[tuple[Ints, Ints]] = field(default_factory=list)
+    parts_of_rows: list[Ints] = field(default_factory=list)  # each time that rows were dealt
 
 
 @cache
@@ -444,6 +446,14 @@ class _Recorder:
 
         return ask
 
+    def deal_rows(self, n: int, *given: Any) -> list[Ints]:
+        dealt = DEAL_ROWS(n, *given)
+        found = np.full(n, -1)
+        for part, rows in enumerate(dealt):
+            found[rows] = part
+        self.tape.parts_of_rows.append(found)
+        return dealt
+
     def subsample(self, backend: Any, m: int, *_: Any, **__: Any) -> Any:
         columns = tuple(backend.schema)
         table = backend.table(columns)
@@ -510,6 +520,7 @@ def _intercepted(recorder: _Recorder) -> Iterator[None]:
             put_all(getattr(noise, name), getattr(recorder, name))
         put_all(DEAL_EQUAL, lambda table, sizes, *_: coins.dealt(table, _equal(sizes), len(sizes)))
         put_all(DEAL_FAIR, lambda table, levels, *_: coins.dealt(table, _fair(levels), 1 << levels))
+        put_all(DEAL_ROWS, recorder.deal_rows)
         put_all(GENERATOR, lambda: _Generator(coins))
         for law in LAWS:
             put_all(law, _quick_law)
@@ -643,6 +654,8 @@ def compared(one: Tape, two: Tape, relation: str, *, neighbours: bool = True) ->
     With ``neighbours=False`` the data sets may be any: then only the first is demanded, and nothing is returned.
     """
     _same(one, two)
+    if relation == "add-remove":
+        _rows_stay(one, two)
     found: list[Loss] = []
     for charge, first, second, sampled in _paid(one, two):
         event = charge.event
@@ -668,6 +681,14 @@ def compared(one: Tape, two: Tape, relation: str, *, neighbours: bool = True) ->
             )
         found.append(Loss(name, event["label"], loss / charged, reach))
     return found if neighbours else []
+
+
+def _rows_stay(one: Tape, two: Tape) -> None:
+    """Demand that every row has the part that it has where there are fewer rows, or more."""
+    for a, b in zip(one.parts_of_rows, two.parts_of_rows, strict=True):
+        common = min(len(a), len(b))
+        if not np.array_equal(a[:common], b[:common]):
+            raise Exceeded("one row more or less moves others to other parts")
 
 
 def charged_loss(event: dict[str, Any]) -> float:

@@ -3,7 +3,7 @@
 ``Recorder.record(call)`` runs a call and keeps what every mechanism returned; ``Recorder.replay(call)`` runs another
 call and hands out the same, in the same order. Both give a flat description (path -> text) of all that a user could
 see. If a call on data A and the same call on data B are described alike, then B shows nothing but what mechanisms
-released.
+released. What functions hold inside (``held.py``) is compared, too.
 
 Everything that is intercepted is found through the names in the block below. After a move of files only that block
 changes. Mechanisms are found by walking their package: a class with ``event`` and ``sample`` releases once, one with
@@ -33,6 +33,7 @@ from unittest import mock
 
 import jinja2
 import numpy as np
+from held import MOST_REPLAYED, Held
 
 # --- names that may move -----------------------------------------------------------------------------------------
 PACKAGE = "dpcausal"
@@ -44,6 +45,7 @@ PROGRESS = (
     "stages",
 )  # stages(show) yields stage(what, total), which yields tick(done)
 BUDGET = ("dpcausal", "Budget")  # its charge(*events) is where budgets are spent
+STATEMENT = ("dpcausal", "PrivacyStatement")
 RELEASE = (
     "dpcausal.privacy.mechanisms",
     "release",
@@ -56,6 +58,7 @@ NO_MODULES = ("dpcausal.__main__",)  # importing it runs the command
 # --- end of them -------------------------------------------------------------------------------------------------
 
 SEED = 20_231
+WITHOUT_ROWS = ("charge", "simulation", "progress")  # entries of a log that no mechanism made
 NOT_CALLED = {"fit", "plot", "plot_budget", "report", "get_params", "set_params"}  # methods that are no faces
 
 
@@ -196,34 +199,47 @@ class _Raised:
 class Recorder:
     """Records one call, then replays it as often as is asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, arrays: bool = False) -> None:
         self.log: list[Entry] = []
         self.used: set[type] = set()  # mechanisms that drew
+        self.labels: list[str] = []  # of what was charged
         self._replaying = False
         self._at = 0
         self._depth = 0
         self._draws = 0
         self._fault: str | None = None
+        self._arrays = arrays  # whether small arrays that functions hold are compared
+        self._held = Held()
 
     def record(self, call: Callable[[], Any]) -> dict[str, str]:
         """Run ``call`` and keep what mechanisms return; what can be seen of it."""
-        self.log, self._replaying = [], False
-        return self._run(call)
+        self.log, self._replaying, self._held = [], False, Held(arrays=self._arrays)
+        return self._run(call, self._held)
 
     def replay(self, call: Callable[[], Any]) -> dict[str, str]:
         """Run ``call`` on what was kept; what can be seen of it, and where it asked for something else."""
-        self._replaying = True
-        return self._run(call)
+        self._replaying, first = True, self._held
+        self._held = held = Held(MOST_REPLAYED, arrays=self._arrays)
+        seen = self._run(call, held)
+        self._held = first
+        for (function, name), values in held.beyond(first).items():
+            seen[f"held in {function}, {name}"] = repr(values)
+        return seen
 
     @property
     def whats(self) -> set[str]:
         """What happened in the recorded call."""
         return {entry.what for entry in self.log}
 
-    def _run(self, call: Callable[[], Any]) -> dict[str, str]:
+    def _run(self, call: Callable[[], Any], held: Held) -> dict[str, str]:
         self._at, self._depth, self._fault = 0, 0, None
+
+        def looked_at() -> Any:
+            with held.watching():
+                return call()
+
         with watched(self):
-            seen = seen_of(call)
+            seen = seen_of(looked_at)
         if self._replaying and self._fault is None and self._at < len(self.log):
             self._fault = f"ended before {self.log[self._at].what}, {self._at} of {len(self.log)}"
         if self._fault is not None:
@@ -266,6 +282,8 @@ class Recorder:
         if (entry.what, entry.public) != (what, public):
             raise self._fail(f"at {self._at}: {what} ({public}) where {entry.what} ({entry.public}) was")
         self._at += 1
+        if not any(one.what not in WITHOUT_ROWS for one in self.log[self._at :]):
+            self._held.stop()
         return entry
 
     def happened(self, what: str, public: str) -> None:
@@ -327,6 +345,7 @@ class Recorder:
 
         def charge(budget: Any, *events: Any) -> Any:
             self.happened("charge", repr(events))
+            self.labels += [event.label for event in events]
             return original(budget, *events)
 
         return charge
@@ -437,12 +456,53 @@ def seen_of(call: Callable[[], Any]) -> dict[str, str]:
         try:
             result = call()
             describe(result, "result", seen)
+            seen["forgotten"] = repr(forgotten(statements_in(result)))
         except Exception as error:
-            seen["error"] = f"{type(error).__name__}: {error}"
+            seen["error"] = told_by(error)
     seen["stdout"], seen["stderr"] = out.getvalue(), err.getvalue()
     seen["warnings"] = repr([(warning.category.__name__, str(warning.message)) for warning in told])
     seen["log"] = repr(lines)
     return seen
+
+
+def told_by(error: BaseException | None) -> str:
+    """All the words of an error: its own, and those of errors behind it, which a program can read though none shows."""
+    words, met = [], set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop(0)
+        if one is not None and id(one) not in met:
+            met.add(id(one))
+            words.append(": ".join([type(one).__name__, str(one), *getattr(one, "__notes__", ())]))
+            waiting += [one.__cause__, one.__context__]
+    return "; behind it ".join(words)
+
+
+def statements_in(value: Any, inside: tuple[int, ...] = ()) -> list[Any]:
+    """Every privacy statement within a result, in their order."""
+    if isinstance(value, named(STATEMENT)):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [found for item in value for found in statements_in(item, inside)]
+    own = (
+        vars(value).values()
+        if _ours(value) and hasattr(value, "__dict__") and id(value) not in inside
+        else ()
+    )
+    return [found for item in own for found in statements_in(item, (*inside, id(value)))]
+
+
+def forgotten(statements: list[Any]) -> list[str]:
+    """What a statement leaves out though it counts the charges of another that says it."""
+    return [
+        f"{fact}"
+        for early in statements
+        for late in statements
+        if early.events and late.events[: len(early.events)] == early.events
+        for word in ("released", "public")
+        for fact in getattr(early, word)
+        if fact not in getattr(late, word)
+    ]
 
 
 def describe(value: Any, path: str, seen: dict[str, str], inside: tuple[int, ...] = ()) -> None:

@@ -35,6 +35,9 @@ from dpcausal.effects import table as effect_table
 from dpcausal.estimators.base import Estimator
 from dpcausal.privacy.mechanisms import SmoothTrimmedMean, base, trimmed_mean
 from dpcausal.privacy.mechanisms.trimmed_mean import trimmed_sensitivity
+from dpcausal.regression.kernel import Kernel
+from dpcausal.regression.rounding import inner_error, residual_error
+from dpcausal.stats.crt import crt_sensitivity
 from dpcausal.stats.double_residual import sums_sensitivity
 from dpcausal.stats.split_cells import split_sensitivity
 from dpcausal.stats.spread import counts_sensitivity
@@ -52,7 +55,7 @@ MANY = dc.Schema({name: dc.Categorical([0, 1, 2, 3, 4]) for name in "xyzuvwst"})
 # with declared bins: the bound for two levels must not be taken for numbers
 NUMBERS = dc.Schema({name: dc.Numeric(-1.0, 1.0, bins=[0.0]) for name in "xyz"})
 SIX = dc.Schema({name: dc.Categorical([0, 1]) for name in "xyzuvw"})
-TREE = dc.Schema({f"x{j:02}": dc.Categorical([0, 1, 2]) for j in range(20)})  # so many that a tree is chosen
+TREE = dc.Schema({f"x{j:02}": dc.Categorical([0, 1, 2]) for j in range(12)})  # so many that a tree is chosen
 CELLS = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"], z=dc.Categorical([0, 1]))
 FOUR = dc.Schema(dict.fromkeys("xyzu", NUMBERS["x"]))
 LINE = dc.Schema(x=NUMBERS["x"], y=NUMBERS["y"])
@@ -441,6 +444,7 @@ def _graphs() -> Iterator[Tight]:
 
 
 EFFECT_NUMBER = dc.Schema(x=BITS["x"], y=dc.Numeric(0.0, 1.0), z=BITS["z"])
+EFFECT_MISSING = dc.Schema(x=BITS["x"], y=dc.Numeric(0.0, 1.0, missing_level=True), z=BITS["z"])
 EFFECT_STRATA = dc.Schema(
     x=BITS["x"], y=BITS["y"], z=dc.Categorical(list(range(12)))
 )  # many: there is a margin
@@ -500,6 +504,9 @@ def _effects() -> Iterator[Tight]:
             table = effect_of(relation, delta, epsilon, method="table")
             yield Tight(f"effect with a margin {end}", table, partial(halves, 2, (0, 1)), least=0.99, **many)
             yield Tight(f"effect number {end}", few, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
+            gaps = partial(halves, 2, (0.0, 0.5, np.nan))
+            missing = {"least": 0.9, "build": of(EFFECT_MISSING), **more}
+            yield Tight(f"effect missing {end}", few, gaps, **missing)
             run = effect_of(relation, delta, epsilon, compare=(0, 2))
             cut = effect_of(relation, delta, epsilon, event=">= 0.7")
             yield Tight(f"effect cut {end}", cut, halves, least=0.99, build=of(EFFECT_NUMBER), **more)
@@ -699,6 +706,24 @@ def test_a_trimmed_mean_covers_its_smooth_sensitivity(noise: Any, delta: float |
     )
     with low, pytest.raises(Exceeded, match="SmoothTrimmedMean costs"):
         list(trimmed_means(noise, delta))
+
+
+def test_rows_that_are_dealt_keep_their_part_whatever_their_number_is() -> None:
+    """Seen through public calls: two numbers of rows, and the same coins for each row that both have."""
+    for case in ("gcm parts add-remove", "test-of-tests gcm add-remove"):
+        tapes = list(unrelated(BY_ID[case]))
+        assert all(tape.parts_of_rows for tape in tapes)
+
+
+def test_the_noise_of_kernel_residuals_covers_the_rounding_of_floats() -> None:
+    """A term so small that no neighbours show it: the sensitivity must be above the exact one by as much."""
+    case = BY_ID["crt kernel decision replace-one"]
+    data = case.build(near.data_sets(next(case.stars()), REPLACE)[0])
+    (use,) = record(case.run, data).uses
+    exact = crt_sensitivity(REPLACE, "kernel", 20.0)
+    rounding = 2 * inner_error(data.n, residual_error(data.n, 20.0, Kernel(0.05), 1))
+    assert rounding > 1e-15 * exact  # else the next line might pass without it
+    assert use.mechanism.sensitivity == pytest.approx(exact + rounding, rel=1e-15)
 
 
 def test_the_search_measures_in_every_way() -> None:

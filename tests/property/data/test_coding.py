@@ -239,3 +239,20 @@ def test_python_objects_of_any_kind_are_coded_one_by_one(column: Column, cells: 
     together = read({"x": cells}, schema).codes["x"]
     assert together.tolist() == [read({"x": [cell]}, schema).codes["x"][0] for cell in cells]
     assert (together < column.size).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), min_size=2, max_size=5))
+def test_chunks_with_other_slices_of_one_dictionary_are_coded_as_their_words(
+    slices: list[tuple[int, int]],
+) -> None:
+    """What a coder remembers of one chunk must not be taken for the next: both lie in the same memory."""
+    words = ["u", "v", "w", "x", "y", "z", "other"]
+    kept = pa.array(words)
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array(range(length), pa.int8()), kept.slice(start, length))
+        for start, length in slices
+    ]
+    table = pa.table({"cell": pa.chunked_array(chunks)})
+    found = read(table, Schema(cell=Categorical(words, other="other"))).codes["cell"].tolist()
+    assert found == [start + i for start, length in slices for i in range(length)]

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dpcausal.core.errors import BudgetError
 from dpcausal.privacy.accounting.composition import ZERO, Filter, Spent, add, exact, fits
 from dpcausal.privacy.accounting.conversion import delta_for, epsilon_for, rho_for
 from dpcausal.privacy.accounting.pld import FixedPlan
-from dpcausal.privacy.events import LaplaceEvent, PureEvent
+from dpcausal.privacy.budget import Budget
+from dpcausal.privacy.events import ApproximateEvent, LaplaceEvent, PureEvent
 
 costs = st.floats(min_value=1e-12, max_value=100.0)
 totals = st.floats(min_value=1e-6, max_value=100.0)
@@ -130,3 +132,17 @@ def test_the_library_agrees_with_enumeration(shift: int) -> None:
     event = LaplaceEvent(label="x", neighbours="add-remove", sensitivity=shift, scale=scale)
     ours = FixedPlan((event,) * 40).compare(1e-6)["pld"]
     assert ours == pytest.approx(numerical.self_compose(40).get_epsilon_for_delta(1e-6), rel=1e-5)
+
+
+@given(totals, deltas, costs)
+def test_a_total_without_a_delta_allows_no_event_with_one(total: float, delta: float, cost: float) -> None:
+    """However small the delta and its epsilon: by rho, too, since there is none without a delta."""
+    assert not Filter(total).allows(Spent(epsilon=exact(min(cost, total)), delta=exact(delta)))
+    budget = Budget(total)
+    with pytest.raises(BudgetError):
+        budget.charge(
+            ApproximateEvent(
+                label="median", neighbours="replace-one", mechanism="m", cost=min(cost, total), slack=delta
+            )
+        )
+    assert budget.events == ()

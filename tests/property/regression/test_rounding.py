@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ import dpcausal as dc
 from dpcausal.regression.features import FourierFeatures, feature_residuals
 from dpcausal.regression.kernel import MIN_PRODUCT_WIDTH, Kernel
 from dpcausal.regression.ridge import penalty_of, ridge_residuals
-from dpcausal.regression.rounding import entry_error, residual_error
+from dpcausal.regression.rounding import entry_error, inner_error, products_error, residual_error
+from dpcausal.stats.crt import crt_statistic
 
 Floats = NDArray[np.float64]
 N = 24
@@ -91,3 +94,13 @@ def test_what_floats_can_not_hold_is_refused() -> None:
             dc.ci_test(data, "x", "y", ["z"], method="gcm", variant="moments", lambda_=strength, epsilon=1.0)
     with pytest.raises(dc.InputError, match="too small for 20,000 rows"):
         residual_error(20_000, 1e-6, Kernel(0.1), 1)
+
+
+@pytest.mark.parametrize("size", [1, 40, 3000])
+def test_sums_of_products_of_exact_residuals(size: int) -> None:
+    """What floats add to a product and a sum counts though the residuals are exact."""
+    rng = np.random.default_rng(size)
+    u, v = rng.uniform(-1, 1, (2, size))
+    exact = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(u, v, strict=True)), Fraction(0))
+    away = abs(Fraction(crt_statistic(u[:, None], v[:, None])) - abs(exact))
+    assert 0 < away <= min(inner_error(size, 0.0), products_error(size, 0.0))

@@ -75,3 +75,21 @@ def test_many_columns_no_row_passes_the_bound(seed: int, norm: int) -> None:
         best = max(best, value)
     assert best <= bound
     assert best > 0.7 * bound
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("sets", [[(0, 1, 2)], [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 3), (0, 3), (2,)]])
+def test_a_row_more_moves_tables_of_three_and_more_columns_by_the_bound(
+    sets: list[Columns], norm: int
+) -> None:
+    """Which row is added does not matter: every one moves each component by as much."""
+    sizes = [2, 3, 4, 2]
+    bound = sets_sensitivity(sets, sizes, Neighbours.ADD_REMOVE, norm)
+    for row in np.ndindex(*sizes):
+        total = 0.0
+        for columns in sets:
+            table = np.zeros([sizes[j] for j in columns])
+            table[tuple(row[j] for j in columns)] = 1.0
+            found = interaction(table)
+            total += float((found**2).sum() if norm == 2 else np.abs(found).sum())
+        assert bound * (1 - 1e-9) <= total <= bound * (1 + 1e-12)
