@@ -48,7 +48,6 @@ from dpcausal.effects.result import EffectResult
 from dpcausal.graphs.doubts import WEAK, Doubts, undirected_at
 from dpcausal.graphs.graph import Graph, checked_pair
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.forecast import Reach
 
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
@@ -124,7 +123,7 @@ class Terms:
     rows: int | None = None
     about: frozenset[Pair] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
-    reach: Reach | None = None
+    fewer_columns: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,9 +267,9 @@ class DiscoveryResult(OtherNames):
         return self.terms.labels
 
     @property
-    def reach(self) -> Reach | None:
-        """The smallest dependences that the plan of this release expects to find."""
-        return self.terms.reach
+    def fewer_columns(self) -> int | None:
+        """Among how many columns most pairs could have been decided, where hardly any was; None: not known."""
+        return self.terms.fewer_columns
 
     @property
     def open(self) -> frozenset[Pair]:

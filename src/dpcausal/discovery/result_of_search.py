@@ -42,7 +42,7 @@ from dpcausal.graphs.equivalence import consistent, on_cycle, orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.graphs.hidden import orient_pag
 from dpcausal.graphs.pag import PAG, Mark
-from dpcausal.planning.forecast import NOTABLE_GAIN, columns_within_reach, noise_without_delta, reach
+from dpcausal.planning.forecast import NOTABLE_GAIN, columns_within_reach, noise_without_delta
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers
 
 
@@ -74,11 +74,10 @@ def result_of_search(
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     contradictions = _conflict_note(conflicts, known, columns, settle, found.latent)
     more = filter(None, (no_delta, _shared_missing(schema, graph), contradictions))
-    expected = None if plan is None or terms.rows is None else reach(plan, terms.level)
     result = DiscoveryResult(
         graph=graph,
         privacy=statement,
-        terms=replace(terms, about=found.about, labels=schema.labels, reach=expected),
+        terms=replace(terms, about=found.about, labels=schema.labels),
         pairs=PairFindings(
             open=undecided,
             given_up_to={pair: k for pair, k in given.items() if pair in graph.skeleton - known.required},
@@ -102,9 +101,9 @@ def result_of_search(
         ),
         reuse=replace(reuse, tables=values_for_effects(found.values, schema)),
     )
-    if expected is None or plan is None or found.about is not None or result.verdict is Verdict.DECIDED:
+    if plan is None or terms.rows is None or found.about is not None or result.verdict is Verdict.DECIDED:
         return result
-    return replaced(result, reach=replace(expected, columns=columns_within_reach(plan, terms.level)))
+    return replaced(result, fewer_columns=columns_within_reach(plan, terms.level))
 
 
 def without_delta(public: PublicNumbers) -> WithoutDelta | None:

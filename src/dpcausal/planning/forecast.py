@@ -15,7 +15,7 @@ it is columns of equal variance (``moments.py``).
 ``typical`` takes the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of
 m + 2 columns, x and y being the largest of them. Columns with one level are left out.
 
-**After a run.** ``Reach`` is what its budget could show at all: the smallest dependence that the plan finds.
+**After a run** that decided hardly anything, ``columns_within_reach`` says among how many columns more would be.
 
 **For comparison**, ``smallest_by_priv_pc`` is the smallest dependence that ``priv-pc`` keeps with a stated probability
 when it is asked about. Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a
@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -372,71 +372,25 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: SieveDesign) 
     )
 
 
-@dataclass(frozen=True)
-class Reach:
-    """The smallest dependence w (Cohen's) that is found with probability ``power``; None: none, however strong.
-
-    Attributes
-    ----------
-    power : float
-        The probability.
-    pair, pair_largest : float or None
-        Between two columns of middling size, and of the columns with most levels.
-    triple, triple_largest : float or None
-        The same given one more column.
-    columns : int or None
-        Among how many columns of middling size most pairs could be decided, where there were too many;
-        asked for only where hardly anything was decided (``columns_within_reach``).
-    """
-
-    power: float
-    pair: float | None
-    pair_largest: float | None
-    triple: float | None
-    triple_largest: float | None
-    columns: int | None = None
-    aim: Aim | None = field(default=None, repr=False, compare=False)
-
-
 def _can_be(plan: MeasurementPlan, places: Sequence[int], w: float) -> bool:
     """Return whether the first two columns can depend so much: w is at most sqrt(min(r, c) - 1), of groups too."""
     most = min(plan.sizes[j] for j in places[:2])
     return bool(w * plan.kept(*places[:2]) < (most - 1) ** 0.5)
 
 
-def reach(plan: MeasurementPlan, level: float) -> Reach | None:
-    """Return what a plan could show for orders 0 and 1; None where it has no numbers for that.
-
-    Which tables higher orders have depends on the search. **Cost** about a tenth of a second.
-    """
-    public = plan.public
-    usable = sorted(size for size in public.sizes if size > 1)
-    if public.rows is None or public.rows < 1 or len(usable) < 3 or math.prod(usable[-3:]) > MAX_TRIPLE_CELLS:
-        return None
-    if public.target is not None and public.sizes[public.target] < 2:
-        return None
-    aim = Aim(round(public.rows), level, WANTED, WEAK, None)
-    try:
-        found = [_least(plan, order, which, aim) for order in (0, 1) for which in ("typical", "largest")]
-    except (ArithmeticError, ValueError):  # at the ends of what floats hold
-        return None
-    return Reach(WANTED, found[0], found[1], found[2], found[3], aim=aim)
-
-
 def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     """Return among how many columns, fewer than these, most pairs could be decided; None where none.
 
     That is: a medium dependence would be found, and a pair without one called absent (``can_call_absent``), between
-    columns of middling size with equally common levels. Such columns are taken. **Cost** that of ``reach`` times the
-    logarithm of the number of columns.
+    columns of middling size with equally common levels. Such columns are taken. **Cost** some hundredths of a second
+    times the logarithm of the number of columns.
 
     >>> from dpcausal.planning.measurement_plan import PublicNumbers
     >>> def planned(columns):
     ...     public = PublicNumbers.of_sizes((4,) * columns, 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     ...     return plan_measurement(public)
-    >>> few = columns_within_reach(planned(60), 0.05)
-    >>> reach(planned(few), 0.05).pair <= MEDIUM < reach(planned(60), 0.05).pair
-    True
+    >>> columns_within_reach(planned(60), 0.05)
+    3
     """
     usable = sorted(column for column in plan.public.columns if column.size > 1)
 
@@ -447,16 +401,19 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
         middling = tuple(usable[start : start + number])
         return plan_measurement(replace(plan.public, columns=middling, target=None), plan.settings)
 
+    aim = Aim(round(plan.public.rows_or_one), level, WANTED, WEAK, None)
+
     def enough(columns: int) -> bool:
         smaller = with_columns(columns)
-        found = reach(smaller, level)
-        if found is None or found.aim is None or found.pair is None:
+        try:
+            least = _least(smaller, 0, "typical", aim)
+            places = representative_places(smaller, 0, "typical", aim)
+            return least is not None and least <= MEDIUM and can_call_absent(smaller, places, aim)
+        except (ArithmeticError, ValueError):  # at the ends of what floats hold
             return False
-        places = representative_places(smaller, 0, "typical", found.aim)
-        return found.pair <= MEDIUM and can_call_absent(smaller, places, found.aim)
 
     low, high = 3, len(usable)
-    if high <= low or enough(high) or not enough(low):
+    if plan.public.rows is None or high <= low or enough(high) or not enough(low):
         return None
     return most_columns(enough, low, high)
 

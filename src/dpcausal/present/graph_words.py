@@ -20,7 +20,6 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.planning.forecast import Reach
 from dpcausal.present.notes import (
     MERGED_SHOWN,
     as_sentence,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 PAIRS_SHOWN = 4  # absent, open or changed pairs named in a line
 ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
-NOTABLE = 1.3  # from this factor on a second number is worth its room
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
     "covers all of them."
@@ -206,8 +204,7 @@ def absent_words(result: DiscoveryResult) -> str:
     for row in rows:
         why = "; ".join(filter(None, (row.held, f"w = {row.least_w}" if row.least_w else "")))
         named.append(f"{row.a} - {row.b}{f' ({why})' if why else ''}")
-    power = "" if result.reach is None else f"{result.reach.power:.0%}"
-    means = f" (w: found in {power} of cases at best)" if any(row.least_w for row in rows) else ""
+    means = f" (w: found in {POWER:.0%} of runs)" if any(row.least_w for row in rows) else ""
     return f"Absent pairs{means}: {', '.join(named)}."
 
 
@@ -300,13 +297,13 @@ def w_words(w: float) -> str:
 
 
 def missed_words(result: DiscoveryResult) -> str:
-    """Return how strong a link between absent pairs is found, and how often, as a clause; by plan, if there is one."""
-    if result.privacy.epsilon is None:
+    """Return how strong a link between absent pairs is found, and how often, as a clause."""
+    known = {pair: result.detectable[pair] for pair in result.not_shown if pair in result.detectable}
+    if not known:
         return "weak links are missed"
-    known = [result.detectable[pair] for pair in result.not_shown if pair in result.detectable]
-    if known:
-        return detectable_clause(known)
-    return "weak links are missed" if result.reach is None else reach_clause(result.reach)
+    held = any(result.separating.get(pair) for pair in known)
+    strata = "; where columns are held fixed, that is a link alike in all their strata" if held else ""
+    return f"{detectable_clause(known.values())}{strata}"
 
 
 def detectable_clause(pairs: Collection[float]) -> str:
@@ -319,26 +316,6 @@ weak) is found in 80% of runs, a weaker one less often')
     low, high = f"{min(pairs):.2g}", f"{max(pairs):.2g}"
     which = low if low == high else f"{low} to {high}"
     return f"a link of w = {which} ({w_words(max(pairs))}) is found in {POWER:.0%} of runs, a weaker one less often"
-
-
-def reach_clause(reach: Reach) -> str:
-    """Return what the plan finds, as a clause.
-
-    >>> reach_clause(Reach(0.8, 0.061, 0.12, 0.061, 0.2))
-    'a link of w = 0.061 (very weak; 0.12 for columns with many levels) is found in 80% of cases at best, a weaker one \
-less often'
-    >>> reach_clause(Reach(0.8, None, None, None, None))
-    'even a strong link is found in less than 80% of cases'
-    """
-    cases = f"{reach.power:.0%} of cases"
-    if reach.pair is None:
-        return f"even a strong link is found in less than {cases}"
-    strong = w_words(reach.pair)
-    if reach.pair_largest is None:
-        strong += "; for columns with many levels not even a strong one"
-    elif reach.pair_largest > NOTABLE * reach.pair:
-        strong += f"; {reach.pair_largest:.2g} for columns with many levels"
-    return f"a link of w = {reach.pair:.2g} ({strong}) is found in {cases} at best, a weaker one less often"
 
 
 def tiers_words(result: DiscoveryResult) -> str:
@@ -391,7 +368,7 @@ def helps_words(result: DiscoveryResult) -> str:
     if result.verdict is Verdict.DECIDED:
         return ""
     exact = result.privacy.epsilon is None
-    fewer = result.reach.columns if result.reach is not None else None
+    fewer = result.fewer_columns
     helps = ["more rows"]
     helps += [] if exact else ["a larger epsilon"]
     helps += ["a delta (1e-6, say)"] if any(isinstance(n, facts.WithoutDelta) for n in result.notes) else []

@@ -81,7 +81,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     torn, loose, free = len(result.contradicted), len(result.nothing_held), len(result.none_to_hold)
     pag = result.graph.kind == "pag"
     absent = absent_means(result).removeprefix("Absent: ")
-    w = f" ({W_MEANS})" if result.reach is not None and result.reach.pair is not None else ""
+    w = f" ({W_MEANS})" if result.detectable else ""
     assuming = (
         " No hidden common cause and faithfulness are assumed." if result.shown.directed and not pag else ""
     )

@@ -95,7 +95,7 @@ def test_a_release_read_from_its_file_gives_the_same_result(case: str, tmp_path:
     with mock.patch.object(Budget, "charge", side_effect=AssertionError("charged")):
         again = dc.load_release(tmp_path).discover()
     assert shown(again) == shown(first)
-    assert again.reach == first.reach
+    assert again.detectable == first.detectable
     assert (again.privacy.events, again.privacy.epsilon) == (first.privacy.events, first.privacy.epsilon)
 
 

@@ -114,7 +114,6 @@ def test_every_pair_is_in_one_table_and_hints_are_named_for_r(result: DiscoveryR
         given_up_to={frozenset("bc"): 1},
         conflicts=frozenset(),
         confidence={frozenset("ab"): 0.9, frozenset("bc"): 0.2},
-        reach=None,
     )
     files = file_texts(found)
     rows = list(csv.DictReader(StringIO(files["pairs.csv"])))

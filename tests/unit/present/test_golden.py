@@ -45,7 +45,6 @@ from dpcausal.discovery.search import (
 )
 from dpcausal.effects.result import EffectResult, FromGraph, OpenPairs, SameRelease, StrataLeftOut
 from dpcausal.graphs.pag import PAG
-from dpcausal.planning.forecast import Reach
 from dpcausal.present.files import pairs_csv
 from dpcausal.present.page import render
 from dpcausal.present.paper import conclusion, methods_paragraph
@@ -109,7 +108,6 @@ def graph() -> DiscoveryResult:
                 NAMES, tiers=[["age", "sex"], ["dose"]], forbidden=[pair("sex", "dose")], required=[]
             ),
             rows=4_000,
-            reach=Reach(0.8, 0.12, 0.31, 0.12, 0.4),
             labels={"dose": "daily dose in mg"},
         ),
         pairs=PairFindings(
@@ -125,6 +123,11 @@ def graph() -> DiscoveryResult:
             },
             repeats=40,
             conflicts=frozenset([pair("dose", "pain")]),
+            detectable={
+                pair("age", "sex"): 0.12,
+                pair("dose", "cured"): 0.31,
+                pair("age", "pain"): 0.15,
+            },
             evidence={
                 pair("age", "dose"): Evidence(("sex",), log10_bayes=12.3),
                 pair("age", "sex"): Evidence((), log10_bayes=-2.1),
@@ -202,12 +205,13 @@ def little() -> DiscoveryResult:
         evidence={},
         given_up_to={},
         labels={},
-        reach=Reach(0.8, None, None, None, None, columns=3),
+        detectable={},
+        fewer_columns=3,
     )
 
 
 def exact() -> DiscoveryResult:
-    return replace(graph(), privacy=PrivacyStatement.none(released=[]), reach=None, known=Knowledge())
+    return replace(graph(), privacy=PrivacyStatement.none(released=[]), detectable={}, known=Knowledge())
 
 
 GRAPHS = {

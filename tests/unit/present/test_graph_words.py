@@ -17,7 +17,6 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import AboutTarget, WithoutDelta
-from dpcausal.planning.forecast import Reach
 from dpcausal.present.citest import named
 from dpcausal.present.graph_words import (
     PAIRS_SHOWN,
@@ -109,9 +108,13 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
 def test_the_reader_is_told_options_that_the_reader_has(result: DiscoveryResult) -> None:
     names = [f"c{i}" for i in range(12)]
     pairs = frozenset(frozenset(pair) for pair in combinations(names, 2))
-    reach = Reach(0.8, 0.5, None, None, None, columns=5)
     left = replace(
-        made(result), graph=dc.Graph(names), open=pairs, given_up_to={}, conflicts=frozenset(), reach=reach
+        made(result),
+        graph=dc.Graph(names),
+        open=pairs,
+        given_up_to={},
+        conflicts=frozenset(),
+        fewer_columns=5,
     )
     assert helps_words(left) in left.summary().splitlines()
     assert all(part in helps_words(left) for part in ("rows", "epsilon", "levels", "about 5", "target="))
@@ -137,7 +140,7 @@ def test_about_a_target_nothing_is_called_not_linked(result: DiscoveryResult) ->
         notes=(target,),
         about=about,
         open=frozenset([frozenset("be")]),
-        reach=Reach(0.8, 0.12, 0.12, None, None),
+        detectable={frozenset("bc"): 0.12, frozenset(("b", "dd")): 0.12},
     )
     lines = found.summary().splitlines()
     assert lines[0].startswith(found_words(found))

@@ -26,8 +26,6 @@ from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.discovery.search import MergedLevels, OpenReason, WithoutDelta, unanswered
-from dpcausal.planning.forecast import Reach, reach
-from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.present.figures import DASHES, WIDTHS, Picture, keys
 from dpcausal.present.files import Origin, file_texts
 from dpcausal.present.graph_words import (
@@ -441,27 +439,6 @@ def test_delta_is_told_in_the_same_words_everywhere() -> None:
     assert DEFINITIONS[found.privacy.definition] in found.summary(full=True)
 
 
-def test_what_the_budget_could_show_is_told_where_it_is_public() -> None:
-    """The numbers are those of a plan."""
-    data = dc.networks.load("cancer").sample(2000, seed=1)
-    found = dc.discover(data, epsilon=1.0, delta=1e-6, method="measured")
-    planned = dc.plan(data.schema, rows=2000, epsilon=1.0, delta=1e-6).orders
-    assert found.reach is not None
-    assert found.reach.pair == planned[0].smallest
-    assert found.reach.triple == planned[1].smallest
-    least = dc.discover(data, epsilon=1e-6, delta=1e-9, method="measured", anyway=True).reach
-    assert least is not None
-    assert (least.pair, least.triple) == (None, None)
-    for silent in (
-        dc.discover(data, epsilon=1.0, neighbours="add-remove", method="measured"),  # rows are protected
-        dc.discover(data, epsilon=None, method="pc"),
-        dc.discover(data, epsilon=1.0, method="svt-pc"),
-    ):
-        assert silent.reach is None
-    many = PublicNumbers.of_sizes((256,) * 3, 2000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
-    assert reach(plan_measurement(many), 0.05) is None  # too many cells in passing
-
-
 def test_the_page_opens_with_what_it_is_about(result: DiscoveryResult) -> None:
     """Data set, rows where they are public, date and method, then the conclusion in two sentences, then the graph."""
     known = Origin("mine.csv", "mine.toml", ["dpcausal", "discover", "mine.csv"], {"epsilon": 1.0})
@@ -550,7 +527,7 @@ def test_the_methods_paragraph_is_true_of_this_very_graph(result: DiscoveryResul
         given_up_to={},
         separating={},
         notes=(MergedLevels((("a", 3),), ()),),
-        reach=Reach(0.8, 0.2, 0.2, None, None),
+        detectable={frozenset("ac"): 0.2},
     )
     told = methods_paragraph(torn)
     assert "1 of 2 edges the test results contradicted" in told
