@@ -146,6 +146,14 @@ TOYS: dict[str, list[Toy]] = {
             says="the hub hidden",
         ),
     ],
+    "calibration_absent": [
+        Toy(
+            "--folder {out} --runs 1",
+            "import dpcausal as dc; h = m.hospital_real; h.SETS = ('asia',); "
+            "h.read = lambda folder, name: dc.networks.load(name).sample(2000, seed=1)",
+            says="| asia | 2000 | 3.0 | nothing |",
+        )
+    ],
     "fresh_graphs": [
         Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="| weak | 300 | 1 | no rounds"),
         Toy("--graphs 1 --kinds many mixed --rows 300 --epsilons 1", says="| mixed | 300 | 1 | no tree"),
