@@ -19,7 +19,6 @@ count for nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -138,7 +137,7 @@ def marks_by_pairs(
         first, middles = places(given), near[a] & near[c]
         if not middles or contrasts.detectable(a, c, first, cost) > absent:
             continue
-        for b, weight in _collider_weights(blurred, (a, c), first, near, math.exp(-cost)).items():
+        for b, weight in _collider_weights(blurred, (a, c), first, near, cost).items():
             one, other = (number[min(b, end), max(b, end)] for end in (a, c))
             triples.append(Triple(one, other, b, weight))
     may, causes = allowed_arrows(task), {(place[a], place[b]) for a, b in task.known.causes}
@@ -153,11 +152,11 @@ def marks_by_pairs(
 
 
 def _collider_weights(
-    contrasts: Contrasts, pair: PlacePair, first: Given, near: Sequence[Collection[int]], odds: float
+    contrasts: Contrasts, pair: PlacePair, first: Given, near: Sequence[Collection[int]], cost: float
 ) -> dict[int, float]:
     """Return the logarithm of the weight of heads that meet at each common neighbour of a pair that is separated.
 
-    Sets are of neighbours of either end; ``first`` separated the pair. ``odds``: of an edge, beforehand.
+    Sets are of neighbours of either end; ``first`` separated the pair. ``cost`` is the evidence that an edge needs.
     """
     a, c = pair
     middles = sorted(set(near[a]) & set(near[c]))
@@ -172,7 +171,7 @@ def _collider_weights(
     answers = [(given, evidence) for given, evidence in known.items() if evidence is not None]
 
     def separated(evidence: list[float]) -> float:
-        return math.log(math.exp(-min(evidence)) + odds)
+        return float(np.logaddexp(-min(evidence), -cost))  # evidence of many levels can be far below 0
 
     found = {}
     for b in middles:

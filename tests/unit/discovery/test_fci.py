@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.directions import marks_by_pairs
+from dpcausal.discovery.directions import _collider_weights, marks_by_pairs
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.fci import Bounds, fci_search
 from dpcausal.discovery.knowledge import Knowledge
@@ -223,6 +223,17 @@ def search_chain(absent: float) -> dict[tuple[str, str], float]:
     task: Any = SimpleNamespace(columns=columns, known=Knowledge())
     edges = [frozenset("ab"), frozenset("bc"), frozenset("bd")]
     return marks_by_pairs(task, contrasts, edges, pairs, cost=3.0, absent=absent, misfit=0.025)
+
+
+def test_evidence_far_below_zero_has_a_weight() -> None:
+    """Of columns with hundreds of levels; the exponential of it would be no float."""
+    sure: Any = SimpleNamespace(
+        evidence=lambda a, c, given: 3.0,
+        evidences=lambda questions: [-2000.0 if 1 in given else -1000.0 for _, _, given in questions],
+    )
+    near = [{1}, {0, 2}, {1}]
+    (weight,) = _collider_weights(sure, (0, 2), (1,), near, cost=3.0).values()
+    assert weight == pytest.approx(np.log(2 * np.exp(-3.0)) - 2000.0)
 
 
 def test_without_latent_no_arrow_has_two_heads() -> None:
