@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dpcausal.data.check import check
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
+    from dpcausal.data.person_unit import UnitNotDeclared
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover
@@ -72,6 +73,7 @@ _HOMES = {
     "Categorical": "dpcausal.data.columns",
     "ColumnsIgnored": "dpcausal.data.read",
     "DecimalNotDeclared": "dpcausal.data.read",
+    "UnitNotDeclared": "dpcausal.data.person_unit",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "DiscoveryResult": "dpcausal.discovery.result",
@@ -163,6 +165,7 @@ __all__ = [
     "SvtPC",
     "TableModel",
     "UnderpoweredError",
+    "UnitNotDeclared",
     "__version__",
     "check",
     "ci_test",

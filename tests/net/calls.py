@@ -261,6 +261,10 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "failing engine": (_with_a_bad_cell, NUMBERS),
     "level columns": (_levels, LEVELS),  # plain columns, as an estimator takes them
     "number columns": (_numbers, NUMBERS),
+    "persons": (_levels, LEVELS),  # a Dataset of persons with one to three rows
+    "persons, rows averaged": (_levels, LEVELS),  # up to three rows of each
+    "person engine": (_levels, LEVELS),
+    "person csv": (_levels, LEVELS),
     "level csv": (_levels, LEVELS),  # a folder with data.csv and schema.toml
     "number csv": (_numbers, NUMBERS),
     "label csv": (_labels, LABELS),
@@ -286,9 +290,42 @@ CREATE VIEW patients AS SELECT CAST(x AS DOUBLE) AS x, y, z, w, a, c FROM cells_
 """
 
 
+def visits(columns: Raw) -> Raw:
+    """Rows of persons: each row of ``columns`` becomes one to three, as its own cells say, the last one as it is.
+
+    Earlier rows hold the cells of the same row in other columns' places, ids are spelled differently, and rows of
+    different persons alternate.
+    """
+    names = list(columns)
+    rows = list(zip(*columns.values(), strict=True))
+    found: list[tuple[Any, ...]] = []
+    for earlier in (2, 1, 0):
+        for i, row in enumerate(rows):
+            if earlier <= sum(map(len, map(str, row))) % 3:
+                cells = row if earlier == 0 else row[earlier:] + row[:earlier]
+                found.append((*cells, f"{' ' * earlier}P{i}", 9 - earlier))
+    return dict(zip([*names, "pid", "visit"], map(list, zip(*found, strict=True)), strict=True))
+
+
+UNIT = {"unit": "pid", "order_by": "visit"}
+
+
 def build(kind: str, columns: Raw, folder: Path) -> Any:
     """What the calls of that kind are given. ``folder`` is empty, and is where files go."""
     schema = KINDS[kind][1]
+    if kind in ("persons", "persons, rows averaged"):
+        return dc.read(visits(columns), schema, **UNIT, rows_per_unit=1 if kind == "persons" else 3)
+    if kind == "person csv":
+        assert schema is not None
+        _write_csv(visits(columns), schema, folder)
+        return folder
+    if kind == "person engine":
+        import ibis
+
+        backend = ibis.duckdb.connect(threads=1)
+        backend.con.register("rows", pyarrow.table(visits(columns)))
+        backend.con.execute("CREATE TABLE patients AS SELECT * FROM rows")
+        return dc.connect(backend.table("patients"), schema, **UNIT, memory_limit=4000)
     if kind == "genotypes":
         return _counted(columns)
     if kind == "bed":
@@ -589,6 +626,12 @@ def _discoveries() -> Iterator[Case]:
     asked += [("measured", "levels", {"confidence": 3}), ("measured", "level counts", {})]
     asked += [("measured", "level duckdb", {"max_order": 1}), ("measured", "levels", {"target": "b"})]
     asked += [("measured", "level engine", {"anyway": True}), ("svt-pc", "level engine", {})]
+    asked += [
+        ("measured", "persons", {}),
+        ("priv-pc", "persons", {}),
+        ("measured", "persons, rows averaged", {}),
+    ]
+    asked += [("measured", "person engine", {"anyway": True})]
     asked += [("measured", "levels", {"latent": True}), ("measured", "level counts", {"latent": True})]
     asked += [("moments", "numbers", {"latent": True})]
     asked += [
@@ -1053,6 +1096,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--method", "svt-pc", "--option", "positives=3"), BOTH),
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
         ("discover", "level csv", (*discover, "--columns", "a,b,d", "--encoding", "latin-1"), REPLACE),
+        ("discover", "person csv", (*discover, "--unit", "pid", "--order-by", "visit"), BOTH),
         ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
@@ -1073,6 +1117,7 @@ def _commands() -> Iterator[Case]:
         ("test", "label csv", (*test, "--x", "group", "--y", "outcome", "--method", "unit-circle"), REPLACE),
         ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "d", "--adjust", "c"), BOTH),
         ("effect", "level csv", (*effect, "--treatment", "a", "--outcome", "e", "--json"), BOTH),
+        ("effect", "person csv", (*effect, "--treatment", "a", "--outcome", "d", "--unit", "pid"), BOTH),
         (
             "effect",
             "number csv",

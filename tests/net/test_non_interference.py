@@ -96,6 +96,7 @@ class Material:
             "bed",
             "level duckdb",
             "level engine",
+            "person engine",
             "number duckdb",
             "number engine",
             "failing duckdb",

@@ -106,6 +106,19 @@ def of(schema: dc.Schema) -> Callable[[Columns], dc.Dataset]:
     return lambda columns: dc.read(columns, schema)
 
 
+def persons(columns: Columns) -> dc.Dataset:
+    """Persons with several rows, of which the last counts."""
+    return dc.read(calls.visits(columns), dc.Schema({name: BITS[name] for name in columns}), **calls.UNIT)
+
+
+def copied(columns: Columns) -> dc.Dataset:
+    """Persons with three rows that are alike, all of which count."""
+    rows = {name: [cell for cell in cells for _ in range(3)] for name, cells in columns.items()}
+    pid = [f"{i // 3:0{1 + i % 3}}" for i in range(len(next(iter(rows.values()))))]
+    schema = dc.Schema({name: MANY[name] for name in columns})
+    return dc.read({**rows, "pid": pid}, schema, unit="pid", rows_per_unit=3)
+
+
 def asked(
     method: str, relation: str, given: str = "", epsilon: float = 1.0, delta: float = 0.0, **options: Any
 ) -> Any:
@@ -351,7 +364,14 @@ def _graphs() -> Iterator[Tight]:
                 most=6,
                 **more,
             )
+            yield Tight(
+                f"discover measured persons {end}", joint, stars("bits"), least=0.99, build=persons, most=6, **more
+            )  # fmt: skip
             pairs = graph_by("measured", relation, delta=delta, max_order=2)
+            few = stars("many", most=4, rows=(130, 400))
+            yield Tight(
+                f"discover measured persons, rows averaged {end}", pairs, few, build=copied, most=3, **more
+            )  # fmt: skip
             yield Tight(
                 f"discover measured components {end}",
                 pairs,

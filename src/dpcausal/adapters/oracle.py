@@ -19,9 +19,9 @@ from dpcausal.citests.session import Session
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, BudgetEnded, ManyAnswers, PrivacyStatement
+from dpcausal.core.statement import NOT_EMPTY, SCHEMA, Asked, BudgetEnded, ManyAnswers, PrivacyStatement
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, source_limits
+from dpcausal.counts.protocol import Counts, number_known, source_limits, unit_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.tests import epsilon_of_each
 from dpcausal.privacy.budget import Budget
@@ -131,6 +131,7 @@ class PrivateOracle:
                 ledger=ledger,
                 dataset=dataset,
                 rows=None if relation is Neighbours.ADD_REMOVE else self._counts.n,
+                unit=unit_of(data),
                 file=file,
             )
             each = self._cost_of_one(questions, each)
@@ -226,7 +227,7 @@ class PrivateOracle:
         limits = list(source_limits(self._counts))
         if self._refused:
             limits.append(BudgetEnded(questions=len(self._refused)))
-        rows = (ROWS,) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
+        rows = (number_known(self._counts),) if self._budget.neighbours is Neighbours.REPLACE_ONE else ()
         n = self._counts.n if rows else None
         public = (*PUBLIC, *self._counts.schema.assumes, *(rows or (NOT_EMPTY,)))
         return self._budget.statement(released=[released], public=public, limits=limits, rows=n)

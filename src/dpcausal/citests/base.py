@@ -27,7 +27,7 @@ from dpcausal.citests.result import (
 from dpcausal.core.arguments import checked_name, column_names, stated_pvalue
 from dpcausal.core.errors import InputError, no_columns
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import ONE_ROW, Public, Released, Unit
+from dpcausal.core.statement import Public, Released, Unit
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Numeric, has_order
 from dpcausal.data.dataset import Dataset
@@ -311,9 +311,9 @@ class CITest(ABC):
         return ()
 
     @property
-    def protects(self) -> Unit:
-        """The unit of privacy."""
-        return ONE_ROW
+    def protects(self) -> Unit | None:
+        """What is protected, where that is less than the unit of the data."""
+        return None
 
     @property
     def own_delta(self) -> bool:

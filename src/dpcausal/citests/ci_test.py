@@ -32,7 +32,6 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import (
     NOT_EMPTY,
-    ROWS,
     SCHEMA,
     Asked,
     Exact,
@@ -43,7 +42,7 @@ from dpcausal.core.statement import (
     SettingKnown,
     SpreadCounts,
 )
-from dpcausal.counts.protocol import Counts, source_limits
+from dpcausal.counts.protocol import Counts, number_known, source_limits, unit_of
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.privacy.accounting.composition import check_total
@@ -285,6 +284,7 @@ class _Request:
             dataset=dataset,
             note={"command": "test", "method": self.method, "question": str(self.question)},
             rows=None if self.rows_protected else self.data.n,
+            unit=unit_of(self.data),
             file=self.data.file if isinstance(self.data, Dataset) else None,
         )
 
@@ -360,7 +360,7 @@ class _Request:
 
     def assumes(self) -> Iterator[Public]:
         """Yield what is public besides the schema: of the rows, and of the test."""
-        yield NOT_EMPTY if self.rows_protected else ROWS
+        yield NOT_EMPTY if self.rows_protected else number_known(self.data)
         by_value = isinstance(self.test, ValueTest) and self.has_rows
         if by_value and self.epsilon is not None and self.limits_rows:
             yield from row_limit(self.neighbours)

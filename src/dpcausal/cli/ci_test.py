@@ -28,11 +28,14 @@ from dpcausal.cli.options import (
     LedgerUrl,
     NoPrivacy,
     OptionalFile,
+    OrderBy,
     Relation,
+    RowsPerUnit,
     SchemaFile,
     Sheet,
     SourceUrl,
     TableName,
+    UnitColumn,
     epsilon_of,
     explained,
     parse_names,
@@ -194,6 +197,9 @@ def run_test(
         int | None,
         typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
     ] = None,
+    unit: UnitColumn = None,
+    rows_per_unit: RowsPerUnit = None,
+    order_by: OrderBy = None,
     full: Full = False,
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -208,7 +214,7 @@ def run_test(
         raise InputError(
             "--rows goes with --forecast and without a file or --source, not both: rows are counted there"
         )
-    whole = dc.Schema.from_toml(schema)
+    whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
     names = parse_names("--given", given, "leave it out to condition on none")
     sides = parse_side("--x", x, whole), parse_side("--y", y, whole)
     named = [name for side in sides for name in ([side] if isinstance(side, str) else side)]

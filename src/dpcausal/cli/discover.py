@@ -35,14 +35,17 @@ from dpcausal.cli.options import (
     LedgerUrl,
     MaxOrder,
     OptionalFile,
+    OrderBy,
     Relation,
     Required,
+    RowsPerUnit,
     SchemaFile,
     Sheet,
     ShowOpen,
     SourceUrl,
     TableName,
     Tiers,
+    UnitColumn,
     explained,
     option_words,
     parse_edges,
@@ -357,6 +360,9 @@ def run_discover(
             help="Pay although a strong link would be found in under 20% of cases; else that is refused.",
         ),
     ] = False,
+    unit: UnitColumn = None,
+    rows_per_unit: RowsPerUnit = None,
+    order_by: OrderBy = None,
     columns: Columns = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -398,7 +404,14 @@ def run_discover(
         asked.setdefault("epsilon", None)
     chosen = parse_names("--columns", columns, "leave it out for all")
     named = columns_named({**asked, **of_method})
-    declared = restrict_schema(dc.Schema.from_toml(schema), chosen, encoding, sheet, data, named)
+    declared = restrict_schema(
+        dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by),
+        chosen,
+        encoding,
+        sheet,
+        data,
+        named,
+    )
     if out is None or explain:
         harmonics = harmonics_asked({**asked, **of_method}, declared)
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
@@ -413,7 +426,8 @@ def run_discover(
         result, effect_texts, found = with_effects(result, asked["effect"])
         text = result_text(result, effect_texts, found, as_json, show_open=show_open, full=full)
         texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
-        reading = {"columns": chosen, "encoding": encoding, "sheet": sheet}
+        reading: dict[str, Any] = {"columns": chosen, "encoding": encoding, "sheet": sheet}
+        reading |= {"unit": unit, "rows_per_unit": rows_per_unit, "order_by": order_by}
         origin_of_rows = (data or source or "", table, data is None)
         origin = origin_of(*origin_of_rows, schema, out, asked, texts, of_method, reading)
         try:

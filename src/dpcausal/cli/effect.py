@@ -21,10 +21,13 @@ from dpcausal.cli.options import (
     NoPrivacy,
     OptionalFile,
     OptionalSchema,
+    OrderBy,
     Relation,
+    RowsPerUnit,
     Sheet,
     SourceUrl,
     TableName,
+    UnitColumn,
     epsilon_of,
     parse_names,
     path,
@@ -166,6 +169,9 @@ def run_effect(
             "--forecast", help="Only say how wide the interval will be, from public numbers; costs nothing."
         ),
     ] = False,
+    unit: UnitColumn = None,
+    rows_per_unit: RowsPerUnit = None,
+    order_by: OrderBy = None,
     full: Full = False,
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -200,7 +206,7 @@ def run_effect(
         return
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
-    whole = dc.Schema.from_toml(schema)
+    whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
     asked |= {
         **epsilon_of(epsilon, no_privacy),
         "adjust": columns_to_adjust(names, whole),

@@ -112,6 +112,23 @@ Encoding = Annotated[
 Sheet = Annotated[
     str | None, typer.Option("--sheet", help="Sheet of a workbook; else as the schema says, or the first.")
 ]
+UnitColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--unit",
+        help="The column with a person's id, where a person may have several rows: persons are protected.",
+    ),
+]
+RowsPerUnit = Annotated[
+    int | None, typer.Option("--rows-per-unit", help="How many rows of a person are used at most (1).")
+]
+OrderBy = Annotated[
+    str | None,
+    typer.Option(
+        "--order-by",
+        help="Which: first, last, or those with the largest values of this column; else by chance.",
+    ),
+]
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="Only these columns, with commas.")]
 OptionalFile = Annotated[
     Path | None,

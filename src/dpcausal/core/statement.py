@@ -101,7 +101,7 @@ class CountedByEngine(Limit, kind="engine"):
 class Known(Public, named_by="what"):
     """Something about the rows."""
 
-    what: Literal["schema", "rows", "not-empty", "quoted-newlines", "allele-order"]
+    what: Literal["schema", "rows", "persons", "not-empty", "quoted-newlines", "allele-order"]
 
 
 class MostRows(Public):
@@ -340,6 +340,13 @@ class WholeUnit(Unit, named_by="what"):
     what: Literal["row", "person", "allele"]
 
 
+class PersonRows(Unit):
+    """A person with all rows, of which so many are used: those with the largest ``order_by``, or by chance."""
+
+    rows: int = 1
+    order_by: str | None = None
+
+
 class OutcomeOnly(Unit, kind="outcome"):
     """The outcome of one row; the column of labels is public."""
 
@@ -377,6 +384,7 @@ class NotPrivate(StrEnum):
 ONE_ROW = WholeUnit("row")
 SCHEMA = Known("schema")
 ROWS = Known("rows")
+PERSONS = Known("persons")
 NOT_EMPTY = Known("not-empty")
 
 

@@ -53,7 +53,14 @@ _PARQUET = re.compile(r"\.(parquet|pq)(/?|/\*.*)$", re.IGNORECASE)
 
 
 def connect(
-    source: Any, schema: Schema, table: str | None = None, *, memory_limit: int | None = None
+    source: Any,
+    schema: Schema,
+    table: str | None = None,
+    *,
+    unit: str | None = None,
+    rows_per_unit: int | None = None,
+    order_by: str | None = None,
+    memory_limit: int | None = None,
 ) -> StreamCounts | EngineCounts:
     """Return a data source for rows that stay where they are.
 
@@ -76,6 +83,9 @@ def connect(
     table : str, optional
         The table, ``name`` or ``schema.name``; with Spark also the path of Parquet files. Needed with a URL, and with a
         DuckDB file that holds more than one.
+    unit, rows_per_unit, order_by
+        A person is the unit of privacy, as in ``dc.read``. Rows of an engine have no place, so that ``order_by`` is the
+        name of a column there.
     memory_limit : int, optional
         Bytes that rows may take here; a quarter of this machine's memory unless given. Where they take more, tables
         are counted where the rows are, a pass for each batch of tables.
@@ -104,6 +114,8 @@ def connect(
     >>> data.table(["smoke"]).tolist()
     [1, 2]
     """
+    if isinstance(schema, Schema):
+        schema = schema.with_unit(unit, rows_per_unit, order_by)
     return open_counts(source, schema, table, memory_limit=memory_limit)
 
 

@@ -63,7 +63,9 @@ class DuckDBTable(Source):
         self._table = self._find(name)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
         kinds = {column: str(kind) for column, kind, *_ in described}
-        self._cells = {x: _as_arrow(x, kinds[x], column) for x, column in schema.items() if x in kinds}
+        of_unit = () if schema.unit is None else schema.unit.columns()
+        wanted = {**dict.fromkeys(of_unit), **schema}
+        self._cells = {x: _as_arrow(x, kinds[x], column) for x, column in wanted.items() if x in kinds}
         types = dict.fromkeys(kinds)
         if self._cells:
             empty = self._connection.sql(f"{self._sql(list(self._cells))} LIMIT 0").to_arrow_reader(1).schema
@@ -116,7 +118,7 @@ class DuckDBTable(Source):
         return InputError(f"DuckDB could not evaluate {self.label}: check the view or cast behind it")
 
 
-def _as_arrow(name: str, kind: str, column: Column) -> str:
+def _as_arrow(name: str, kind: str, column: Column | None) -> str:
     """Return SQL that converts a cell to a type of Arrow without changing its meaning."""
     if not _READABLE.fullmatch(kind):
         raise InputError(

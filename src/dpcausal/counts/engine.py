@@ -41,9 +41,11 @@ from dpcausal.counts.expressions import Dialect, code_expression
 from dpcausal.counts.feature_queries import FeatureQueries, one_by_one
 from dpcausal.counts.feature_sums import Cells, Shortening, Sums
 from dpcausal.counts.memory import MemoryCounts
+from dpcausal.counts.person_rows import KEY_BYTES, person_rows, unit_types
 from dpcausal.counts.protocol import Ints, Jobs, LaidOutCounts, Table
 from dpcausal.counts.rows import Rows, memory_share, processors
 from dpcausal.data.columns import Numeric
+from dpcausal.data.person_unit import warn_of_ids
 from dpcausal.data.schema import Schema
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ class EngineCounts(LaidOutCounts):
         *,
         memory_limit: int | None = None,
         threads: int | None = None,
+        key: str | None = None,
+        entries: int = 1,
     ) -> None:
         super().__init__(schema)
         self._source = source
@@ -106,7 +110,22 @@ class EngineCounts(LaidOutCounts):
         self._table: ir.Table | None = None
         self._types: Any = None
         self._codes: dict[str, ir.Value] = {}  # of every declared column, over the table
+        self._key = (
+            random_bytes(KEY_BYTES).hex() if key is None else key
+        )  # by which rows of a person are chosen
+        self._entries = entries
+        if schema.unit is not None and schema.unit.rows > entries:
+            self.several = EngineCounts(
+                source,
+                schema,
+                memory_limit=memory_limit,
+                threads=threads,
+                key=self._key,
+                entries=schema.unit.rows,
+            )
         self._open()
+        if entries == 1:
+            warn_of_ids(self._source.open().columns, schema.unit, source.label, stacklevel=4)
 
     # ---- the table and its coding
 
@@ -123,14 +142,31 @@ class EngineCounts(LaidOutCounts):
                         f'{self._source.label} has no column "{name}"{did_you_mean(name, stored.names)}'
                     )
             types = {name: stored[name] for name in self._schema}
+            types |= unit_types(stored, self._schema.unit, self._source.label)
             if self._types is not None and types != self._types:
                 raise self._altered()
-            self._codes = {
-                name: code_expression(table[name], name, column, self._source.dialect, self._source.label)
-                for name, column in self._schema.items()
-            }
-            self._types, self._table = types, table
+            self._codes = self._coded(table)
+            self._types = types
+            if self._schema.unit is not None:
+                table = person_rows(
+                    table,
+                    self._schema,
+                    self._codes,
+                    self._source.dialect,
+                    self._source.label,
+                    self._key,
+                    self._entries,
+                )
+                self._codes = self._coded(table)
+            self._table = table
         return self._table
+
+    def _coded(self, table: ir.Table) -> dict[str, ir.Value]:
+        """Return the codes of every declared column over a table."""
+        return {
+            name: code_expression(table[name], name, column, self._source.dialect, self._source.label)
+            for name, column in self._schema.items()
+        }
 
     def _altered(self) -> TableChanged:
         """Return the error for a table that was changed between queries."""

@@ -58,6 +58,7 @@ class MemoryCounts(LaidOutCounts):
         super().__init__(schema)
         if isinstance(data, Dataset):
             rows = Rows(tuple(data.codes[name] for name in schema), self._layout.sizes)
+            self.several = None if data.several is None else MemoryCounts(data.several, threads=threads)
         else:
             rows = data
         self._n = data.n

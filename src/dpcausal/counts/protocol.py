@@ -23,7 +23,18 @@ from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import Stage, silent
-from dpcausal.core.statement import CountedByEngine, Limit, UncheckedDraft
+from dpcausal.core.proofs import proved
+from dpcausal.core.statement import (
+    ONE_ROW,
+    PERSONS,
+    ROWS,
+    CountedByEngine,
+    Limit,
+    PersonRows,
+    Public,
+    UncheckedDraft,
+    Unit,
+)
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
@@ -129,6 +140,33 @@ def attach_progress(counts: Counts, stage: Stage, relation: Neighbours) -> None:
         counts.stage = silent if relation is Neighbours.ADD_REMOVE else stage
 
 
+def unit_of(data: Dataset | Counts) -> Unit:
+    """Return what is protected: a row, or a person with all rows."""
+    unit = data.schema.unit
+    return ONE_ROW if unit is None else PersonRows(unit.rows, unit.order_by)
+
+
+def number_known(data: Dataset | Counts) -> Public:
+    """Return the public number, where it is public: of rows, or of persons."""
+    return ROWS if data.schema.unit is None else PERSONS
+
+
+def entries_of(counts: Counts) -> int:
+    """Return how many entries each person has in ``tables_of_entries``: public, 1 where the unit is a row."""
+    unit = counts.schema.unit
+    return 1 if unit is None or getattr(counts, "several", None) is None else unit.rows
+
+
+@proved("tables_of_entries.proof.md")
+def tables_of_entries(counts: Counts, requests: Sequence[Sequence[str]]) -> list[Table]:
+    """Return tables of all entries, ``entries_of(counts)`` of each person; else those of ``counts`` itself.
+
+    A linear statistic of them, divided by the number of entries, has the sensitivity that it has for one row.
+    """
+    several = getattr(counts, "several", None)
+    return counts.tables(requests) if several is None else several.tables(requests)
+
+
 def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:
     """Return the limits of a guarantee that follow from the source: an unchecked schema, an engine."""
     draft = (UncheckedDraft(),) if data.schema.is_draft else ()
@@ -218,6 +256,7 @@ class LaidOutCounts(ABC):
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._layout = TableLayout(schema)
+        self.several: Counts | None = None  # of several rows of each person, as many for everyone
 
     @property
     def schema(self) -> Schema:

@@ -47,7 +47,8 @@ from dpcausal.counts.rows import Rows, memory_share, processors, run_parallel
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Codes
-from dpcausal.data.read import coded_chunks, coded_partitions, open_checked
+from dpcausal.data.persons import ChosenRows
+from dpcausal.data.read import coded_chunks, coded_partitions, open_rows
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import Source
 
@@ -82,7 +83,7 @@ def count_files(source: str | os.PathLike[str], schema: Schema, **options: Any) 
     Where a file has exactly this name it is that file, whatever marks of a glob the name holds. ``options`` are those
     of ``StreamCounts``.
     """
-    sources = [open_checked(path, schema) for path in find_files(source)]
+    sources = open_rows(find_files(source), schema)
     return StreamCounts(sources, schema, label=file_name(str(source)), **options)
 
 
@@ -98,14 +99,14 @@ def count_table(
     >>> count_table(database, "patients", dc.Schema(smoke=dc.Categorical(["no", "yes"]))).table(["smoke"]).tolist()
     [1, 2]
     """
-    table = open_checked(DuckDBTable(connection, name, schema), schema)
-    return StreamCounts([table], schema, label=name, **options)
+    tables = open_rows([DuckDBTable(connection, name, schema)], schema)
+    return StreamCounts(tables, schema, label=name, **options)
 
 
 class StreamCounts(LaidOutCounts):
     """``Counts`` of rows that are read in chunks at each pass; ``dc.connect`` makes it.
 
-    ``sources`` were checked against the schema (``open_checked``). At most ``memory_limit`` bytes of rows are held in
+    ``sources`` were checked against the schema (``open_rows``). At most ``memory_limit`` bytes of rows are held in
     memory, a quarter of this machine's unless given. ``count=False``: rows are counted when needed.
     Raises ``InputError`` if there are no rows.
     """
@@ -130,6 +131,11 @@ class StreamCounts(LaidOutCounts):
         self._n = 0
         self._showed = False
         self.stage: Stage = silent_stage
+        more = [source.several for source in sources if isinstance(source, ChosenRows) and source.several]
+        if more:
+            self.several = StreamCounts(
+                more, schema, label=label, threads=threads, memory_limit=memory_limit, count=False
+            )
         if count:
             _ = self.n
 

@@ -31,12 +31,12 @@ from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.file_format import FileFormat, NumberMarks
 from dpcausal.data.findings import Determined, MissingTogether, MissingWith, RepeatedIdentifier
+from dpcausal.data.person_unit import is_identifier_name
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
     TextCounts,
     Writing,
-    is_identifier_name,
     present_cells,
     repeated_identifiers,
 )

@@ -66,6 +66,9 @@ _MISSING_LEVELS = frozenset(
 )  # fmt: skip
 
 
+MISSING_WITHOUT_SPACE = frozenset("".join(text.split()) for text in _MISSING_LEVELS)
+
+
 def reads_as_missing(level: str) -> bool:
     """Return whether a level reads as "no value known".
 

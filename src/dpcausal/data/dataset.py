@@ -56,6 +56,8 @@ class Dataset:
         For numeric columns, the numbers. They are clamped to the bounds; NaN becomes ``other``.
     file : Path, optional
         The file that the rows were read from; a ledger notes its name with each charge.
+    several : Dataset, optional
+        With several rows of each person, where the unit is a person: as many for everyone.
 
     Raises
     ------
@@ -77,6 +79,7 @@ class Dataset:
     codes: Mapping[str, Codes]
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     file: Path | None = None
+    several: Dataset | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):

@@ -30,6 +30,7 @@ from dpcausal.data.coding import parse_numbers
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
 from dpcausal.data.findings import RepeatedIdentifier
+from dpcausal.data.person_unit import is_identifier_name
 from dpcausal.data.sources import Chunk, Source
 
 
@@ -392,22 +393,6 @@ def header_looks_like_values(names: Sequence[str], profiles: Mapping[str, Column
 
 
 # ---- identifiers
-
-_IDENTIFIER_NAME = re.compile(
-    r"(^|[^a-z])(id|identifier|pid|mrn|uuid|guid|ssn)([^a-z]|$)"
-    r"|^(person|patient|subject|participant)[ _.-]*(no|nr|num|number|key|code)?$",
-    re.IGNORECASE,
-)
-_CAMEL_CASE_ID = re.compile(r"[a-z](Id|ID)$")
-
-
-def is_identifier_name(name: str) -> bool:
-    """Return whether a name is one that identifiers have.
-
-    >>> [is_identifier_name(name) for name in ("patient_id", "SubjectID", "id", "bmi", "acid", "paid")]
-    [True, True, True, False, False, False]
-    """
-    return bool(_IDENTIFIER_NAME.search(name) or _CAMEL_CASE_ID.search(name))
 
 
 class IdentifierProfile:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from dpcausal.core.spelling import spelled
 from dpcausal.data.coding import Coded, check_type, code_type, coder_of
 from dpcausal.data.columns import Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset, two_lines
+from dpcausal.data.person_unit import warn_of_ids
+from dpcausal.data.persons import ChosenRows, one_row_each, shuffled
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import (
     BATCH_ROWS,
@@ -75,6 +79,9 @@ def read(
     thousands: str | None = None,
     quoted_newlines: bool | None = None,
     sheet: str | None = None,
+    unit: str | None = None,
+    rows_per_unit: int | None = None,
+    order_by: str | None = None,
     progress: bool = False,
 ) -> Dataset:
     """Read the columns that a schema declares, every row coded as declared.
@@ -85,9 +92,10 @@ def read(
     ordinary character. Text that is not UTF-8 is read as Windows-1252, cell by cell, unless an encoding is declared. A
     cell with a value label (Stata, SPSS, R) means the level that its label spells, or else the one that its number is.
 
-    **Guarantee.** The number of rows never changes, the codes of a row depend on that row alone, and no error,
-    warning or progress depends on a value. That there are no rows at all is an error: n is public under replace-one;
-    under add-remove an empty data set is refused too, and that refusal is public.
+    **Guarantee.** The number of rows never changes, the codes of a row depend on that row alone, and no error, warning
+    or progress depends on a value. That there are no rows at all is an error: n is public under replace-one; under
+    add-remove an empty data set is refused too, and that refusal is public. With a ``unit`` all of this holds for
+    persons: each has one entry, which depends on this person's rows alone and is chosen before anything else sees them.
 
     **Cost.** O(n) a column. Memory n bytes a categorical column (2 n above 256 levels), 9 n a numeric one, and one
     batch; twice that for a moment where the number of rows is not known beforehand (CSV, Arrow streams). A
@@ -120,6 +128,15 @@ def read(
         Whether a line break inside quotes belongs to its cell, in a CSV file (see ``Schema.with_quoted_newlines``).
     sheet : str, optional
         Name of the sheet of a workbook; the first one unless declared.
+    unit : str, optional
+        The column with the id of a person, where a person may have several rows. Neighbours then differ in a person,
+        with all rows, and ``n`` is the number of persons. The id is no column of the analysis and leaves nowhere; a
+        row without one is left out. This and the next two are public, and as the schema says unless given.
+    rows_per_unit : int, optional
+        How many rows of a person are used at most; 1 unless declared. With more, a graph by ``measured`` is learned
+        from their mean, so that every person weighs the same, and whatever else is asked uses the first of them.
+    order_by : str, optional
+        Which: ``"first"``, ``"last"``, or those with the largest values of this column; by chance unless declared.
     progress : bool, default False
         Show a progress bar on standard error.
 
@@ -156,10 +173,20 @@ def read(
         quoted_newlines=quoted_newlines,
         sheet=sheet,
     )
+    schema = schema.with_unit(unit, rows_per_unit, order_by)
     if columns is not None:
         schema = schema.select(column_names(columns, "columns", schema))
-    opened = open_checked(source, schema)
+    (opened,) = open_rows([source], schema)
     warn_of_draft(schema)
+    file = Path(source).absolute() if isinstance(source, str | PathLike) else None
+    data = _dataset(opened, schema, file, progress)
+    if isinstance(opened, ChosenRows) and opened.several is not None:
+        return replace(data, several=_dataset(opened.several, schema, file, progress))
+    return data
+
+
+def _dataset(opened: Source, schema: Schema, file: Path | None, progress: bool) -> Dataset:
+    """Return the rows of an opened source; those of persons in an order drawn uniformly."""
     names = list(schema)
     groups = [[name] for name in names] if isinstance(opened, ParquetSource) else [names]
     codes: dict[str, Codes] = {}
@@ -174,7 +201,10 @@ def read(
     n = len(codes[names[0]])
     if n == 0:
         raise InputError(f"{opened.label} has no rows")
-    file = Path(source).absolute() if isinstance(source, str | PathLike) else None
+    if schema.unit is not None:
+        order = shuffled(n)
+        codes = {name: array[order] for name, array in codes.items()}
+        values = {name: array[order] for name, array in values.items()}
     return Dataset(schema, n, codes, values, file)
 
 
@@ -184,15 +214,25 @@ def warn_of_draft(schema: Schema) -> None:
         warnings.warn(DRAFT_WARNING, DraftSchema, stacklevel=3)
 
 
-def open_checked(source: Any, schema: Schema) -> Source:
-    """Open a source and check its columns against a schema: names, duplicates, types.
+def open_rows(sources: Sequence[Any], schema: Schema) -> list[Source]:
+    """Open sources, check their columns against a schema, and keep of each person's rows what the schema says.
 
     Every row that this process reads for a release comes through here, of a file, a frame or a table of DuckDB: what
-    must happen to rows before anything else sees them belongs here (on an engine, in ``EngineCounts._open``). Warns of
-    ignored columns; raises as ``read`` does.
+    must happen to rows before anything else sees them belongs here (on an engine, in ``EngineCounts._open``). A person
+    may have rows in several sources. Warns of ignored columns; raises as ``read`` does.
     """
+    return one_row_each(list(map(partial(open_checked, schema=schema), sources)), schema)
+
+
+def open_checked(source: Any, schema: Schema) -> Source:
+    """Open a source and check its columns against a schema: names, duplicates, types. Only ``open_rows`` reads it."""
     wanted = list(schema)
-    opened = source if isinstance(source, Source) else open_source(source, wanted, format=schema.format)
+    of_unit = [] if schema.unit is None else schema.unit.columns()
+    opened = (
+        source
+        if isinstance(source, Source)
+        else open_source(source, list(dict.fromkeys([*wanted, *of_unit])), format=schema.format)
+    )
     missing = [name for name in wanted if name not in opened.names]
     if missing:
         hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""
@@ -210,11 +250,13 @@ def open_checked(source: Any, schema: Schema) -> Source:
 
 def _warn_of_format(opened: Source, schema: Schema) -> None:
     """Warn of undeclared columns, and of a CSV file with semicolons and no declared decimal mark."""
-    ignored = [name for name in dict.fromkeys(opened.names) if name and name not in schema]
+    of_unit = [] if schema.unit is None else schema.unit.columns()
+    ignored = [name for name in dict.fromkeys(opened.names) if name and name not in (*schema, *of_unit)]
     if ignored and not schema.is_selection and not opened.expects_other_columns:
         which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
-        warnings.warn(message, ColumnsIgnored, stacklevel=4)
+        warnings.warn(message, ColumnsIgnored, stacklevel=5)
+    warn_of_ids(opened.names, schema.unit, opened.label, stacklevel=5)
     semicolons = isinstance(opened, CsvSource) and opened.delimiter == ";"
     numbers = any(isinstance(column, Numeric) for column in schema.values())
     if semicolons and numbers and schema.format.decimal is None:
@@ -223,7 +265,7 @@ def _warn_of_format(opened: Source, schema: Schema) -> None:
             f"{opened.label} has semicolons between its cells, and no decimal mark is declared: numbers with decimal "
             f"commas are taken for missing; they need {how}, and a point there says that they have none"
         )
-        warnings.warn(message, DecimalNotDeclared, stacklevel=4)
+        warnings.warn(message, DecimalNotDeclared, stacklevel=5)
 
 
 def check_column(source: Source, name: str, column: Column) -> None:
@@ -316,7 +358,7 @@ def _fill(
             codes[start:end] = chunk[name].codes
             if numbers is not None:
                 numbers[start:end] = chunk[name].values
-        tick(len(columns) * (end - start) / rows)
+        tick(len(columns) * (end - start) / max(rows, 1))
         start = end
     if start != rows:
         raise InputError(f"{source.label} is damaged: it does not hold the number of rows it states")

@@ -13,7 +13,8 @@ column of it carries the mark (``Column.drafted``) into whatever schema is made 
 out of a draft: a person removes the line from the checked file, or writes every column down.
 
 Other top-level lines say how the file of the data is written (``dpcausal.data.file_format``): ``encoding = "latin-1"``,
-``separator = ";"``, ``decimal = ","``, ``thousands = "."``, ``quoted_newlines = true``, ``sheet = "Patients"``.
+``separator = ";"``, ``decimal = ","``, ``thousands = "."``, ``quoted_newlines = true``, ``sheet = "Patients"``. A table
+``[unit]`` with ``column = "pid"`` makes a person the unit of privacy (``dpcausal.data.person_unit``).
 Reading what was written gives an equal schema. Every fault is one ``SchemaError`` that names the file, the line where
 it is certain, and the column. A table of data given in the place of a schema is recognised by the end of its name or
 by its first line, and the error shows nothing of what is in it. Cost: O(length of the file).
@@ -38,6 +39,7 @@ from dpcausal.core.statement import Known, MissingAs, Public
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, as_drafted, is_unicode
 from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
 from dpcausal.data.file_format import FileFormat
+from dpcausal.data.person_unit import PersonUnit
 
 __all__ = ["Schema", "column_toml", "format_toml", "toml_header"]
 
@@ -83,11 +85,12 @@ class Schema(Mapping[str, Column]):
     <BLANKLINE>
     """
 
-    __slots__ = ("_chosen", "_columns", "_drafted", "_format")
+    __slots__ = ("_chosen", "_columns", "_drafted", "_format", "_unit")
     _drafted: Any  # the draft that it is, with its remarks; None for any other schema
     _chosen: bool  # columns were selected from a larger schema
     _columns: dict[str, Column]
     _format: FileFormat
+    _unit: PersonUnit | None
 
     def __init__(
         self, columns: Mapping[str, Column] | Iterable[tuple[str, Column]] = (), /, **named: Column
@@ -111,6 +114,7 @@ class Schema(Mapping[str, Column]):
         object.__setattr__(self, "_drafted", None)
         object.__setattr__(self, "_chosen", False)
         object.__setattr__(self, "_format", FileFormat())
+        object.__setattr__(self, "_unit", None)
 
     @classmethod
     def _marked(
@@ -118,9 +122,15 @@ class Schema(Mapping[str, Column]):
         columns: Mapping[str, Column] | Iterable[tuple[str, Column]],
         format: FileFormat = FileFormat(),  # noqa: A002
         chosen: bool = False,
+        unit: PersonUnit | None = None,
     ) -> Schema:
-        """Return a schema with a file format, and whether it is a selection of columns."""
+        """Return a schema with a file format, a unit of privacy, and whether it is a selection of columns."""
         schema = cls(columns)
+        if unit is not None and unit.column in schema:
+            raise DeclarationError(
+                "column", f'"{unit.column}" tells whose a row is: it can\'t be a column of the analysis, too'
+            )
+        object.__setattr__(schema, "_unit", unit)
         object.__setattr__(schema, "_format", format)
         object.__setattr__(schema, "_chosen", chosen)
         return schema
@@ -209,7 +219,39 @@ class Schema(Mapping[str, Column]):
         format_ = self._format.changed(**entries)
         if format_ == self._format:
             return self
-        return Schema._marked(self._columns, format_, self._chosen)
+        return Schema._marked(self._columns, format_, self._chosen, self._unit)
+
+    @property
+    def unit(self) -> PersonUnit | None:
+        """Whose a row is, where the unit of privacy is a person; None where it is a row."""
+        return self._unit
+
+    def with_unit(self, column: str | None, rows: int | None = None, order_by: str | None = None) -> Schema:
+        """Return this schema for rows of which several may be one person's: the unit of privacy is then a person.
+
+        Parameters
+        ----------
+        column : str or None
+            The column with the id of a person, which the schema must not declare. None: the unit as it is, with the
+            other two changed.
+        rows : int, optional
+            How many rows of a person are used at most; 1 unless given.
+        order_by : str, optional
+            Which: ``"first"``, ``"last"``, or those with the largest values of this column; by chance unless given.
+
+        >>> Schema(smoke=Categorical(["no", "yes"])).with_unit("pid").unit
+        PersonUnit(column='pid', rows=1, order_by=None)
+        """
+        if column is None and self._unit is None:
+            if rows is not None or order_by is not None:
+                raise SchemaError(
+                    "rows of a unit and their order need a unit: the column with the id of a person"
+                )
+            return self
+        given = {"column": column, "rows": rows, "order_by": order_by}
+        changes: dict[str, Any] = {entry: value for entry, value in given.items() if value is not None}
+        unit = PersonUnit(**changes) if self._unit is None else replace(self._unit, **changes)
+        return Schema._marked(self._columns, self._format, self._chosen, unit)
 
     def with_bins(self, name: str, bins: Sequence[float]) -> Schema:
         """Return this schema with new cut points for a numeric column.
@@ -222,7 +264,7 @@ class Schema(Mapping[str, Column]):
             raise SchemaError(f'column "{name}" has levels and no bins')
         missing: list[Any] = [*column.missing, *column.missing_texts]
         columns = {**self._columns, name: replace(column, bins=tuple(bins), missing=missing)}
-        return Schema._marked(columns, self._format, self._chosen)
+        return Schema._marked(columns, self._format, self._chosen, self._unit)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -310,7 +352,7 @@ class Schema(Mapping[str, Column]):
             return display().summary(self._drafted)
         tables = [column_toml(name, column) for name, column in self.items()]
         top = "draft = true\n" * self.is_draft + format_toml(self._format)
-        return "\n".join([top] * bool(top) + tables)
+        return "\n".join([top] * bool(top) + [unit_toml(self._unit)] * bool(self._unit) + tables)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write this schema to a file that ``from_toml`` reads; raise ``InputError`` where that fails."""
@@ -330,7 +372,7 @@ class Schema(Mapping[str, Column]):
         """
         chosen = checked_all_columns(checked_list(names, "names", "columns"), self._columns)
         pairs = ((name, self._columns[name]) for name in chosen)
-        return Schema._marked(pairs, self._format, True)
+        return Schema._marked(pairs, self._format, True, self._unit)
 
     @overload
     def __getitem__(self, name: str) -> Column: ...
@@ -352,16 +394,17 @@ class Schema(Mapping[str, Column]):
             isinstance(another, Schema)
             and list(self.items()) == list(another.items())
             and self._format == another._format
+            and self._unit == another._unit
         )
 
     def __hash__(self) -> int:
-        return hash((tuple(self._columns.items()), self._format))
+        return hash((tuple(self._columns.items()), self._format, self._unit))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a schema can't be changed; make another")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Schema._marked, (self._columns, self._format, self._chosen)
+        return Schema._marked, (self._columns, self._format, self._chosen, self._unit)
 
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"
@@ -401,7 +444,7 @@ def _data_file_error(source: str) -> SchemaError:
 
 # ---- reading TOML
 
-_TOP_LEVEL_KEYS = ("columns", "draft", *FORMAT_ENTRIES)
+_TOP_LEVEL_KEYS = ("columns", "draft", "unit", *FORMAT_ENTRIES)
 _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "label", "levels", "ordered", "other", "aliases", "missing"),
     "numeric": ("type", "label", "lower", "upper", "scale", "bins", "other", "missing", "missing_level"),
@@ -462,7 +505,25 @@ def _parse(text: str, source: str) -> Schema:
     columns = {name: _column(name, table, lines) for name, table in tables.items()}
     if draft:
         columns = {name: as_drafted(column) for name, column in columns.items()}
-    return Schema._marked(columns, format_)
+    try:
+        return Schema._marked(columns, format_, unit=_unit(document.get("unit"), lines))
+    except DeclarationError as error:
+        raise SchemaError(f"{lines.top_level('unit')}: {error}") from None
+
+
+def _unit(table: Any, lines: _LineFinder) -> PersonUnit | None:
+    """Return the unit of privacy that the table ``[unit]`` declares; None where there is none."""
+    if table is None:
+        return None
+    known = list(PersonUnit.__dataclass_fields__)
+    if not isinstance(table, dict) or "column" not in table:
+        raise SchemaError(f'{lines.top_level("unit")}: unit must be a table [unit] with column = "..."')
+    for key in table:
+        if key not in known:
+            raise SchemaError(
+                f'{lines.top_level("unit")}: unit has unknown key "{key}"{did_you_mean(key, known)}'
+            )
+    return PersonUnit(**table)
 
 
 def _format(document: Mapping[str, Any], lines: _LineFinder) -> FileFormat:
@@ -637,6 +698,14 @@ def column_toml(
 def format_toml(format: FileFormat) -> str:  # noqa: A002
     """Return the file format as top-level lines of TOML; empty where every entry has its default."""
     return "".join(f"{entry} = {_toml_value(value)}\n" for entry, value in format.declared().items())
+
+
+def unit_toml(unit: PersonUnit | None) -> str:
+    """Return the unit of privacy as a table of TOML; empty where it is a row."""
+    if unit is None:
+        return ""
+    order = f"order_by = {_toml_value(unit.order_by)}\n" if unit.order_by is not None else ""
+    return f"[unit]\ncolumn = {_toml_value(unit.column)}\nrows = {unit.rows}\n{order}"
 
 
 def toml_header(name: str) -> str:

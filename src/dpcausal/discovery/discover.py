@@ -30,9 +30,9 @@ from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
-from dpcausal.core.statement import NOT_EMPTY, ROWS, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
+from dpcausal.core.statement import NOT_EMPTY, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, attach_progress, source_limits
+from dpcausal.counts.protocol import Counts, attach_progress, number_known, source_limits, unit_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.fci import checked_latent
@@ -314,6 +314,7 @@ def discover(
             dataset=dataset,
             note=_ledger_note(chosen, columns, options, named),
             rows=public_rows,
+            unit=unit_of(data),
             file=data.file if isinstance(data, Dataset) else None,
         )
     rows = data if isinstance(data, Dataset) else None
@@ -330,7 +331,7 @@ def discover(
         *PUBLIC,
         *counts.schema.assumes,
         counts.schema.missing_as(),
-        ROWS if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
+        number_known(data) if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
         *([KeptForEffects(share)] if share else []),
         *([DeltaNotNeeded(delta)] if budget and budget.total.delta < delta else []),

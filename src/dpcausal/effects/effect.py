@@ -27,7 +27,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import DeltaNotNeeded
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, unit_of
 from dpcausal.data.columns import Level, Numeric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
@@ -250,6 +250,7 @@ def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) ->
         dataset=request.dataset,
         note=note,
         rows=plan.rows,
+        unit=unit_of(data),
         file=data.file if isinstance(data, Dataset) else None,
     )
 

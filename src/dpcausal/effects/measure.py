@@ -14,7 +14,6 @@ import numpy as np
 
 from dpcausal.core.statement import (
     NOT_EMPTY,
-    ROWS,
     SCHEMA,
     Asked,
     EffectSums,
@@ -23,7 +22,7 @@ from dpcausal.core.statement import (
     Public,
     Released,
 )
-from dpcausal.counts.protocol import Counts, source_limits
+from dpcausal.counts.protocol import Counts, number_known, source_limits
 from dpcausal.data.dataset import Dataset
 from dpcausal.effects.plan import EffectPlan
 from dpcausal.effects.question import EffectQuestion
@@ -63,7 +62,7 @@ def measure_effect(
         measured = _released(data, plan, budget)
     names = {question.treatment, question.outcome, *(name for one in sets for name in one)}
     known = [SCHEMA, Asked("effect"), *schema.assumes, schema.missing_as(names)]
-    known += [ROWS if plan.rows is not None else NOT_EMPTY, *more]
+    known += [number_known(data) if plan.rows is not None else NOT_EMPTY, *more]
     if isinstance(measured, MeasuredRegression):
         known += row_limit(charged.neighbours)
     earlier = () if before is None else before.public

@@ -33,13 +33,19 @@ def noise_variance(mechanism: Noise) -> float:
 
 
 @proved("measurement.proof.md")
-def joint_mechanism(cells: int, total: float, neighbours: Neighbours, *, gaussian: bool) -> Noise:
-    """Noise for one joint table; ``total`` is rho or epsilon. A replaced row moves two cells by one, an added one."""
+def joint_mechanism(
+    cells: int, total: float, neighbours: Neighbours, *, gaussian: bool, whole: bool = True
+) -> Noise:
+    """Noise for one joint table; ``total`` is rho or epsilon. A replaced row moves two cells by one, an added one.
+
+    ``whole``: counts are whole numbers, which they are not where several rows of a person are averaged.
+    """
+    grid = INTEGERS if whole else Grid(STEP)
     moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
     if not gaussian:
-        return Laplace(sensitivity=moved, epsilon=total, neighbours=neighbours, size=cells, grid=INTEGERS)
+        return Laplace(sensitivity=moved, epsilon=total, neighbours=neighbours, size=cells, grid=grid)
     reach = math.nextafter(math.sqrt(moved), math.inf) if moved > 1 else 1.0
-    return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=INTEGERS)
+    return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=grid)
 
 
 @proved("measurement.proof.md")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import asks, for_everyone, spelled
-from dpcausal.core.statement import MissingAs
+from dpcausal.core.statement import MissingAs, PrivacyStatement
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
@@ -351,7 +351,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval")]
+    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy)]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -485,12 +485,12 @@ def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
         return [answer_words(found), *listed_effects(found), *warnings]
 
 
-def edge_effects_mean() -> str:
+def edge_effects_mean(statement: PrivacyStatement) -> str:
     """Return what all effects in a table of edges rest on."""
     return (
         "Effects are causal if the graph is right. They come from what also chose the graph, so intervals may be too "
-        f"short. {rows_differ('interval of each')} dpcausal effect --release says what each rests on, and why others "
-        "are not given, free."
+        f"short. {rows_differ('interval of each', statement)} dpcausal effect --release says what each rests on, and "
+        "why others are not given, free."
     )
 
 

@@ -66,7 +66,7 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.present.figures import figure_svg, rebuilt
 from dpcausal.present.graph_words import absent_means
 from dpcausal.present.notes import note_words
-from dpcausal.present.statement import RELATIONS, caveat_lines
+from dpcausal.present.statement import caveat_lines, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     EdgeFact,
@@ -325,7 +325,7 @@ def _record(result: DiscoveryResult, words: Mapping[str, Any]) -> dict[str, Any]
     kind = "partial ancestral graph" if graph.kind == "pag" else "partly directed graph"
     loss: dict[str, Any] = {
         "privacy_unit": words["unit"],
-        "privacy_unit_details": f"Adjacent are {RELATIONS[statement.neighbours]}.",
+        "privacy_unit_details": f"Adjacent are {relation_words(statement)}.",
     }
     if statement.epsilon is not None:
         loss["privacy_parameters"] = _parameters(words)

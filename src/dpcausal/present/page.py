@@ -269,7 +269,7 @@ def pairs_mean(result: DiscoveryResult) -> list[str]:
         "Of an edge of the best whole graph it compares that graph with and without the edge."
         if any(isinstance(note, ScoredGraphs) for note in result.notes)
         else "",
-        f"P-values are not corrected for the number of questions. {rows_differ('p-value of each')}"
+        f"P-values are not corrected for the number of questions. {rows_differ('p-value of each', result.privacy)}"
         if any(one.pvalue is not None for one in known)
         else "",
         "Two columns without an edge may still depend on each other through others.",
@@ -442,7 +442,7 @@ def render(
         has_chances=any(row.points for row in edge_rows(result)),
         has_confidence=bool(marks.confidence),
         again=again_line(result),
-        effects_mean=edge_effects_mean(),
+        effects_mean=edge_effects_mean(result.privacy),
         promise=promise(result.privacy),
         board=board_lines(result.privacy),
         open_questions=open_questions(result),

@@ -20,7 +20,7 @@ from dpcausal.present.graph_words import (
     merged_line,
 )
 from dpcausal.present.notes import as_sentence, method_description, note_words
-from dpcausal.present.statement import RELATIONS, counted, listed, missing_as_words
+from dpcausal.present.statement import counted, listed, missing_as_words, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     NONE_TO_HOLD,
@@ -132,7 +132,7 @@ def _privacy_sentences(result: DiscoveryResult) -> list[str]:
         return ["The computation was not private: no noise was added."]
     parts = [
         f"The release satisfies differential privacy with epsilon = {statement.epsilon:.4g} and delta = "
-        f"{statement.delta:g}, where neighbours are {RELATIONS[statement.neighbours]}; columns, levels and bounds were "
+        f"{statement.delta:g}, where neighbours are {relation_words(statement)}; columns, levels and bounds were "
         "taken from the schema, which counts as public knowledge."
     ]
     if any(isinstance(limit, UncheckedDraft) for limit in statement.limits):

@@ -147,7 +147,10 @@ def _missing_with(note: found.MissingWith) -> str:
 
 def _repeated(note: found.RepeatedIdentifier) -> str:
     count = "1 row" if note.rows == 1 else f"{note.rows:,} rows"
-    return f"{note.column} repeats in {count}: the promise is for one row, so make one row per person first"
+    return (
+        f"{note.column} repeats in {count}: the promise is for one row; to protect persons, make it the unit "
+        f"(--unit {note.column})"
+    )
 
 
 def _unread(note: found.UnreadCells) -> str:
@@ -280,7 +283,8 @@ def note_words(note: Finding) -> str:
     """Return one finding in words, on one line.
 
     >>> note_words(found.RepeatedIdentifier("patient_id", 3000))
-    'patient_id repeats in 3,000 rows: the promise is for one row, so make one row per person first'
+    'patient_id repeats in 3,000 rows: the promise is for one row; to protect persons, make it the unit \
+(--unit patient_id)'
     >>> note_words(found.Determined("group", ("kappa", "lambda"), Relation.CUTS_OF_SUM))
     'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
     """

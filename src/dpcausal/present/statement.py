@@ -29,12 +29,18 @@ RELATIONS = {
     Neighbours.ADD_REMOVE: "two tables of which one has one row more",
     Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
 }
+PERSON_RELATIONS = {
+    Neighbours.REPLACE_ONE: "two tables with the same number of persons that differ in one person, with all rows",
+    Neighbours.ADD_REMOVE: "two tables of which one has one person more, with all rows",
+    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one person",
+}
 CHANGES = {
     Neighbours.REPLACE_ONE: "changing one row",
     Neighbours.ADD_REMOVE: "adding or removing one row",
     Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
 }
 UNIT_CHANGES = {  # where what is protected is not a row
+    "person-rows": "changing one person, with all rows,",
     "person": "changing one person's genotypes (who takes part, and who is a case, is public)",
     "allele": "changing one allele at each SNP (half a person; who takes part, and who is a case, is public)",
 }
@@ -58,6 +64,7 @@ BY_NAME = {
     # what is public
     "schema": "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not covered)",
     "rows": "the number of rows",
+    "persons": "the number of persons",
     "not-empty": "that there is at least one row (an empty data set is refused)",
     "quoted-newlines": "that a CSV file is quoted as the schema declares (`quoted_newlines = true`: every quote is "
     "closed, and a line break inside quotes belongs to its cell)",
@@ -217,10 +224,29 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     facts.ManyAnswers: lambda fact: (
         f"{fact.count} answers by {fact.test} at level {fact.level:g}: {fact_words(fact.released)}"
     ),
+    facts.PersonRows: lambda fact: f"one person, with all rows ({used_rows_words(fact)})",
     facts.OutcomeOnly: lambda fact: (
         f"one row's outcome; the labels ({fact.labels or 'the first column'}) and their counts are public"
     ),
 }
+
+
+def used_rows_words(unit: facts.PersonRows) -> str:
+    """Return which rows of a person are used.
+
+    >>> used_rows_words(facts.PersonRows()), used_rows_words(facts.PersonRows(2, "visit"))
+    ('one of them is used, drawn by chance', 'at most 2 of them are used, with the largest values of visit')
+    """
+    which = {None: "drawn by chance", "first": "the first in the file", "last": "the last in the file"}
+    how = which.get(unit.order_by, f"with the largest value{'s' * (unit.rows > 1)} of {unit.order_by}")
+    number = "one of them is used" if unit.rows == 1 else f"at most {unit.rows} of them are used"
+    return f"{number}, {how}"
+
+
+def relation_words(statement: PrivacyStatement) -> str:
+    """Return which two tables the guarantee compares."""
+    words = PERSON_RELATIONS if isinstance(statement.unit, facts.PersonRows) else RELATIONS
+    return words[statement.neighbours]
 
 
 def fact_words(fact: facts.Limit | facts.Public | facts.Released | facts.Unit) -> str:
@@ -403,6 +429,7 @@ KNOWS = {  # what is protected -> what the person who guesses knows; what is the
     "person": ("every other person's genotypes", "yours"),
     "allele": ("all other alleles", "one of yours at each SNP"),
     "outcome": ("every other row", "your outcome"),
+    "person-rows": ("all rows of every other person", "your rows"),
 }
 
 
@@ -449,7 +476,7 @@ def bound_words(statement: PrivacyStatement) -> str:
     but = f", apart from a probability of at most {statement.delta:.3g} (delta)" if statement.delta else ""
     times = odds(statement.epsilon or 0.0)
     return (
-        f"Of {RELATIONS[statement.neighbours]}, no result is more than {times} times as likely from one as from the "
+        f"Of {relation_words(statement)}, no result is more than {times} times as likely from one as from the "
         f"other (epsilon {statement.epsilon:.4g}){but}."
     )
 
@@ -465,14 +492,20 @@ def promise(statement: PrivacyStatement) -> list[str]:
     return [
         bound_words(statement),
         meaning_words(statement.epsilon, statement.delta, statement.neighbours, statement.unit.kind),
-        f"Protected is {fact_words(statement.unit)}: a person with k rows is protected k times less (k times epsilon"
-        f"{larger}).",
+        f"Protected is {fact_words(statement.unit)}: {_several_words(statement)} protected k times less (k times "
+        f"epsilon{larger}).",
         "What is true of people in general is not hidden.",
         f"The cost was charged to the data set {statement.ledger.get('dataset')!r} of a ledger (entry "
         f"{statement.ledger.get('entry')}) before any noise was drawn."
         if statement.ledger
         else "No ledger was charged, so whoever holds the data must add this cost to that of other releases.",
     ]
+
+
+def _several_words(statement: PrivacyStatement) -> str:
+    """Return who is protected less: whoever has several units."""
+    person = isinstance(statement.unit, facts.PersonRows)
+    return "a person with k ids is" if person else "a person with k rows is"
 
 
 def board_lines(statement: PrivacyStatement) -> list[str]:
@@ -723,13 +756,14 @@ def pvalue_words(pvalue: float) -> str:
     return f"< {SMALLEST_PVALUE:g}" if pvalue <= SMALLEST_PVALUE else f"= {pvalue:.3g}"
 
 
-def rows_differ(what: str) -> str:
+def rows_differ(what: str, statement: PrivacyStatement) -> str:
     """Return on which condition about rows an interval or a p-value holds: wherever one is shown, this is, too.
 
-    >>> rows_differ("interval")
+    >>> rows_differ("interval", PrivacyStatement.none(released=()))
     'The interval holds if rows are different persons.'
     """
-    return f"The {what} holds if rows are different persons."
+    which = "ids" if isinstance(statement.unit, facts.PersonRows) else "rows"
+    return f"The {what} holds if {which} are different persons."
 
 
 def no_delta_words(times: float) -> str:

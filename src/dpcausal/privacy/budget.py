@@ -188,6 +188,8 @@ class Budget:
     rows : int or None, default None
         How many rows there are. It is noted where it is public, so not under add-remove, and a data set that was
         charged for another number before is warned of (``OtherRows``).
+    unit : Unit, default one row
+        What is protected.
     file : Path or None, default None
         The file with the rows. Its name is noted, too, and a ledger that was charged for it elsewhere is warned of
         (``SecondBudget``) before the charge.
@@ -218,6 +220,7 @@ class Budget:
         dataset: str | None = None,
         note: Mapping[str, Any] | None = None,
         rows: int | None = None,
+        unit: Unit = ONE_ROW,
         file: Path | None = None,
     ) -> None:
         self.neighbours = Neighbours.parse(neighbours)
@@ -232,6 +235,9 @@ class Budget:
         self._note = {**(note or {}), **({} if self._file is None else {"file": self._file.name})}
         if rows is not None and self.neighbours is not Neighbours.ADD_REMOVE:
             self._note["rows"] = int(rows)
+        self.unit = unit
+        if unit != ONE_ROW:
+            self._note["unit"] = unit.kind
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
         self._left: dict[str, float] = {}  # in the ledger, after the charge
@@ -437,7 +443,7 @@ class Budget:
         released: Sequence[Released],
         public: Sequence[Public] = (),
         adaptive: bool = True,
-        unit: Unit = ONE_ROW,
+        unit: Unit | None = None,
         limits: Sequence[Limit] = (),
         rows: int | None = None,
     ) -> PrivacyStatement:
@@ -451,7 +457,7 @@ class Budget:
             False only if all events and their number were fixed before the first answer: then the sum over events
             is the guarantee. Otherwise the total is, as it is wherever a share was kept for later.
         unit
-            What is protected.
+            What is protected, where it is not the unit of the budget.
         limits
             What is left open besides the known limits and a weak promise.
         rows
@@ -459,6 +465,7 @@ class Budget:
         """
         if self._filter is None:
             return PrivacyStatement.none(released=released, neighbours=self.neighbours)
+        unit = self.unit if unit is None else unit
         secure = self._secure()
         reading = self.reading()
         fixed = not self._later and (not adaptive or not self._events)

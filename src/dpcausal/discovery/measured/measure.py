@@ -19,6 +19,7 @@ import numpy as np
 from dpcausal.core.entropy import released_generator
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import MeasuredPairs, MeasuredTables, Noisy, Released
+from dpcausal.counts.protocol import entries_of, tables_of_entries
 from dpcausal.data.columns import Column, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
@@ -162,8 +163,12 @@ def _joint(task: Task, plan: MeasurementPlan) -> Measurements:
     """Measure one table over all columns with the whole budget."""
     budget, sizes = task.private_budget(), plan.public.sizes
     total = budget.total.rho if plan.gaussian else budget.total.epsilon
-    mechanism = joint_mechanism(math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian)
-    noisy = release(mechanism, budget, "joint table", task.counts.table(task.columns))
+    entries = entries_of(task.counts)
+    mechanism = joint_mechanism(
+        math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian, whole=entries == 1
+    )
+    (exact,) = tables_of_entries(task.counts, [task.columns])
+    noisy = release(mechanism, budget, "joint table", exact if entries == 1 else exact / entries)
     kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
     joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis)
     rows = max(float(joint.table(())) if task.n is None else float(task.n), 1.0)
@@ -181,7 +186,8 @@ def _components(
     mechanism = components_mechanism(
         sets, tables.sizes, share * SPENT * total, task.neighbours, gaussian=gaussian
     )
-    exact = [interaction(part) for part in _margins(task, now.groups, sets)]
+    entries = entries_of(task.counts)
+    exact = [interaction(part) / entries for part in _margins(task, now.groups, sets, entries)]
     noisy = release(mechanism, budget, label, np.concatenate([part.ravel() for part in exact]))
     ends = np.cumsum([part.size for part in exact])[:-1]
     parts = [one.reshape(part.shape) for one, part in zip(np.split(noisy, ends), exact, strict=True)]
@@ -192,15 +198,15 @@ def _components(
 
 
 @proved("measure.proof.md")
-def _margins(task: Task, groups: Groups, sets: Sequence[Columns]) -> list[Any]:
-    """Return exact margins of these sets with levels merged: whole numbers, added up. Not private."""
+def _margins(task: Task, groups: Groups, sets: Sequence[Columns], entries: int = 1) -> list[Any]:
+    """Return exact margins with levels merged, of all entries of a person or of one: whole numbers. Not private."""
     counts, columns = task.counts, task.columns
     if not sets[0]:
-        return [np.asarray(counts.n)]
+        return [np.asarray(counts.n * entries)]
     found = []
-    for one, margin in zip(
-        sets, counts.tables([tuple(columns[j] for j in one) for one in sets]), strict=True
-    ):
+    asked = [tuple(columns[j] for j in one) for one in sets]
+    tables = counts.tables(asked) if entries == 1 else tables_of_entries(counts, asked)
+    for one, margin in zip(sets, tables, strict=True):
         merged = np.asarray(margin)
         for axis, column in enumerate(one):
             if column in groups:

@@ -1,0 +1,98 @@
+"""What a schema declares of the unit of privacy, where that is a person with several rows."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from dpcausal.core.spelling import spelled
+from dpcausal.data.columns import DeclarationError
+
+FIRST, LAST = "first", "last"  # of ``order_by``: by the place in the file
+MAX_ROWS = 1000  # of a person
+_IDENTIFIER_NAME = re.compile(
+    r"(^|[^a-z])(id|identifier|pid|mrn|uuid|guid|ssn)([^a-z]|$)"
+    r"|^(person|patient|subject|participant)[ _.-]*(no|nr|num|number|key|code)?$",
+    re.IGNORECASE,
+)
+_CAMEL_CASE_ID = re.compile(r"[a-z](Id|ID)$")
+
+
+@dataclass(frozen=True)
+class PersonUnit:
+    """Which column tells whose a row is, and which rows of a person are used. All of it is public.
+
+    Parameters
+    ----------
+    column : str
+        The column with the id of a person. It is no column of the analysis.
+    rows : int, default 1
+        How many rows of a person are used at most. Every person weighs the same, whatever their number.
+    order_by : str, optional
+        Which: ``"first"`` or ``"last"`` in the file, or those with the largest values of a column of this name. Unless
+        given, and among equal values, they are drawn by chance.
+
+    Raises
+    ------
+    SchemaError
+        If an entry can't be used.
+
+    Examples
+    --------
+    >>> PersonUnit("pid", order_by="visit")
+    PersonUnit(column='pid', rows=1, order_by='visit')
+    """
+
+    column: str
+    rows: int = 1
+    order_by: str | None = None
+
+    def __post_init__(self) -> None:
+        given: dict[str, Any] = {"column": self.column, "order_by": self.order_by}
+        for entry, value in given.items():
+            if (entry == "column" or value is not None) and not (isinstance(value, str) and value):
+                raise DeclarationError(entry, f"{entry} must be the name of a column, not {value!r}")
+        rows: Any = self.rows
+        if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows <= MAX_ROWS:
+            raise DeclarationError(
+                "rows", f"rows of a unit must be a whole number, 1 to {MAX_ROWS}, not {self.rows!r}"
+            )
+        if self.order_by == self.column:
+            raise DeclarationError("order_by", f'order_by can\'t be the column of the id, "{self.column}"')
+
+    @property
+    def by_place(self) -> bool:
+        """Whether rows are taken by their place in the file."""
+        return self.order_by in (FIRST, LAST)
+
+    def columns(self) -> list[str]:
+        """Return the columns that are read for it."""
+        return [self.column] if self.order_by is None or self.by_place else [self.column, self.order_by]
+
+
+def is_identifier_name(name: str) -> bool:
+    """Return whether a name is one that identifiers have.
+
+    >>> [is_identifier_name(name) for name in ("patient_id", "SubjectID", "id", "bmi", "acid", "paid")]
+    [True, True, True, False, False, False]
+    """
+    return bool(_IDENTIFIER_NAME.search(name) or _CAMEL_CASE_ID.search(name))
+
+
+class UnitNotDeclared(UserWarning):
+    """The data has a column that is named like the id of a person, and the unit of privacy is a row."""
+
+
+def warn_of_ids(names: Iterable[str], unit: PersonUnit | None, label: str, stacklevel: int) -> None:
+    """Warn of a column that is named like an id where no unit is declared; names are public."""
+    found = next((name for name in names if is_identifier_name(name)), None)
+    if unit is None and found is not None:
+        how = spelled(f"--unit {found}", f"unit={found!r}")
+        message = (
+            f'{label} has a column "{found}": where a person has several rows, {how} protects persons, and counts '
+            "each of them once"
+        )
+        warnings.warn(message, UnitNotDeclared, stacklevel=stacklevel + 1)
