@@ -110,10 +110,9 @@ class EngineCounts(LaidOutCounts):
         self._table: ir.Table | None = None
         self._types: Any = None
         self._codes: dict[str, ir.Value] = {}  # of every declared column, over the table
-        self._key = (
-            random_bytes(KEY_BYTES).hex() if key is None else key
-        )  # by which rows of a person are chosen
-        self._entries = entries
+        if key is None and schema.unit is not None:
+            key = random_bytes(KEY_BYTES).hex()
+        self._key, self._entries = key or "", entries  # by which rows of a person are chosen, and how many
         if schema.unit is not None and schema.unit.rows > entries:
             self.several = EngineCounts(
                 source,

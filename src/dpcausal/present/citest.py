@@ -270,7 +270,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
         *map(missing_rule_words, result.missing),
         *([trend_words(trend)] if full and trend is not None else []),
         *([] if result.missed is None else [missed_words(result.missed)]),
-        *([] if result.pvalue is None else [rows_differ("p-value", result.privacy)]),
+        *([] if result.pvalue is None else [rows_differ("p-value", result.privacy.unit)]),
         *([statement.summary(result.privacy)] if full else cost_lines(result.privacy)),
         *([] if result.with_noise is None else [with_noise_words(result.with_noise)]),
     ]

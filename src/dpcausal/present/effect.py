@@ -351,7 +351,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy)]
+    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy.unit)]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -489,8 +489,8 @@ def edge_effects_mean(statement: PrivacyStatement) -> str:
     """Return what all effects in a table of edges rest on."""
     return (
         "Effects are causal if the graph is right. They come from what also chose the graph, so intervals may be too "
-        f"short. {rows_differ('interval of each', statement)} dpcausal effect --release says what each rests on, and "
-        "why others are not given, free."
+        f"short. {rows_differ('interval of each', statement.unit)} dpcausal effect --release says what each rests on, "
+        "and why others are not given, free."
     )
 
 

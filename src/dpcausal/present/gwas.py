@@ -28,7 +28,7 @@ def answer_lines(result: Screening) -> list[str]:
         else f"No SNP found to be associated at {level}; that does not show that none is."
     ]
     if any(hit.pvalue is not None for hit in result.hits):
-        lines.append(rows_differ("p-value of each", result.privacy))
+        lines.append(rows_differ("p-value of each", result.privacy.unit))
     if result.asked < result.snps:
         why = (
             f"the last hit paid for was found ({spelled('--max-hits', 'max_hits=')})"

@@ -269,7 +269,7 @@ def pairs_mean(result: DiscoveryResult) -> list[str]:
         "Of an edge of the best whole graph it compares that graph with and without the edge."
         if any(isinstance(note, ScoredGraphs) for note in result.notes)
         else "",
-        f"P-values are not corrected for the number of questions. {rows_differ('p-value of each', result.privacy)}"
+        f"P-values are not corrected for the number of questions. {rows_differ('p-value of each', result.privacy.unit)}"
         if any(one.pvalue is not None for one in known)
         else "",
         "Two columns without an edge may still depend on each other through others.",

@@ -756,13 +756,13 @@ def pvalue_words(pvalue: float) -> str:
     return f"< {SMALLEST_PVALUE:g}" if pvalue <= SMALLEST_PVALUE else f"= {pvalue:.3g}"
 
 
-def rows_differ(what: str, statement: PrivacyStatement) -> str:
+def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:
     """Return on which condition about rows an interval or a p-value holds: wherever one is shown, this is, too.
 
-    >>> rows_differ("interval", PrivacyStatement.none(released=()))
+    >>> rows_differ("interval")
     'The interval holds if rows are different persons.'
     """
-    which = "ids" if isinstance(statement.unit, facts.PersonRows) else "rows"
+    which = "ids" if isinstance(unit, facts.PersonRows) else "rows"
     return f"The {what} holds if {which} are different persons."
 
 

@@ -15,7 +15,7 @@ SCHEMA = dc.Schema(a=YES_NO, b=YES_NO)
 
 @pytest.mark.parametrize("columns", [[], ["a"]])
 def test_a_command_does_not_name_the_columns_that_the_schema_leaves_out(columns: list[str]) -> None:
-    rows = {name: ["no", "yes"] for name in ("a", "b", "identifier")}
+    rows = {name: ["no", "yes"] for name in ("a", "b", "remark")}
     with pytest.warns(dc.ColumnsIgnored):
         dc.read(rows, SCHEMA)
     with warnings.catch_warnings():

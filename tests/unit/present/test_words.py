@@ -54,6 +54,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "stated": {"text": "the city"},
         "schema": {},
         "rows": {},
+        "persons": {},
         "not-empty": {},
         "most-rows": {"rows": 2147483647},
         "missing-as": {"columns": (("sex", "male", False, False), ("dose", 1.5, True, True))},
@@ -129,6 +130,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "row": {},
         "outcome": {"labels": "group"},
         "person": {},
+        "person-rows": {"rows": 2, "order_by": "visit"},
         "allele": {},
     },
     Reason: {
