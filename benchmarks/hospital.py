@@ -37,7 +37,7 @@ def small(folder: Path) -> None:
     null.COLUMNS, null.ROWS, null.EPSILONS, null.RIVAL_ROWS = (3,), (200,), (1.0,), (200,)
     real.BOOTSTRAPS, real.EPSILONS, real.ROWS = 2, (1.0,), (200,)
     clock.LIMITS, clock.ROWS = {(4, 2): 5}, (100,)
-    page.PAGE, page.FIGURE = folder / "hospital.md", folder / "hospital.png"
+    page.PAGES, page.FIGURE = (folder / "hospital.md",), folder / "hospital.png"
 
 
 def main() -> None:

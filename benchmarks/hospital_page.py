@@ -1,4 +1,4 @@
-"""The tables and the figure of ``docs/hospital.md``, from the results that ``hospital.py`` keeps."""
+"""The tables of ``docs/hospital.md`` and ``docs/hospital_tables.md``, from the results that ``hospital.py`` keeps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import hospital_time as clock
 from hospital_points import Point, Results, Setting, shuffled
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "hospital.md"
+PAGES = DOCS / "hospital.md", DOCS / "hospital_tables.md"
 FIGURE = DOCS / "figures" / "hospital.png"
 NETWORKS = (*grid.SMALL, "alarm")
 
@@ -78,6 +78,22 @@ def bars(results: Results) -> list[str]:
                 f"| {network} | {n:,} | {neighbours} | {epsilon:g} | {mean:.3f} ± {error:.3f} | {bar:.2f} | {said} | "
                 f"{len(results.values(ours))} |"
             )
+    return lines
+
+
+def brief(results: Results) -> list[str]:
+    """Markdown: skeleton F1 of ``measured`` at a few points, and of PC without privacy at the last one."""
+    asked = [(n, epsilon) for n in (1_000, 10_000) for epsilon in (1.0, 3.0)]
+    heads = [f"{n:,} rows, epsilon {epsilon:g}" for n, epsilon in asked] + ["10,000 rows, PC without privacy"]
+    lines = [f"| network | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    for network in NETWORKS:
+        spots = [Setting(network, n, "replace-one", epsilon) for n, epsilon in asked]
+        if not all(results.values(measured(where)) for where in spots):
+            continue
+        scores = [f"{results.mean(measured(where))[0]:.2f}" for where in spots]
+        plain = results.best("pc", spots[-1])
+        scores.append("" if plain is None else f"{results.mean(plain)[0]:.2f}")
+        lines.append(f"| {network} | {' | '.join(scores)} |")
     return lines
 
 
@@ -266,6 +282,7 @@ def parts() -> dict[str, list[str]]:
     """Name of a part of the page -> its lines."""
     results = Results(grid.RESULTS)
     return {
+        "brief": brief(results),
         "bars": bars(results),
         "behind": behind_table(results),
         "null": [null.worst(), "", *folded("All settings, as a table", null.table())],
@@ -286,12 +303,13 @@ def filled(page: str) -> str:
 
 
 def write(*, only_print: bool = False) -> None:
-    """Print every part; put them into the page where there is one, and draw the figure."""
+    """Print every part; put them into the pages where there are any, and draw the figure."""
     for name, lines in parts().items():
         print(f"\n{name}\n" + "\n".join(lines))
     if only_print:
         return
-    if PAGE.exists():
-        PAGE.write_text(filled(PAGE.read_text()))
+    for page in PAGES:
+        if page.exists():
+            page.write_text(filled(page.read_text()))
     figure(Results(grid.RESULTS))
     print(f"\nfigure: {FIGURE.name}")

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from docs_command import command_page
 from docs_figures import figures_page
-from notebook import page as notebook_page
+from notebook import pages as notebook_pages
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "dpcausal"
@@ -185,7 +185,7 @@ def generated() -> dict[str, str]:
     pages["proofs/index.md"] = PROOFS_INTRO + "\n".join(rows) + "\n"
     pages["reference/command_line.md"] = command_page()
     pages["reproductions.md"] = figures_page()
-    pages["notebook.md"] = notebook_page()
+    pages |= notebook_pages()
     for room in rooms():
         pages[f"reference/{room}.md"] = room_page(room, ROOMS.get(room, "reference"))
     return pages

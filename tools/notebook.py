@@ -1,7 +1,7 @@
-"""The notebook of the documentation: run it, check it, and show it as a page.
+"""The notebooks of the documentation: run them, check them, and show each as a page.
 
-    python tools/notebook.py run      run docs/notebook.ipynb and keep what its cells show
-    python tools/notebook.py check    run it and compare: does every cell show what the kept one does?
+    python tools/notebook.py run [NAME]      run docs/notebook.ipynb and docs/notebooks/*, keep what their cells show
+    python tools/notebook.py check [NAME]    run and compare: does every cell show what the kept one does?
 
 Noise differs from run to run, so a check compares what kinds of output a cell has (text, HTML, a picture) and, of its
 text, the lines on privacy and the ledger with numbers blotted out. `make docs` shows the kept outputs (``page``), and a
@@ -16,10 +16,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "notebook.ipynb"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+NOTEBOOK = DOCS / "notebook.ipynb"
+NOTEBOOKS = (NOTEBOOK, *sorted((DOCS / "notebooks").glob("*.ipynb")))
 SECONDS = 300  # a cell may take, on a busy machine
 NUMBER = re.compile(r"[-+]?\b\d[\d.,]*(?:e[-+]?\d+)?\b|\b[0-9a-f]{8,64}\b")
-FIXED = r"Privacy: epsilon|Ledger: |spent: |left: |\d+ of \d+ true"
+FIXED = r"Privacy: epsilon|Ledger: |spent: |left: |\d+ of \d+ true|exact |\d+ exact |after \d+ answers"
 ORDER = (
     "text/html",
     "image/svg+xml",
@@ -96,6 +98,11 @@ def faults(before: Any, after: Any) -> list[str]:
     return found + ["run tools/notebook.py run, and look at it"] * bool(found)
 
 
+def pages() -> dict[str, str]:
+    """Return address -> text of the page of every notebook."""
+    return {one.relative_to(DOCS).with_suffix(".md").as_posix(): page(one) for one in NOTEBOOKS}
+
+
 def page(notebook: Path = NOTEBOOK) -> str:
     """Return the kept notebook as Markdown for mkdocs."""
     parts = []
@@ -139,15 +146,20 @@ def written(notebook: Any) -> str:
 
 def main(arguments: list[str]) -> int:
     """Run or check; return the exit code."""
-    if arguments == ["run"]:
-        NOTEBOOK.write_text(written(executed()), encoding="utf-8")
-        return 0
-    if arguments == ["check"]:
-        found = faults(kept(), executed())
-        print(*found or ["the notebook shows what it did"], sep="\n")
-        return int(bool(found))
-    print(__doc__)
-    return 2
+    command, names = arguments[:1], arguments[1:]
+    asked = [one for one in NOTEBOOKS if not names or one.stem in names]
+    if command not in (["run"], ["check"]) or not asked:
+        print(__doc__)
+        return 2
+    faulty = False
+    for notebook in asked:
+        if command == ["run"]:
+            notebook.write_text(written(executed(notebook)), encoding="utf-8")
+            continue
+        found = faults(kept(notebook), executed(notebook))
+        print(*found or [f"{notebook.name} shows what it did"], sep="\n")
+        faulty = faulty or bool(found)
+    return int(faulty)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,8 @@ ROOT = Path(__file__).resolve().parents[1]
 REGISTRY = ROOT / "tools" / "page_numbers.toml"
 WRITTEN = {  # pages that a program writes as a whole, and what compares them
     "docs/gcm_figures.md": "tools/gcm_page.py --check, in make test",
-    "docs/hospital.md": "benchmarks/hospital.py page, from benchmarks/results; tests/unit/tools/test_page_numbers.py",
+    "docs/hospital.md": "benchmarks/hospital.py page, from benchmarks/results; tests/unit/tools/test_hospital_page.py",
+    "docs/hospital_tables.md": "as docs/hospital.md",
     "docs/papers.md": "no measurements; tests/unit/test_papers.py",
 }
 FEW = 4  # a table with fewer numbers is one of words

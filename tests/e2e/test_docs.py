@@ -30,7 +30,7 @@ FENCED = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", flags=re.MULTILINE | re.DOTA
 BY_NOISE = re.compile(
     r"\s+\S+ (->|-) \S+(  .*)?|\s+\S+ \(no edge found\)|\s+no edge found: .*|(->|-): .*|"
     r"Test results contradict .*|"
-    r"Only tested with .*|Absent( pairs.*|: .*)|\d+ (of the )?questions? .*|"
+    r"Only tested with .*|Absent( is no| pairs|:) .*|\d+ (of the )?questions? .*|"
     r"\s+edge( .*)?|\s+\((no edge found:|nothing could be decided) .*|Open: .*|Direction contradicted: .*|"
     r"Levels merged, .*|(Found again|Perhaps|Less than half).*"
 )

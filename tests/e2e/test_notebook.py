@@ -1,4 +1,4 @@
-"""The notebook of the documentation runs, and shows what its page shows."""
+"""The notebooks of the documentation run, and show what their pages show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from types import ModuleType
 
 import pytest
 
-TOOL = Path(__file__).parents[2] / "tools" / "notebook.py"
+pytestmark = pytest.mark.long_file
+
+ROOT = Path(__file__).parents[2]
+TOOL, DOCS = ROOT / "tools" / "notebook.py", ROOT / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +24,17 @@ def tool() -> ModuleType:
     return made
 
 
-def test_every_cell_runs_and_shows_what_is_kept(tool: ModuleType) -> None:
-    assert tool.faults(tool.kept(), tool.executed()) == []
+@pytest.mark.parametrize("name", ["notebook", *sorted(p.stem for p in DOCS.glob("notebooks/*.ipynb"))])
+def test_every_cell_runs_and_shows_what_is_kept(tool: ModuleType, name: str) -> None:
+    (notebook,) = (one for one in tool.NOTEBOOKS if one.stem == name)
+    assert tool.faults(tool.kept(notebook), tool.executed(notebook)) == []
+
+
+def test_every_notebook_has_a_page(tool: ModuleType) -> None:
+    pages = tool.pages()
+    assert {"notebook.md", "notebooks/attacks.md"} <= pages.keys()
+    assert len(pages) == len(tool.NOTEBOOKS)
+    assert [name for name, page in pages.items() if "Traceback" in page or not page.startswith("# ")] == []
 
 
 def test_a_cell_that_shows_something_else_is_a_fault(tool: ModuleType) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from importlib.metadata import version
 from pathlib import Path
 
 import dpcausal
@@ -15,7 +15,25 @@ def test_the_version_is_written_in_one_place() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" not in project["project"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpcausal._version.__version__"}
-    assert version("dpcausal") == dpcausal.__version__
+
+
+def test_the_version_is_one_that_can_be_tagged_and_is_the_changelogs_newest() -> None:
+    """What an index would sort as a release. The wheel's own metadata is compared where it is built."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+", dpcausal.__version__)
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert newest is not None
+    assert newest[1] == dpcausal.__version__
+
+
+def test_the_classifiers_say_no_more_than_is_tried() -> None:
+    """The only Python that the tests run on, on Linux, and no claim of stability before 1.0."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = project["classifiers"]
+    assert next(one for one in named if "Development Status" in one).split()[3] in {"3", "4"}
+    versions = [
+        one.rsplit(" ", 1)[1] for one in named if one.startswith("Programming Language :: Python :: 3.")
+    ]
+    assert versions == [project["requires-python"].removeprefix(">=")]
 
 
 def test_every_file_that_is_read_at_run_time_goes_into_the_wheel() -> None:

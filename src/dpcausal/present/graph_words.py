@@ -96,12 +96,17 @@ def arrows_mean(result: DiscoveryResult) -> str:
     return f"{first}{fits_words(result)}{agrees}{whatever}; a wrong test result can turn them round."
 
 
+def marks_mean(result: DiscoveryResult) -> str:
+    """Return what each kind of mark of a PAG means; empty for other graphs."""
+    return " ".join(f"{marks}: {MARKS[marks][1]}." for marks in mark_kinds(result.shown))
+
+
 def legend(result: DiscoveryResult) -> list[str]:
     """Return what the marks in the list of edges mean: only those that are there."""
     graph, hints = result.shown, result.hints
     plain = graph.undirected - result.contradicted and graph.kind != "pag"
     meanings = {
-        " ".join(f"{marks}: {MARKS[marks][1]}." for marks in mark_kinds(graph)): True,
+        marks_mean(result): True,
         arrows_mean(result): True,
         "-: direction not decided by the data.": plain,
         CONTRADICTED_MEANS: result.contradicted and graph.kind != "pag",
@@ -247,19 +252,25 @@ def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
     return f"Open: {named}; an edge may be there or not."
 
 
-def all_sure(result: DiscoveryResult) -> bool:
-    """Return whether every edge is found again in nearly all repeats, so that one line can say it of all."""
+def sure_edges(result: DiscoveryResult) -> set[frozenset[str]]:
+    """Return the edges found again in nearly all repeats, which one line can say; none where an edge has no share."""
     known = result.found_confidence
-    return bool(known) and known.keys() == result.graph.skeleton and min(known.values()) >= SURE
+    every = known.keys() == result.graph.skeleton
+    return {pair for pair, part in known.items() if every and part >= SURE}
 
 
-def again_line(result: DiscoveryResult) -> str:
-    """Return what the words beside edges say, or that every edge is found again; empty where that is not known."""
+def again_line(result: DiscoveryResult, *, brief: bool = False) -> str:
+    """Return what the words beside edges say, or that every edge is found again; empty where that is not known.
+
+    ``brief``: the table says it only of edges that are not found again in nearly all repeats.
+    """
     said = {share_words(part) for part in result.found_confidence.values()}
     perhaps, hint = share_words(HINT), share_words(0.0)
-    parts = (
-        [f"found again on other samples and noise: {share_words(1.0)}, each edge"] if all_sure(result) else []
-    )
+    sure, parts = sure_edges(result), []
+    if sure and (brief or sure == result.graph.skeleton):
+        which = "each edge" if sure == result.graph.skeleton else "where nothing is said"
+        where = "" if brief else " on other samples and noise"
+        parts.append(f"found again{where}: {share_words(1.0)}, {which}")
     parts += [f"{perhaps}: in 2 to 8 of 10 runs on real data"] if perhaps in said else []
     parts += [f"{hint}: a weak hint, not a finding"] if hint in said else []
     text = "; ".join(parts)
@@ -275,7 +286,10 @@ def absent_means(result: DiscoveryResult) -> str:
 
 
 def absent_line(result: DiscoveryResult) -> str:
-    """Return the first absent pairs, and which link would have been found; empty where none is absent."""
+    """Return that absent pairs are no proof, and which link would have been found; few pairs by name.
+
+    Empty where none is absent.
+    """
     target = result.target
     named = [
         " - ".join(pair) if target is None else next(name for name in pair if name != target)
@@ -283,7 +297,8 @@ def absent_line(result: DiscoveryResult) -> str:
     ]
     if not named:
         return ""
-    return f"Absent: {few(named, PAIRS_SHOWN)}. No proof of absence: {missed_words(result)}."
+    first = f"Absent: {', '.join(named)}. No" if len(named) <= PAIRS_SHOWN else "Absent is no"
+    return f"{first} proof of absence: {missed_words(result)}."
 
 
 def w_words(w: float) -> str:
@@ -302,20 +317,23 @@ def missed_words(result: DiscoveryResult) -> str:
     if not known:
         return "weak links are missed"
     held = any(result.separating.get(pair) for pair in known)
-    strata = "; where columns are held fixed, that is a link alike in all their strata" if held else ""
-    return f"{detectable_clause(known.values())}{strata}"
+    return detectable_clause(known.values(), strata=held)
 
 
-def detectable_clause(pairs: Collection[float]) -> str:
+def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
     """Return which link between these pairs would be found in most runs, as a clause.
 
-    >>> detectable_clause([0.12, 0.164]), detectable_clause([0.05])
-    ('a link of w = 0.12 to 0.16 (weak) is found in 80% of runs, a weaker one less often', 'a link of w = 0.05 (very \
-weak) is found in 80% of runs, a weaker one less often')
+    ``strata``: columns were held fixed, and the link meant is one alike in all their strata.
+
+    >>> detectable_clause([0.12, 0.164])
+    'a link of w = 0.12 to 0.16 (weak) is found in 80% of runs'
+    >>> detectable_clause([0.05], strata=True)
+    'a link of w = 0.05 (very weak), alike in all strata held fixed, is found in 80% of runs'
     """
     low, high = f"{min(pairs):.2g}", f"{max(pairs):.2g}"
     which = low if low == high else f"{low} to {high}"
-    return f"a link of w = {which} ({w_words(max(pairs))}) is found in {POWER:.0%} of runs, a weaker one less often"
+    link = f"a link of w = {which} ({w_words(max(pairs))})" + ", alike in all strata held fixed," * strata
+    return f"{link} is found in {POWER:.0%} of runs"
 
 
 def tiers_words(result: DiscoveryResult) -> str:
@@ -325,9 +343,9 @@ def tiers_words(result: DiscoveryResult) -> str:
     again = 'dpcausal again DIR --tiers "a,b;c"', 'result.release.discover(tiers=[["a", "b"], ["c"]])'
     first = '--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]'
     when, how = (
-        ("Declare it before you pay", first) if result.release is None else ("Adding one is free", again)
+        ("declare it before you pay", first) if result.release is None else ("adding one is free", again)
     )
-    return f"No order of time was declared, so an arrow can point back in time. {when}: {spelled(*how)}."
+    return f"No order of time was declared: arrows can point back in time ({when}: {spelled(*how)})."
 
 
 def free_words(result: DiscoveryResult) -> str:
@@ -419,26 +437,33 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
     where = f"Written to {folder}: open report.html"
     if full or result.release is None:
         return where
-    return f"{where}; for the full text, free: dpcausal again {quote(folder)} --full"
+    return f"{where}; all words, free: dpcausal again {quote(folder)} --full"
 
 
-EDGE_HEADS = ("edge", "direction", "found again", "note")
+EDGE_HEADS = ("edge", "direction", "found again", "held fixed", "note")
 
 
 def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
-    """Return the table of edges: edge, chance of its direction, how often found again, a note, where there is one."""
+    """Return the table of edges: edge, chance of its direction, how often found again, a note, where there is one.
+
+    With ``heads`` in brief, with a column for what was held fixed where that was little.
+    """
     if not heads:
         return aligned([(row.edge, row.points, row.again, row.note) for row in edge_rows(result)])
-    sure = all_sure(result)
-    rows = [(row.edge, row.points, "" if sure else row.again, _brief_note(row)) for row in edge_rows(result)]
+    sure = sure_edges(result)
+    rows = [
+        (row.edge, row.points, *_brief_notes(row, sure=frozenset((row.a, row.b)) in sure))
+        for row in edge_rows(result)
+    ]
     return aligned(rows, heads)
 
 
-def _brief_note(row: PairRow) -> str:
-    """Return what must be known of an edge, without what its mark and its chances say already."""
-    short = {EdgeFact.HINT: "", EdgeFact.NOTHING_HELD: "nothing held fixed"}
-    short |= {EdgeFact.UNDECIDED: ""} if row.points else {}
-    return "; ".join(filter(None, (short.get(fact, words) for fact, words in row.facts.items())))
+def _brief_notes(row: PairRow, *, sure: bool) -> tuple[str, str, str]:
+    """Return what must be known of an edge: found again, held fixed, and what its mark and chances do not say."""
+    held = {EdgeFact.NOTHING_HELD: "nothing", EdgeFact.TESTED_UP_TO: f"up to {row.given_up_to}"}
+    unsaid = {EdgeFact.HINT, EdgeFact.MARKED, *held} | ({EdgeFact.UNDECIDED} if row.points else set())
+    note = "; ".join(words for fact, words in row.facts.items() if fact not in unsaid)
+    return "" if sure else row.again, "".join(held[fact] for fact in held if fact in row.facts), note
 
 
 def lone_columns(result: DiscoveryResult) -> list[str]:
@@ -473,8 +498,9 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         helps_words(result),
         *edge_table(result, EDGE_HEADS),
         *(f"  ({words})" for words in alone),
-        again_line(result),
-        NOTHING_HELD_SENTENCE if result.nothing_held else "",
+        marks_mean(result),
+        again_line(result, brief=True),
+        NOTHING_HELD_SENTENCE if result.nothing_held and result.target is None else "",
         CONTRADICTED_MEANS if torn else "",
         tiers_words(result),
         free_words(result),

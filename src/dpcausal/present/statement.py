@@ -37,7 +37,7 @@ PERSON_RELATIONS = {
 CHANGES = {
     Neighbours.REPLACE_ONE: "changing one row",
     Neighbours.ADD_REMOVE: "adding or removing one row",
-    Neighbours.FIXED_LABELS: "changing one row, apart from its public label,",
+    Neighbours.FIXED_LABELS: "changing one row, apart from its public label",
 }
 UNIT_CHANGES = {  # where what is protected is not a row
     "person-rows": "changing one person, with all rows,",
@@ -562,24 +562,20 @@ def size_words(event: Mapping[str, Any]) -> str:
 
 
 def privacy_line(statement: PrivacyStatement) -> str:
-    """Return epsilon, delta and what they promise, in one line; that there is no promise where there is none."""
+    """Return epsilon, delta and what they protect, in one line; that there is no promise where there is none."""
     if statement.epsilon is None or statement.delta is None:
         return not_private_line(statement)
-    but = f", apart from a probability of {statement.delta:.3g}" if statement.delta else ""
     unused = (
         " (none was needed)" if any(isinstance(f, facts.DeltaNotNeeded) for f in statement.public) else ""
     )
     change = UNIT_CHANGES.get(statement.unit.kind, CHANGES[statement.neighbours])
-    return (
-        f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{unused}; {change} makes no result more "
-        f"than {odds(statement.epsilon)} times as likely or unlikely{but}."
-    )
+    return f"Privacy: epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}{unused}, for {change}."
 
 
 def ledger_line(statement: PrivacyStatement) -> str:
     """Return where the release is counted and what is left; empty where nothing was charged.
 
-    A ledger is charged all that a release might have cost, which may be more than was needed.
+    A ledger is charged all that a release might have cost; where that is more than was needed, it is said.
     """
     if not statement.events:
         return ""
@@ -593,7 +589,9 @@ def ledger_line(statement: PrivacyStatement) -> str:
     where = f"{statement.ledger.get('dataset')}, entry {statement.ledger.get('entry')}"
     if any(isinstance(fact, facts.SearchedAgain) for fact in statement.released):
         return f"Ledger: nothing was charged now; the release is {where}."
-    return f"Ledger: {where}; charged {asked}" + (f"; left {left}." if left else ".")
+    spent = f"epsilon {statement.epsilon:.6g}, delta {statement.delta:.6g}"
+    parts = f"Ledger: {where}", f"charged {asked}" * (asked != spent), f"left {left}" * bool(left)
+    return f"{'; '.join(filter(None, parts))}."
 
 
 def cost_lines(statement: PrivacyStatement) -> list[str]:

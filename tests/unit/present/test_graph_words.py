@@ -27,6 +27,7 @@ from dpcausal.present.graph_words import (
     free_words,
     helps_words,
     open_line,
+    sure_edges,
     tiers_words,
 )
 from dpcausal.present.paper import conclusion, directions
@@ -72,7 +73,7 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
     found = replace(made(result), repeats=40)
     first, heads, *lines = found.summary().splitlines()
     assert all(part in first for part in ("2 edges", "1 weak hint", "6 pairs absent", "1 pair open"))
-    assert heads.split() == ["edge", "found", "again", "note"]
+    assert heads.split() == ["edge", "found", "again", "held", "fixed", "note"]
     rows = edge_rows(found)
     assert [(row.edge, row.state, row.direction) for row in rows] == [
         ("a - b", "found", "contradicted"),
@@ -80,14 +81,18 @@ def test_a_discovery_is_a_table_and_a_line_on_each_thing_to_know(result: Discove
         ("c - dd", "hint", "undecided"),
     ]
     for line, row in zip(lines, rows, strict=False):
-        assert all(cell in line for cell in (row.edge, row.again))
-        assert all(row.facts[fact] in line for fact in row.facts if fact is not EdgeFact.HINT)
+        pair = frozenset((row.a, row.b))
+        assert row.edge in line
+        assert (row.again in line) == (pair not in sure_edges(found))
+        unsaid = {EdgeFact.HINT, EdgeFact.TESTED_UP_TO}  # in columns of their own
+        assert all(row.facts[fact] in line for fact in row.facts.keys() - unsaid)
+        assert (f"up to {row.given_up_to}" in line) == (EdgeFact.TESTED_UP_TO in row.facts)
     assert lines[3].endswith(": e)")
     kinds = (
         "Perhaps:",
         "Direction contradicted:",
         "No order of time",
-        "Absent:",
+        "Absent is no proof",
         "Open:",
         "Privacy:",
         "Ledger:",
@@ -242,10 +247,9 @@ def test_what_must_not_be_missed_is_in_brief(result: DiscoveryResult) -> None:
 def test_what_is_left_is_in_the_line_of_the_ledger(result: DiscoveryResult) -> None:
     ledger = {"dataset": "cohort", "entry": 3, "left": {"epsilon": 2.0, "delta": 0.0}}
     charged = replace(result.privacy, ledger=ledger)
-    assert (
-        ledger_line(charged)
-        == "Ledger: cohort, entry 3; charged epsilon 1, delta 0; left epsilon 2, delta 0."
-    )
+    assert ledger_line(charged) == "Ledger: cohort, entry 3; left epsilon 2, delta 0."
+    more = ledger_line(replace(charged, asked={"epsilon": 1.5, "delta": 0.0}))
+    assert "charged epsilon 1.5, delta 0;" in more  # more than was needed
 
 
 def user_texts() -> Iterator[tuple[str, str]]:

@@ -46,6 +46,7 @@ from dpcausal.present.statement import (
     HEADINGS,
     fact_words,
     missing_as_words,
+    privacy_line,
     promise,
     size_words,
 )
@@ -435,7 +436,7 @@ def test_delta_is_told_in_the_same_words_everywhere() -> None:
     data = dc.networks.load("cancer").sample(2000, seed=1)
     found = dc.discover(data, epsilon=1.0, delta=1e-6, method="svt-pc")
     assert "probability of at most 1e-06 (delta)" in render(found)
-    assert "probability of 1e-06" in found.summary()
+    assert privacy_line(found.privacy) in found.summary()
     assert DEFINITIONS[found.privacy.definition] in found.summary(full=True)
 
 

@@ -1,4 +1,4 @@
-"""``docs/hospital.md`` shows what ``benchmarks/hospital.py page`` prints."""
+"""The two pages for hospitals show what ``benchmarks/hospital.py page`` prints."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import hospital_page as page  # noqa: E402
 from hospital_points import Point, Results  # noqa: E402
 
 
-def test_the_page_shows_what_the_command_prints() -> None:
-    shown = page.PAGE.read_text(encoding="utf-8")
+def test_the_pages_show_what_the_command_prints() -> None:
+    shown = "".join(one.read_text(encoding="utf-8") for one in page.PAGES)
     for name, lines in page.parts().items():
         assert f"<!-- {name} -->\n" + "\n".join(lines) + "\n<!-- end -->" in shown, name
 
