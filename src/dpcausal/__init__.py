@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from dpcausal.effects.effect import effect, forecast_effect
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
+    from dpcausal.effects.survival import Survival
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.graphs.pag import PAG
@@ -102,6 +103,7 @@ _HOMES = {
     "Release": "dpcausal.discovery.release",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
+    "Survival": "dpcausal.effects.survival",
     "SvtPC": "dpcausal.estimators",
     "TableModel": "dpcausal.models",
     "check": "dpcausal.data.check",
@@ -160,6 +162,7 @@ __all__ = [
     "Release",
     "Schema",
     "SchemaError",
+    "Survival",
     "SvtPC",
     "TableModel",
     "UnderpoweredError",
