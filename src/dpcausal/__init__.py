@@ -1,6 +1,6 @@
 """dpcausal: causal graphs and conditional independence tests under differential privacy.
 
-- Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``);
+- Declare the columns (``Schema``, ``Categorical``, ``Numeric``, ``Date``) and read the rows (``read``, ``Dataset``);
   ``check`` says beforehand, on your own machine, what becomes of them.
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
   ``CITestResult``), or say first what a test will find (``forecast_ci_test``, ``CITestForecast``).
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dpcausal.data.check import check
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
+    from dpcausal.data.dates import Date
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover
@@ -75,6 +76,7 @@ _HOMES = {
     "DecimalNotDeclared": "dpcausal.data.read",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
+    "Date": "dpcausal.data.dates",
     "DiscoveryResult": "dpcausal.discovery.result",
     "DpcausalError": "dpcausal.core.errors",
     "DraftSchema": "dpcausal.data.read",
@@ -136,6 +138,7 @@ __all__ = [
     "ColumnsIgnored",
     "CuratePC",
     "Dataset",
+    "Date",
     "DecimalNotDeclared",
     "DiscoveryResult",
     "DpcausalError",

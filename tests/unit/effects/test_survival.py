@@ -385,4 +385,4 @@ def test_the_command_asks_the_same(tmp_path: Path) -> None:
         ["--time", "t", "--event", "status", "--outcome", "z"],
         [],
     ):
-        assert CliRunner().invoke(app, [*base, *wrong, "--epsilon", "1"]).exit_code == 2
+        assert isinstance(CliRunner().invoke(app, [*base, *wrong, "--epsilon", "1"]).exception, dc.InputError)
