@@ -30,7 +30,7 @@ _ISO_TEXT = re.compile(
 Day = str | datetime.date | float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Date(Numeric):
     """A column of dates between two declared bounds, with public cut points for tables.
 
@@ -64,18 +64,38 @@ class Date(Numeric):
 
     format: str = ISO
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "format", _as_format(self.format))
-        if self.scale != "linear":
+    def __init__(
+        self,
+        lower: Day,
+        upper: Day,
+        bins: str | Sequence[Day] | None = None,
+        other: Day | None = None,
+        missing: Sequence[Day] = (),
+        format: str = ISO,  # noqa: A002
+        missing_level: bool = False,
+        label: str = "",
+        drafted: bool = False,
+        scale: str = "linear",
+    ) -> None:
+        if scale != "linear":
             raise DeclarationError("scale", "a date has no scale: leave it out")
-        lower, upper = _as_day(self.lower, "lower"), _as_day(self.upper, "upper")
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        if self.other is not None:
-            object.__setattr__(self, "other", _as_day(self.other, "other"))
-        object.__setattr__(self, "bins", _as_cuts(self.bins, lower, upper))
-        object.__setattr__(self, "missing", [_as_missing(one) for one in self.missing])
-        super().__post_init__()
+        if isinstance(missing, str) or not isinstance(missing, Sequence):
+            raise DeclarationError("missing", f"missing must be a list, not {missing!r}")
+        low, high = _as_day(lower, "lower"), _as_day(upper, "upper")
+        for name, value in (
+            ("lower", low),
+            ("upper", high),
+            ("bins", _as_cuts(bins, low, high)),
+            ("other", None if other is None else _as_day(other, "other")),
+            ("missing", [_as_missing(one) for one in missing]),
+            ("format", _as_format(format)),
+            ("scale", scale),
+            ("missing_level", missing_level),
+            ("label", label),
+            ("drafted", drafted),
+        ):
+            object.__setattr__(self, name, value)
+        self.__post_init__()
 
     def shown(self, value: float) -> str:
         """Return a number of days as a date."""

@@ -39,7 +39,7 @@ from dpcausal.effects.result import (
 )
 from dpcausal.stats.double_residual import difference
 from dpcausal.stats.life_table import StatesTable, life_table_arms, small_strata_as_one
-from dpcausal.stats.populations import population_effect
+from dpcausal.stats.populations import WIDEST, population_effect
 from dpcausal.stats.standardise import (
     MIN_ARM,
     MIN_ROWS,
@@ -162,13 +162,16 @@ def estimate_follow_up(table: StatesTable, question: EffectQuestion, level: floa
     assert follow_up is not None
     cells, others, place = small_strata_as_one(table.cells, table.others, table.variance)
     terms = cells, others, follow_up.kinds, table.variance, table.rows, table.kurtosis
-    found = estimate(life_table_arms(*terms), question, level)
+    sums = life_table_arms(*terms)
+    difference = estimate(sums, replace(question, estimand="risk difference"), level)
+    if difference.interval[1] - difference.interval[0] >= WIDEST:  # as of any risk: nothing is known
+        nothing = (NothingKnown(table.variance > 0),)
+        return Estimate(math.nan, _widest(question), share=0.0, notes=nothing, covers=(False,) * len(place))
+    found = difference if question.estimand == "risk difference" else estimate(sums, question, level)
     notes = list(found.notes)
     if len(cells) < len(place) and found.covers[-1]:
         share = float(np.clip((cells[-1].sum() + (0 if others is None else others[-1])) / table.rows, 0, 1))
         notes.append(Pooled(strata=int((place == place.max()).sum()), share=share))
-    if math.isnan(found.estimate):
-        return replace(found, covers=(False,) * len(place))
     known = np.asarray(found.covers)
     times = range(1, len(follow_up.ends) + 1)
     arms = [only_strata(life_table_arms(*terms, until=time), known) for time in times]
