@@ -1,6 +1,6 @@
 """dpcausal: causal graphs and conditional independence tests under differential privacy.
 
-- Declare the columns (``Schema``, ``Categorical``, ``Numeric``) and read the rows (``read``, ``Dataset``);
+- Declare the columns (``Schema``, ``Categorical``, ``Numeric``, ``Date``) and read the rows (``read``, ``Dataset``);
   ``check`` says beforehand, on your own machine, what becomes of them.
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
   ``CITestResult``), or say first what a test will find (``forecast_ci_test``, ``CITestForecast``).
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.person_unit import UnitNotDeclared
+    from dpcausal.data.dates import Date
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from dpcausal.effects.effect import effect, forecast_effect
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
+    from dpcausal.effects.survival import Survival
     from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.graphs.pag import PAG
@@ -76,6 +78,7 @@ _HOMES = {
     "UnitNotDeclared": "dpcausal.data.person_unit",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
+    "Date": "dpcausal.data.dates",
     "DiscoveryResult": "dpcausal.discovery.result",
     "DpcausalError": "dpcausal.core.errors",
     "DraftSchema": "dpcausal.data.read",
@@ -104,6 +107,7 @@ _HOMES = {
     "Release": "dpcausal.discovery.release",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
+    "Survival": "dpcausal.effects.survival",
     "SvtPC": "dpcausal.estimators",
     "TableModel": "dpcausal.models",
     "check": "dpcausal.data.check",
@@ -136,6 +140,7 @@ __all__ = [
     "ColumnsIgnored",
     "CuratePC",
     "Dataset",
+    "Date",
     "DecimalNotDeclared",
     "DiscoveryResult",
     "DpcausalError",
@@ -162,6 +167,7 @@ __all__ = [
     "Release",
     "Schema",
     "SchemaError",
+    "Survival",
     "SvtPC",
     "TableModel",
     "UnderpoweredError",

@@ -69,6 +69,7 @@ BOTH = ("replace-one", "add-remove")
 REPLACE = ("replace-one",)
 FIXED = ("fixed-labels",)
 PURE, APPROXIMATE = 0.0, 1e-6
+TIME = dc.Survival("w", "c", 0.8, [0.2, 0.4])
 
 
 @dataclass(frozen=True)
@@ -924,7 +925,7 @@ def _effects() -> Iterator[Case]:
     )
 
     def call(
-        treatment: str, outcome: str, adjust: list[str] | None, options: Mapping[str, Any]
+        treatment: str, outcome: str | dc.Survival, adjust: list[str] | None, options: Mapping[str, Any]
     ) -> Callable[..., Any]:
         def run(data: Any, terms: Terms) -> Any:
             refused = terms.epsilon < 1 and not (adjust and "graph" in options)  # else: nothing could be said
@@ -940,7 +941,7 @@ def _effects() -> Iterator[Case]:
         ["a", "c", "d", "e"], directed=[("c", "a"), ("c", "e")], undirected=[("a", "d"), ("a", "e")]
     )
     dag = dc.Graph(["a", "c", "d"], directed=[("c", "a"), ("c", "d"), ("a", "d")])
-    asked: list[tuple[str, str, str, list[str] | None, dict[str, Any]]] = [
+    asked: list[tuple[str, str, str | dc.Survival, list[str] | None, dict[str, Any]]] = [
         ("levels", "a", "d", ["c"], {}),
         ("levels", "a", "d", None, {"level": 0.9}),
         ("levels", "e", "b", ["d"], {"estimand": "mean difference"}),
@@ -972,10 +973,16 @@ def _effects() -> Iterator[Case]:
         ("levels", "c", "a", ["d"], {"graph": dag, "compare": ("p", "q")}),
         ("levels", "c", "a", ["d"], {"graph": dag, "compare": ("p", "q"), "anyway": True}),
         ("numbers", "x", "y", ["z"], {}),
+        ("numbers", "a", TIME, ["z"], {}),  # a follow-up with competing events and missing times
+        ("numbers", "a", dc.Survival("y", "c", 3.0), [], {"estimand": "risk ratio"}),
+        ("number duckdb", "a", TIME, ["z"], {}),
+        ("number engine", "x", dc.Survival("w", "a", 0.8), [], {}),
+        ("level counts", "a", dc.Survival("b", "d", 0.8), [], {}),  # refused: no number
     ]
     for kind, treatment, outcome, adjust, options in asked:
         shown = [_word(name, repr(value) if name == "graph" else value) for name, value in options.items()]
-        words = [kind, f"{treatment}>{outcome}|{'-' if adjust is None else ','.join(adjust)}", *shown]
+        named = outcome if isinstance(outcome, str) else f"{outcome.time}:{outcome.event}"
+        words = [kind, f"{treatment}>{named}|{'-' if adjust is None else ','.join(adjust)}", *shown]
         yield Case(
             id="effect " + " ".join(words),
             call="effect",
@@ -1121,6 +1128,24 @@ def _commands() -> Iterator[Case]:
         (
             "effect",
             "number csv",
+            (
+                *effect,
+                "--treatment",
+                "a",
+                "--time",
+                "w",
+                "--event",
+                "c",
+                "--horizon",
+                "0.8",
+                "--cuts",
+                "0.2,0.4",
+            ),
+            BOTH,
+        ),
+        (
+            "effect",
+            "number csv",
             (*effect, "--treatment", "a", "--outcome", "y", "--adjust", "z", "--full"),
             BOTH,
         ),
@@ -1169,6 +1194,7 @@ REFUSED = {
     "effect levels c>d|",
     "effect levels a>c|",
     "effect levels a>d|nothing",
+    "effect level counts a>b:d|",
     "effect level counts a>d|b method=regression",
     "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
     "discover moments level counts",

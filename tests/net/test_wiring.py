@@ -479,6 +479,12 @@ def effect_of(relation: str, delta: float = 0.0, epsilon: float = 1.0, **options
     return lambda data: dc.effect(data, "x", "y", anyway=True, **asked)
 
 
+def followed(relation: str, delta: float, epsilon: float) -> Any:
+    """A call of ``effect`` of x on what became of rows: y is the time, z the status."""
+    asked = {"adjust": [], "epsilon": epsilon, "delta": delta, "neighbours": relation, "anyway": True}
+    return lambda data: dc.effect(data, "x", dc.Survival("y", "z", 0.75, [0.25]), **asked)
+
+
 def halves(arms: int = 2, ends: tuple[float, ...] = (0.0, 0.5, 1.0)) -> Iterator[Star]:
     """Arms and strata with outcomes at the ends and in the middle: what moves cells and their spread most."""
     for seed in range(2):
@@ -523,6 +529,11 @@ def _effects() -> Iterator[Tight]:
             many = {"build": of(EFFECT_STRATA), **more}
             table = effect_of(relation, delta, epsilon, method="table")
             yield Tight(f"effect with a margin {end}", table, partial(halves, 2, (0, 1)), least=0.99, **many)
+            time = followed(relation, delta, epsilon)
+            yield Tight(f"effect follow-up {end}", time, halves, least=0.99, build=of(EFFECT_NUMBER), **more)
+            yield Tight(
+                f"effect follow-up gaps {end}", time, halves, least=0.9, build=of(EFFECT_MISSING), **more
+            )
             yield Tight(f"effect number {end}", few, halves, least=0.9, build=of(EFFECT_NUMBER), **more)
             gaps = partial(halves, 2, (0.0, 0.5, np.nan))
             missing = {"least": 0.9, "build": of(EFFECT_MISSING), **more}

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Container
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,6 +39,9 @@ from dpcausal.cli.release_dir import print_answer_of
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
+if TYPE_CHECKING:
+    import dpcausal as dc
+
 HELP = """Estimate the effect of a treatment on an outcome, other columns held fixed, under differential privacy.
 
 Prints the effect with an interval that holds sampling and privacy noise, what it
@@ -66,6 +69,10 @@ dpcausal effect --release first --treatment smoke --outcome bronc --adjust age
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome fev --event "< 80" --adjust none --epsilon 1
 
+# an event in the course of time: risks by year 5, censored rows counted as such
+dpcausal effect patients.csv --schema schema.toml --treatment drug \\
+  --time futime --event status --horizon 5 --adjust age,sex --epsilon 1
+
 # a ratio, of the levels that you name; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome bronc --adjust age --estimand "risk ratio" --compare no,yes \\
@@ -82,9 +89,45 @@ def columns_to_adjust(adjust: list[str] | None, columns: Container[str]) -> list
     return [] if adjust == ["none"] and "none" not in columns else adjust
 
 
+def _follow_up(
+    time: str | None, event: str | None, outcome: str | None, named: dict[str, Any]
+) -> dc.Survival | None:
+    """Return the follow-up that options describe; None where the outcome is a column."""
+    import dpcausal as dc
+
+    if time is None:
+        if unused := [name for name, value in named.items() if value is not None]:
+            raise InputError(f"{', '.join(unused)}: only with --time, the column of follow-up times")
+        return None
+    if outcome is not None:
+        raise InputError("--outcome is a column by itself; with --time the outcome is that of --event")
+    if event is None or named["--horizon"] is None:
+        raise InputError("--time needs --event, the column of the status, and --horizon")
+    return dc.Survival(
+        time,
+        event,
+        named["--horizon"],
+        None if named["--cuts"] is None else numbers("--cuts", named["--cuts"]),
+        event_level=named["--event-level"],
+        censored=named["--censored"],
+    )
+
+
+def numbers(option: str, texts: list[str]) -> list[float]:
+    """Return the numbers that an option lists, with commas or repeated; raise ``InputError`` for anything else.
+
+    >>> numbers("--cuts", ["1,2.5", "4"])
+    [1.0, 2.5, 4.0]
+    """
+    try:
+        return [float(part) for text in texts for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} must be numbers with commas between them: {', '.join(texts)}") from None
+
+
 def run_effect(
     treatment: Annotated[str, typer.Option("--treatment", help="The column whose effect is asked.")],
-    outcome: Annotated[str, typer.Option("--outcome", help="The column that it may change.")],
+    outcome: Annotated[str | None, typer.Option("--outcome", help="The column that it may change.")] = None,
     data: OptionalFile = None,
     schema: OptionalSchema = None,
     release: Annotated[
@@ -126,8 +169,30 @@ def run_effect(
     event: Annotated[
         str | None,
         typer.Option(
-            "--event", help='The level of the outcome whose risk is meant; of a number, a cut: ">= 400".'
+            "--event",
+            help='The level of the outcome whose risk is meant; of a number, a cut: ">= 400". With --time, the column '
+            "that says what ended the follow-up: its first level means censored, its second the event, others compete.",
         ),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", help="The column of follow-up times, instead of --outcome.")
+    ] = None,
+    horizon: Annotated[
+        float | None, typer.Option("--horizon", help="The time by which the risk of the event is meant.")
+    ] = None,
+    cuts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cuts",
+            help="Where the life table is cut before the horizon: with commas, or repeat it.",
+            metavar="A,B",
+        ),
+    ] = None,
+    event_level: Annotated[
+        str | None, typer.Option("--event-level", help="The level of --event that is meant, with --time.")
+    ] = None,
+    censored: Annotated[
+        str | None, typer.Option("--censored", help="The level of --event that means censored, with --time.")
     ] = None,
     method: Annotated[
         str,
@@ -180,6 +245,12 @@ def run_effect(
     """Estimate an effect; print it, and write it to files in ``out`` where that is given."""
     import dpcausal as dc
 
+    survival = {"--horizon": horizon, "--cuts": cuts, "--event-level": event_level, "--censored": censored}
+    followed = _follow_up(time, event, outcome, survival)
+    event = event if followed is None else None
+    if followed is None and outcome is None:
+        raise InputError("Missing option '--outcome', or --time, --event and --horizon for a follow-up")
+    about: Any = outcome if followed is None else followed
     asked: dict[str, Any] = {
         "estimand": estimand,
         "compare": None if compare is None else [name.strip() for name in compare.split(",")],
@@ -200,9 +271,11 @@ def run_effect(
             raise InputError(
                 f"--release takes everything from what was released, free: leave out {', '.join(unused)}"
             )
+        if followed is not None:
+            raise InputError("no search releases the table of a follow-up: name the file and an --epsilon")
         loaded = dc.load_release(release)
         asked["adjust"] = columns_to_adjust(names, loaded.schema)
-        print_answer_of(lambda: loaded.effect(treatment, outcome, **asked), out, full=full, as_json=as_json)
+        print_answer_of(lambda: loaded.effect(treatment, about, **asked), out, full=full, as_json=as_json)
         return
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
@@ -215,20 +288,21 @@ def run_effect(
         "method": method,
         "neighbours": neighbours,
     }
+    columns = [about] if followed is None else [followed.time, followed.event]
     declared = restrict_schema(
-        whole, [], encoding, sheet, data, [treatment, outcome, *(asked["adjust"] or ())]
+        whole, [], encoding, sheet, data, [treatment, *columns, *(asked["adjust"] or ())]
     )
     if not no_privacy and not as_json:
         silence_draft_warning()
     bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
     if forecast:
-        print_forecast(dc.forecast_effect(rows, treatment, outcome, **asked), ledger, dataset, as_json)
+        print_forecast(dc.forecast_effect(rows, treatment, about, **asked), ledger, dataset, as_json)
         return
 
     def measured() -> dc.EffectResult:
         with warn_before_charge(data), shown("measuring", None, bars):
-            return dc.effect(rows, treatment, outcome, **asked, ledger=ledger, dataset=dataset)
+            return dc.effect(rows, treatment, about, **asked, ledger=ledger, dataset=dataset)
 
     found = print_answer_of(measured, out, full=full, as_json=as_json)
     warn_weak_answer(found.privacy, rows, as_json)

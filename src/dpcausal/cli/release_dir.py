@@ -158,6 +158,10 @@ def print_answer_of(ask: Callable[[], A], out: Path | None, *, full: bool, as_js
             try:
                 where = choose_folder(out)
                 files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
+                if getattr(found, "curves", None) is not None:
+                    from dpcausal.present.curves import effect_page
+
+                    files["report.html"] = effect_page(found)
                 write_texts(where.folder, files)
             except InputError:  # paid for: not to be lost
                 typer.echo(text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpcausal.cli.options import AsJson, Columns, DataFile, Encoding, Sheet, parse_names, path
+from dpcausal.cli.options import AsJson, Columns, Encoding, OptionalFile, Sheet, parse_names, path
 from dpcausal.cli.output import print_table
 from dpcausal.core.errors import InputError, SchemaError
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 HELP = """Draft a schema file from the data, or check one against the data, on standard output.
 
-Both look at rows without noise and are [bold]not private[/bold]: for your own
-machine. A draft shows levels and bounds read from rows; a person must check
-every line against public knowledge. A check says what the schema will do to
-the rows: what is missing, clamped, no level, no number, and how many rows have
-more or fewer fields than the header or a quote that is not closed. Spellings
-are declared as aliases = { Yes = "yes" }, codes for no value as
+A code book (--redcap, --labels, --table-schema) gives a schema without a look at
+rows: it is no draft, and what it lacks is named.
+
+The draft and the check look at rows without noise and are [bold]not private[/bold]: for
+your own machine. A draft shows levels and bounds read from rows; a person must
+check every line against public knowledge. A check says what the schema will do
+to the rows: what is missing, clamped, no level, no number, and how many rows
+have more or fewer fields than the header or a quote that is not closed.
+Spellings are declared as aliases = { Yes = "yes" }, codes for no value as
 missing = [999].
 
 [bold]Examples[/bold]
@@ -34,12 +37,15 @@ dpcausal schema patients.csv > schema.toml
 # the draft, or the check, as one JSON object for a script
 dpcausal schema patients.csv --json
 
+# from a REDCap data dictionary, without a look at rows
+dpcausal schema --redcap dictionary.csv > schema.toml
+
 # what becomes of the rows; read it, and do not publish it
 dpcausal schema patients.csv --check schema.toml"""
 
 
 def run_schema(
-    data: DataFile,
+    data: OptionalFile = None,
     check: Annotated[
         Path | None,
         typer.Option(
@@ -56,12 +62,50 @@ def run_schema(
             help="Line breaks inside quotes belong to their cell; the draft declares it.",
         ),
     ] = False,
+    redcap: Annotated[
+        Path | None,
+        typer.Option(
+            "--redcap",
+            help="Make the schema from this REDCap data dictionary; no row is read.",
+            metavar="CSV",
+            parser=path,
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            help="Make it from the value labels of a .sav or .dta file; no row is read.",
+            metavar="FILE",
+            parser=path,
+        ),
+    ] = None,
+    table_schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--table-schema",
+            help="Make it from a Frictionless table schema or CSV-W metadata.",
+            metavar="JSON",
+            parser=path,
+        ),
+    ] = None,
     columns: Columns = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a schema from a file, or check one against it."""
+    """Draft a schema from a file, make one from a code book, or check one against a file."""
+    books = {"--redcap": redcap, "--labels": labels, "--table-schema": table_schema}
+    named = {name: book for name, book in books.items() if book is not None}
+    if named:
+        if len(named) > 1 or data is not None or check is not None:
+            raise InputError(
+                f"{next(iter(named))} needs no file of rows and nothing else: it is the code book"
+            )
+        _print_code_book(*next(iter(named.items())), parse_names("--columns", columns), as_json)
+        return
+    if data is None:
+        raise InputError("Missing argument 'DATA', or a code book: --redcap, --labels or --table-schema")
     if quoted_newlines and check is not None:
         raise InputError(
             "--quoted-newlines is for a draft: a schema says it by its line quoted_newlines = true"
@@ -95,6 +139,29 @@ def run_schema(
     show(found, check.read_text(encoding="utf-8") if check.is_file() else "", fault)  # a pipe is read once
     if fault:
         raise SchemaError(fault)
+
+
+def _print_code_book(option: str, file: Path, columns: list[str] | None, as_json: bool) -> None:
+    """Print the schema of a code book; on standard error, what is lacking."""
+    from dpcausal.data import code_books
+    from dpcausal.present.schema import code_book_lines
+
+    made = {
+        "--redcap": code_books.redcap,
+        "--labels": code_books.value_labels,
+        "--table-schema": code_books.table_schema,
+    }
+    book = made[option](file)
+    schema = book.schema.select(columns) if columns else book.schema
+    text = schema.to_toml()
+    if as_json:
+        lacking = {name: list(what) for name, what in book.lacking.items()}
+        found = {**tomllib.loads(text), "lacking": lacking, "left_out": list(book.left_out), "toml": text}
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    typer.echo(text, nl=False)
+    for line in code_book_lines(book):
+        typer.echo(line, err=True)
 
 
 def _draft_as_json(text: str) -> str:

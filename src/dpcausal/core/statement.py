@@ -277,7 +277,7 @@ class CircleDecision(Released):
 
 
 class EffectTable(Released):
-    """The table of an effect; ``counted``: rows by "event" or by "levels", else rows and sums."""
+    """The table of an effect; ``counted``: rows by "event", "levels" or "states" of a follow-up, else rows and sums."""
 
     treatment: str
     outcome: str

@@ -24,6 +24,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -125,6 +126,15 @@ class EngineCounts(LaidOutCounts):
         self._open()
         if entries == 1:
             warn_of_ids(self._source.open().columns, schema.unit, source.label, stacklevel=4)
+
+    def with_bins(self, name: str, bins: Sequence[float]) -> EngineCounts:
+        """Return the counts of the same rows with other cut points of a numeric column."""
+        found = copy(self)
+        LaidOutCounts.__init__(found, self._schema.with_bins(name, bins))
+        found._keys = KeyLayout(found._layout.sizes, KEY_BITS)
+        found._local, found._covers, found._margins, found._table = None, {}, {}, None
+        found._open()
+        return found
 
     # ---- the table and its coding
 

@@ -41,6 +41,7 @@ from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.data import spelling
 from dpcausal.data.coding import CategoricalCoder, check_type
 from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.dates import EPOCH, Date
 
 if TYPE_CHECKING:
     from ibis.expr import types as ir
@@ -153,6 +154,8 @@ def number_expression(
 
     Raises ``SchemaError`` for a column without numbers, ``InputError`` for numbers as text.
     """
+    if isinstance(column, Date):
+        return _days_expression(value, name, column, dialect, label)
     stored = value.type()
     if stored.is_string():
         raise InputError(f'column "{name}" of {label} is stored as text but declared numeric: {ADVICE}')
@@ -171,6 +174,39 @@ def number_expression(
     codes = {Decimal(code): 0 for code in column.missing}
     if keys := [_double(key) for key, _ in spelling.float_codes(codes, precision)]:
         missing |= number.isin(keys)
+    return number, missing
+
+
+def _days_expression(
+    value: ir.Value, name: str, column: Date, dialect: Dialect, label: str
+) -> tuple[ir.Value, ir.Value]:
+    """Return a date as a number of days, and whether it is missing.
+
+    It is clamped to the bounds first: PostgreSQL and DuckDB have dates that are infinite, of which none is a number.
+    """
+    import ibis
+
+    stored = value.type()
+    if not (stored.is_date() or stored.is_timestamp()):
+        raise InputError(f'column "{name}" of {label} has type {stored} but is declared a date: {ADVICE}')
+    zoned = stored.is_timestamp() and (stored.timezone is not None or name in dialect.zoned)
+
+    def start(day: float) -> Any:
+        date = EPOCH + datetime.timedelta(days=round(day))
+        if stored.is_date():
+            return _literal(date)
+        midnight = datetime.datetime.combine(date, datetime.time(), datetime.UTC if zoned else None)
+        return _literal(midnight)
+
+    inside = ibis.cases(
+        (value < start(column.lower), start(column.lower)),
+        (value > start(column.upper), start(column.upper)),
+        else_=value,
+    )
+    number = (inside.cast("timestamp").epoch_seconds().cast("float64") / 86_400.0).floor().cast("float64")
+    missing = value.isnull()
+    for day in column.missing:
+        missing |= (value >= start(day)) & (value < start(day + 1))
     return number, missing
 
 

@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from glob import glob, has_magic
 from itertools import chain
@@ -154,6 +155,13 @@ class StreamCounts(LaidOutCounts):
 
     def __repr__(self) -> str:
         return f"StreamCounts(n={self.n}, columns={list(self._layout.names)})"
+
+    def with_bins(self, name: str, bins: Sequence[float]) -> StreamCounts:
+        """Return the counts of the same rows with other cut points of a numeric column."""
+        found = copy(self)
+        LaidOutCounts.__init__(found, self._schema.with_bins(name, bins))
+        found._local, found._places, found._showed = None, {}, False
+        return found
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
         """Return the tables, in one pass over the rows at most where these are not in memory."""

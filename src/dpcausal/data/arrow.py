@@ -43,6 +43,12 @@ def value_kind(type_: pa.DataType) -> Kind:
     return kind_of(_value_type(type_))
 
 
+def holds_days(type_: pa.DataType) -> bool:
+    """Return whether the values themselves are dates, or times of a certain day."""
+    inner = _value_type(type_)
+    return bool(types.is_date(inner) or types.is_timestamp(inner))
+
+
 def is_bytes(type_: pa.DataType) -> bool:
     """Return whether the values themselves are bytes that are not declared to be text."""
     inner = _value_type(type_)

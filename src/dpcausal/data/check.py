@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow
-from dpcausal.data.coding import CategoricalCoder, NumericCoder, parse_numbers
+from dpcausal.data.coding import CategoricalCoder, numeric_coder
 from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.file_format import FileFormat, NumberMarks
@@ -319,7 +319,7 @@ class _ColumnChecker:
         if isinstance(column, Categorical):
             self.levels = CategoricalCoder(column, separate_other=True)
         else:
-            self.bins = NumericCoder(column, marks)
+            self.bins = numeric_coder(column, marks)
             outside = [code for code in MISSING_CODES if not column.lower <= code <= column.upper]
             self.code_counts = dict.fromkeys(outside, 0)
 
@@ -333,7 +333,7 @@ class _ColumnChecker:
             self.counts += np.bincount(codes[~(unreadable | missing)], minlength=column.size)
             listed: tuple[str, ...] = ()
         else:
-            values = parse_numbers(array, self.marks)
+            values = self.bins.parse(array)
             unreadable, missing = np.isnan(values), np.isin(values, self.bins.missing_values(array.type))
             self._add_numbers(values[~(unreadable | missing)], column)
             listed = column.missing_texts

@@ -41,6 +41,7 @@ from dpcausal.data.columns import (
     Numeric,
 )
 from dpcausal.data.dataset import Codes
+from dpcausal.data.dates import ISO, Date, read_day
 from dpcausal.data.file_format import NumberMarks, encode_fallback
 
 
@@ -85,7 +86,12 @@ def coder_of(column: Column, marks: NumberMarks = _POINT) -> CategoricalCoder | 
     >>> coder_of(Categorical(["no", "yes"])).code(pa.array(["yes", None, "maybe"])).codes.tolist()
     [1, 0, 0]
     """
-    return CategoricalCoder(column) if isinstance(column, Categorical) else NumericCoder(column, marks)
+    return CategoricalCoder(column) if isinstance(column, Categorical) else numeric_coder(column, marks)
+
+
+def numeric_coder(column: Numeric, marks: NumberMarks = _POINT) -> NumericCoder:
+    """Return what codes arrays by one declaration of numbers or dates."""
+    return DateCoder(column) if isinstance(column, Date) else NumericCoder(column, marks)
 
 
 def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_file: bool = True) -> None:
@@ -99,6 +105,12 @@ def check_type(name: str, type_: pa.DataType, column: Column, label: str, *, of_
     kind = arrow.value_kind(type_)
     if kind == "unsupported":
         raise SchemaError(f'column "{name}" of {label} has type {type_}: a cell must hold one value')
+    if isinstance(column, Date):
+        digits = kind == "integer" and column.format != ISO
+        if not (digits or kind in ("text", "null") or arrow.holds_days(type_)):
+            more = ": say by format how its digits are read" if kind == "integer" else ""
+            raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared a date{more}')
+        return
     if (kind == "time" or (of_file and arrow.is_bytes(type_))) and not isinstance(column, Categorical):
         raise SchemaError(f'column "{name}" of {label} has type {type_}, but is declared numeric')
     what = _OTHER_THAN_LEVELS.get(arrow.kind_of(type_))
@@ -381,13 +393,17 @@ class NumericCoder:
     def code(self, array: pa.Array) -> Coded:
         """Return the bin of every cell, and its number between ``lower`` and ``upper``."""
         with np.errstate(all="ignore"):  # a signalling NaN must not make a warning
-            values = parse_numbers(array, self._marks)
+            values = self.parse(array)
             if self._missing_bin is None:
                 return Coded(self.codes(self._clamped(values, array.type)), values)
             absent = np.isnan(values) | np.isin(values, self.missing_values(array.type))
             codes = self.codes(self._clamped(values, array.type))
             np.copyto(codes, self.dtype(self._missing_bin), where=absent)
             return Coded(codes, values)
+
+    def parse(self, array: pa.Array) -> NDArray[np.float64]:
+        """Return every cell as a number, NaN where it is missing or none, in a new array."""
+        return parse_numbers(array, self._marks)
 
     def _clamped(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.float64]:
         """Clamp numbers in place; what is no number becomes ``other``."""
@@ -413,6 +429,55 @@ class NumericCoder:
             else:
                 out[:] = np.searchsorted(self._cuts, block, side="right")
         return result
+
+
+class DateCoder(NumericCoder):
+    """Reads dates as numbers of days and codes them by the bins of one ``Date``."""
+
+    def __init__(self, column: Date) -> None:
+        super().__init__(column)
+        self._format = column.format
+
+    def parse(self, array: pa.Array) -> NDArray[np.float64]:
+        """Return every cell as a number of days, NaN where it is missing or no date, in a new array."""
+        return parse_days(array, self._format)
+
+
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def parse_days(array: pa.Array, format: str = ISO) -> NDArray[np.float64]:  # noqa: A002
+    """Return every cell as a number of days, NaN where it is missing or no date, in a new array.
+
+    >>> parse_days(pa.array(["1970-01-02 08:00", "no", None])).tolist()
+    [1.0, nan, nan]
+    """
+    array = arrow.unwrap(array)
+    type_ = array.type
+    if pa.types.is_date32(type_):
+        days = np.asarray(array.view(pa.int32()).fill_null(0), dtype=np.float64)
+    elif pa.types.is_date64(type_) or pa.types.is_timestamp(type_):
+        unit = "ms" if pa.types.is_date64(type_) else type_.unit
+        days = np.asarray(array.view(pa.int64()).fill_null(0)) // _PER_DAY[unit]
+        days = days.astype(np.float64)
+    elif pa.types.is_dictionary(type_):
+        table = np.append(parse_days(array.dictionary, format), np.nan)
+        places = np.asarray(array.indices.fill_null(len(table) - 1), dtype=np.int64)
+        return table[np.clip(places, 0, len(table) - 1)]
+    elif arrow.kind_of(type_) in ("text", "integer"):
+        cells = (
+            array.cast(pa.string()).cast(pa.binary()) if pa.types.is_integer(type_) else arrow.as_bytes(array)
+        )
+        coded = cells.dictionary_encode()
+        texts = [cell.decode("utf-8", "replace") for cell in coded.dictionary.to_pylist()]
+        table = np.array([*(read_day(text, format) for text in texts), np.nan])
+        return table[np.asarray(coded.indices.fill_null(len(texts)), dtype=np.int64)]
+    else:
+        return np.full(len(array), np.nan)
+    present = arrow.validity(array)
+    if present is not None:
+        days = np.where(present, days, np.nan)
+    return days
 
 
 def parse_numbers(array: pa.Array, marks: NumberMarks = _POINT) -> NDArray[np.float64]:

@@ -369,6 +369,10 @@ class Numeric:
         """Whether the declaration has a bin or codes for missing values."""
         return bool(self.missing_level or self.missing or self.missing_texts)
 
+    def shown(self, value: float) -> str:
+        """Return one of its numbers as people write it."""
+        return f"{value:g}"
+
     def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return numbers on the declared scale (linear or logarithmic), each from its own value alone."""
         if self.scale == "linear":

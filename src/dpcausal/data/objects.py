@@ -23,7 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpcausal.data import spelling
-from dpcausal.data.columns import Categorical, Column
+from dpcausal.data.columns import Categorical, Column, Numeric
+from dpcausal.data.dates import Date
 
 MAX_DECIMAL_EXPONENT = 400  # a decimal beyond it, which no float reaches, is not written out in full
 _MAX_INT_BITS = 1100  # an integer beyond it, which no float reaches, is printed as infinite
@@ -61,7 +62,7 @@ class ObjectPrinter:
                 table.update((value, spellings[code].encode()) for value, code in pairs)
             times = spelling.time_codes(column, missing)
             self._times = {text: spellings[code].encode() for text, code in times.items()}
-        elif column is not None:
+        elif isinstance(column, Numeric) and not isinstance(column, Date):
             codes = {Decimal(code): place for place, code in enumerate(column.missing)}
             for precision, table in self._floats.items():
                 pairs = spelling.float_codes(codes, precision)
@@ -120,6 +121,8 @@ class ObjectPrinter:
         if (time := _time_text(cell)) is not None:
             if not time:
                 return None
+            if isinstance(self.column, Date):  # as the texts of the column are written
+                return datetime.date.fromisoformat(time[:10]).strftime(self.column.format).encode()
             if time in self._texts:
                 return time.encode()
             return self._times.get(spelling.canonical_time(time)) or self._unless_level(time)

@@ -37,6 +37,7 @@ from dpcausal.core.display import display, drafter
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.statement import Known, MissingAs, Public
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, as_drafted, is_unicode
+from dpcausal.data.dates import Date, date_entries
 from dpcausal.data.file_format import ENTRIES as FORMAT_ENTRIES
 from dpcausal.data.file_format import FileFormat
 from dpcausal.data.person_unit import PersonUnit
@@ -448,13 +449,15 @@ _TOP_LEVEL_KEYS = ("columns", "draft", "unit", *FORMAT_ENTRIES)
 _COLUMN_KEYS: dict[str, tuple[str, ...]] = {
     "categorical": ("type", "label", "levels", "ordered", "other", "aliases", "missing"),
     "numeric": ("type", "label", "lower", "upper", "scale", "bins", "other", "missing", "missing_level"),
+    "date": ("type", "label", "lower", "upper", "cuts", "format", "other", "missing", "missing_level"),
 }
 _BELONGS = {  # what to do about a key of the other type
     "categorical": '"{key}" belongs to numeric columns; leave it out, or declare type = "numeric" with lower and upper',
     "numeric": '"{key}" belongs to categorical columns; leave it out (a numeric one needs lower and upper), or declare '
     'type = "categorical" with levels',
+    "date": '"{key}" belongs to other columns; a date has lower, upper, cuts and format',
 }
-_REQUIRED_KEYS = {"categorical": ("levels",), "numeric": ("lower", "upper")}
+_REQUIRED_KEYS = {"categorical": ("levels",), "numeric": ("lower", "upper"), "date": ("lower", "upper")}
 _TABLE_HEADER = re.compile(r"^\s*\[[^\[].*\]\s*(#.*)?$")
 _COLUMNS_HEADER = re.compile(r"^\s*\[\s*columns\s*\]")
 _LONG_NUMBER = re.compile(r"[0-9][0-9_]{999,}")
@@ -574,11 +577,12 @@ def _column(name: str, table: Any, lines: _LineFinder) -> Column:
         raise SchemaError(f"{lines.column(name)}: {column} must be a table [columns.{name}], not {shown}")
     kind = table.get("type")
     if kind is None:
-        raise SchemaError(f'{lines.column(name)}: {column} has no type: "categorical" or "numeric"')
+        raise SchemaError(f'{lines.column(name)}: {column} has no type: "categorical", "numeric" or "date"')
     if not isinstance(kind, str) or kind not in _COLUMN_KEYS:
         hint = did_you_mean(kind, _COLUMN_KEYS) if isinstance(kind, str) else ""
         raise SchemaError(
-            f'{lines.column(name, "type")}: {column} has unknown type {kind!r}{hint}: "categorical" or "numeric"'
+            f'{lines.column(name, "type")}: {column} has unknown type {kind!r}{hint}: "categorical", "numeric" or '
+            '"date"'
         )
     for key in table:
         if key not in _COLUMN_KEYS[kind]:
@@ -593,9 +597,12 @@ def _column(name: str, table: Any, lines: _LineFinder) -> Column:
             raise SchemaError(f"{lines.column(name)}: {column} has no {key}")
     arguments = {key: value for key, value in table.items() if key != "type"}
     try:
+        if kind == "date":
+            return Date(**{"bins" if key == "cuts" else key: value for key, value in arguments.items()})
         return Categorical(**arguments) if kind == "categorical" else Numeric(**arguments)
     except DeclarationError as error:
-        entry = error.entry if error.entry in table else ""
+        entry = "cuts" if kind == "date" and error.entry == "bins" else error.entry
+        entry = entry if entry in table else ""
         raise SchemaError(f"{lines.column(name, entry)}: {column}: {error}") from None
 
 
@@ -680,13 +687,15 @@ def column_toml(
         entries["other"] = column.other
         if column.aliases:
             entries["aliases"] = column.aliases
+    elif isinstance(column, Date):
+        entries = {"type": "date", **label} | date_entries(column)
     else:
         entries = {"type": "numeric", **label, "lower": column.lower, "upper": column.upper}
         if column.scale != "linear":
             entries["scale"] = column.scale
         entries |= {"bins": column.bins, "other": column.other}
     texts = column.missing_texts if isinstance(column, Numeric) else ()
-    if column.missing or texts:
+    if (column.missing or texts) and not isinstance(column, Date):
         entries["missing"] = (*column.missing, *texts)
     if isinstance(column, Numeric) and column.missing_level:
         entries["missing_level"] = True

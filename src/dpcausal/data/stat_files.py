@@ -30,7 +30,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -155,6 +155,16 @@ def missing_extra(suffix: str, extra: str) -> InputError:
     return InputError(f'to read a {suffix} file, install the extra: pip install "dpcausal[{extra}]"')
 
 
+class LabelledColumn(NamedTuple):
+    """What the metadata of a file say of a column: its kind, its label, and the labels of its values."""
+
+    name: str
+    kind: Literal["number", "date", "text"]
+    label: str
+    codes: dict[str, str]  # of values as they are printed
+    ordered: bool
+
+
 class StatFile:
     """One file: ``names`` of its columns, their ``labels`` where they have some, and ``columns`` of cells."""
 
@@ -204,6 +214,23 @@ class StatFile:
     def _text(self, text: str) -> str:
         """Return a text as it was meant: its bytes came as Latin-1."""
         return decode_bytes(text.encode("latin-1", "replace"), self._encoding)
+
+    def code_book(self) -> list[LabelledColumn]:
+        """Return what the metadata say of every column; no row is read."""
+        _, about = self._read(metadataonly=True)
+        found: list[LabelledColumn] = []
+        for name in self.names:
+            raw = self._raw[name]
+            kind: Literal["number", "date", "text"] = "number"
+            if self._types[raw] == "string":
+                kind = "text"
+            elif self._unit(raw) is not None:
+                kind = "date"
+            labels = {value: self._text(label) for value, label in self._value_labels(raw).items()}
+            ordered = (about.variable_measure or {}).get(raw) == "ordinal"
+            codes = Labelled((), labels).codes()
+            found.append(LabelledColumn(name, kind, self.labels.get(name, ""), codes, ordered))
+        return found
 
     def columns(self, wanted: Sequence[str]) -> dict[str, Any]:
         """Return the wanted columns: numbers, dates, texts, or ``Labelled``."""

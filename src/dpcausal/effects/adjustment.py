@@ -66,6 +66,10 @@ def columns_held_fixed(schema: Schema, request: EffectRequest) -> Adjustment:
         adjusted column is changed or that the columns leave a back-door path open.
     """
     treatment, outcome, graph = request.treatment, request.outcome, request.graph
+    if request.survival is not None:
+        named = request.adjust if isinstance(request.adjust, list | tuple | set) else ()
+        if request.survival.time in (treatment, *named):
+            raise InputError(f'"{request.survival.time}" is the time of the outcome, and nothing else here')
     given = checked_columns(schema, treatment, outcome, () if request.adjust is None else request.adjust)
     if request.doubts.earlier(outcome, treatment) and not request.anyway:
         raise InputError(

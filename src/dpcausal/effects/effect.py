@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.core.arguments import (
     NO_FORECAST,
@@ -48,6 +48,7 @@ from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
 from dpcausal.effects.request import EffectMethod, EffectPopulation, EffectRequest
 from dpcausal.effects.result import EffectResult, RestsOn
+from dpcausal.effects.survival import FollowUp, Survival, follow_up, states_schema, with_states
 from dpcausal.graphs.doubts import NONE, Doubts, read_graph
 from dpcausal.graphs.graph import Graph
 from dpcausal.privacy.accounting.composition import Filter, check_total
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 def effect(
     data: Dataset | Counts,
     treatment: str,
-    outcome: str,
+    outcome: str | Survival,
     *,
     adjust: Iterable[str] | None = None,
     graph: Graph | os.PathLike[str] | None = None,
@@ -92,7 +93,8 @@ def effect(
     treatment, outcome : str
         The columns. A number as treatment is taken by its declared bins, as outcome by its values. Rows whose outcome
         has a level for missing values ("missing", "unknown", ``missing_level``) are in neither group, unless that level
-        is ``event``.
+        is ``event``. An event in the course of time is a ``dc.Survival``: its risk by a horizon is compared, from a
+        life table, with censored rows counted as such.
     adjust : iterable of str, str or None, default None
         The columns to hold fixed, the name of one, or ``[]`` for none. None takes them from ``graph``; without a graph
         nothing is held fixed, which is right in a randomised trial only. Numbers are held fixed by their declared bins.
@@ -179,7 +181,7 @@ def effect(
     known, doubts = graph_and_doubts(graph)
     request = EffectRequest(
         treatment,
-        outcome,
+        **_outcome(outcome),
         adjust=adjust,
         graph=known,
         doubts=doubts,
@@ -211,11 +213,13 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
                 "what was released, free, and dc.effect(data, ...) measures rows"
             )
         raise not_a_dataset(data)
-    data = rows_with_cut(data, request.outcome, request.event)
-    asked = asked_of_data(data, request)
+    followed = None if request.survival is None else follow_up(data.schema, request.survival)
+    known = [] if followed is None else [data.schema.missing_as((followed.time, followed.event))]
+    data = with_states(data, followed) if followed else rows_with_cut(data, request.outcome, request.event)
+    asked = asked_of_data(data, request, followed)
     if request.epsilon is None:
         refuse_charge_without_epsilon(request.delta, request.ledger)
-        return report(asked, *measure_effect(data, plan_effect(data, asked, None, data.n), None))
+        return report(asked, *measure_effect(data, plan_effect(data, asked, None, data.n), None, more=known))
     rows = None if request.relation is Neighbours.ADD_REMOVE else data.n
     allowed = allowed_by(request.epsilon, request.delta)
     plan = plan_effect(data, asked, allowed, rows, may_drop_delta=True)
@@ -226,8 +230,15 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
         if ahead.noise_rules:
             asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
     budget = _budget(data, request, plan)
-    unused = (DeltaNotNeeded(request.delta),) if request.delta and not plan.needs_delta else ()
-    return report(asked, *measure_effect(data, plan, budget, more=unused))
+    unused = [DeltaNotNeeded(request.delta)] if request.delta and not plan.needs_delta else []
+    return report(asked, *measure_effect(data, plan, budget, more=[*known, *unused]))
+
+
+def _outcome(outcome: str | Survival) -> dict[str, Any]:
+    """The outcome as a request names it: a column, or the event of a follow-up with what it is the event of."""
+    if isinstance(outcome, Survival):
+        return {"outcome": outcome.event, "survival": outcome}
+    return {"outcome": outcome}
 
 
 def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) -> Budget:
@@ -255,14 +266,18 @@ def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) ->
     )
 
 
-def asked_of_data(data: Dataset | Counts, request: EffectRequest) -> AskedEffect:
+def asked_of_data(
+    data: Dataset | Counts, request: EffectRequest, followed: FollowUp | None = None
+) -> AskedEffect:
     """Return what is asked of rows or counts, of which only public facts are looked at.
+
+    ``followed``: the follow-up whose states are the levels of the outcome.
 
     A mean of a number of which only wide bins are counted is refused here, before anything is charged.
     """
     has_rows = isinstance(data, Dataset)
     values = isinstance(data, Dataset) and request.outcome in data.values
-    asked = ask(data.schema, request, has_rows=has_rows, values=values)
+    asked = ask(data.schema, request, has_rows=has_rows, values=values, found=followed)
     column = data.schema[request.outcome]
     if isinstance(column, Numeric) and by_middles(data.schema, asked.question) and not request.anyway:
         refuse_wide_bin(column, request.outcome)
@@ -320,7 +335,7 @@ def forecast_of(
 def forecast_effect(
     source: Schema | Dataset | Counts,
     treatment: str,
-    outcome: str,
+    outcome: str | Survival,
     *,
     adjust: Iterable[str] | None = None,
     graph: Graph | os.PathLike[str] | None = None,
@@ -381,7 +396,7 @@ def forecast_effect(
     known, doubts = graph_and_doubts(graph)
     request = EffectRequest(
         treatment,
-        outcome,
+        **_outcome(outcome),
         adjust=adjust,
         graph=known,
         doubts=doubts,
@@ -399,12 +414,16 @@ def forecast_effect(
     count = _public_rows(source, request, rows)
     schema = source if isinstance(source, Schema) else source.schema
     has_rows = isinstance(source, Schema | Dataset)
-    schema = schema_with_cut(schema, outcome, event) if has_rows else schema
-    asked = ask(schema, request, has_rows=has_rows, values=has_rows)
+    followed = None if request.survival is None else follow_up(schema, request.survival)
+    if followed is not None:
+        schema = states_schema(schema, followed)
+    elif has_rows:
+        schema = schema_with_cut(schema, outcome, event)
+    asked = ask(schema, request, has_rows=has_rows, values=has_rows, found=followed)
     if method == "regression":
         refuse_asked_regression(asked)
     found = forecast_of(asked, count)
-    if len(asked.used) != 1:
+    if len(asked.used) != 1 or followed is not None:
         return found
     return replace(found, test=smaller_question(schema, found, request.relation, rows=has_rows))
 

@@ -34,10 +34,12 @@ from dpcausal.effects.result import (
     Lopsided,
     NothingKnown,
     Pooled,
+    RiskCurves,
     StrataLeftOut,
 )
 from dpcausal.stats.double_residual import difference
-from dpcausal.stats.populations import population_effect
+from dpcausal.stats.life_table import StatesTable, life_table_arms, small_strata_as_one
+from dpcausal.stats.populations import WIDEST, population_effect
 from dpcausal.stats.standardise import (
     MIN_ARM,
     MIN_ROWS,
@@ -69,6 +71,7 @@ class Estimate:
     covers: tuple[bool, ...] = ()  # of every stratum of the table: whether the estimate holds for it
     everyone: tuple[float, float] | None = None  # for all rows, whatever the effect is in strata left out
     population: str = "all"
+    curves: RiskCurves | None = None
 
     def widened(self, off: float, most: float) -> Estimate:
         """Return it with intervals that reach further by ``off`` on both sides, but no further than ``most``."""
@@ -151,6 +154,39 @@ def estimate_strata(table: StrataTable, population: str, question: EffectQuestio
     middle = _ratio(*found.risks, odds)
     ends = max(interval[0], 0.0), interval[1]
     return Estimate(middle, ends, found.risks, covers=strata, population=population)
+
+
+def estimate_follow_up(table: StatesTable, question: EffectQuestion, level: float) -> Estimate:
+    """Return the effect on the risk of an event by a horizon, and the risks over time, from noisy states."""
+    follow_up = question.follow_up
+    assert follow_up is not None
+    cells, others, place = small_strata_as_one(table.cells, table.others, table.variance)
+    terms = cells, others, follow_up.kinds, table.variance, table.rows, table.kurtosis
+    sums = life_table_arms(*terms)
+    difference = estimate(sums, replace(question, estimand="risk difference"), level)
+    if difference.interval[1] - difference.interval[0] >= WIDEST:  # as of any risk: nothing is known
+        nothing = (NothingKnown(table.variance > 0),)
+        return Estimate(math.nan, _widest(question), share=0.0, notes=nothing, covers=(False,) * len(place))
+    found = difference if question.estimand == "risk difference" else estimate(sums, question, level)
+    notes = list(found.notes)
+    if len(cells) < len(place) and found.covers[-1]:
+        share = float(np.clip((cells[-1].sum() + (0 if others is None else others[-1])) / table.rows, 0, 1))
+        notes.append(Pooled(strata=int((place == place.max()).sum()), share=share))
+    known = np.asarray(found.covers)
+    times = range(1, len(follow_up.ends) + 1)
+    arms = [only_strata(life_table_arms(*terms, until=time), known) for time in times]
+    regions = [Region(one, level) for one in arms]
+    risks = np.array([centre(one) for one in arms]).T
+    low, high = (
+        np.clip([[sign * one.furthest(*(sign * np.eye(2)[arm])) for one in regions] for arm in (0, 1)], 0, 1)
+        for sign in (-1.0, 1.0)
+    )
+    low, high = np.minimum(low, risks), np.maximum(high, risks)
+    curves = RiskCurves(
+        follow_up.ends,
+        *((tuple(one[0]), tuple(one[1])) for one in (risks.tolist(), low.tolist(), high.tolist())),
+    )
+    return replace(found, notes=tuple(notes), covers=tuple(found.covers[i] for i in place), curves=curves)
 
 
 def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, level: float) -> Estimate:

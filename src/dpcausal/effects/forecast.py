@@ -41,7 +41,7 @@ from dpcausal.core.forecast import SMALL_DELTA, WANTED, PowerForecast, Remedy, e
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.estimate import estimate
+from dpcausal.effects.estimate import estimate, estimate_follow_up
 from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.effects.regression import TYPICAL, kind_of, planned_regression, width
 from dpcausal.effects.result import EffectNote
@@ -51,6 +51,7 @@ from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.stats.double_residual import KEEP, difference, fitted
+from dpcausal.stats.life_table import StatesTable
 from dpcausal.stats.moments import unpacked
 from dpcausal.stats.populations import estimable_population, population_effect
 from dpcausal.stats.standardise import MIN_ARM, MIN_ROWS, Arms, arms_of_cells
@@ -178,7 +179,7 @@ class EffectForecast(PowerForecast):
 
 def most_width(question: EffectQuestion) -> float:
     """Return the width of a difference from which on an interval says nothing, in units of the outcome."""
-    return (MOST_WIDTH_OF_TWO if question.two_levels else MOST_WIDTH) * (question.high - question.low)
+    return (MOST_WIDTH_OF_TWO if question.is_risk else MOST_WIDTH) * (question.high - question.low)
 
 
 def typical_noise(size: int, draw: int, mechanism: Laplace | Gaussian) -> Floats:
@@ -236,6 +237,8 @@ def table_width(
     ``summed`` cells of the table that is measured make up one of these strata.
     """
     treated = shares(question.treatment_levels)[list(question.arms)]
+    if question.follow_up is not None:
+        return follow_up_width(question, strata, summed, rows, mechanism, kurtosis, level)
     mean = MEAN
     factor = 1.0 if question.two_levels else TYPICAL_SD**2 / (mean * (1 - mean))
     as_difference = "mean difference" if question.event is None else "risk difference"
@@ -259,6 +262,40 @@ def table_width(
         more = {name: getattr(arms, name) * many[:, None] for name in of_noise}
         more |= {"other_noise": arms.other_noise * many, "factor": np.full(arms.counts.shape, factor)}
         low, high = estimate(Arms(**{**arms.__dict__, **more}), plain, level).interval
+        widths.append(high - low)
+    return float(np.median(widths))
+
+
+def follow_up_width(
+    question: EffectQuestion,
+    strata: Strata,
+    summed: int,
+    rows: int,
+    mechanism: Laplace | Gaussian | None,
+    kurtosis: float,
+    level: float,
+) -> float:
+    """Return what ``table_width`` returns, of a follow-up in which a third has the event and a third is censored.
+
+    Of competing events there are half as many. All are spread evenly over the intervals.
+    """
+    follow_up = question.follow_up
+    assert follow_up is not None
+    steps = len(follow_up.ends)
+    ways = np.array([1.0, 0.5, 1.0] if follow_up.competing else [1.0, 1.0]) * MEAN
+    states = np.append(np.tile(ways / steps, steps), 1 - ways.sum())
+    treated = shares(question.treatment_levels)[list(question.arms)]
+    exact = rows * strata.shares[:, None, None] * treated[:, None] * states
+    rest = rows * strata.shares * (1.0 - float(treated.sum())) if question.others else None
+    variance = 0.0 if mechanism is None else summed * noise_variance(mechanism)
+    plain, widths = replace(question, estimand="risk difference"), []
+    for draw in range(1 if mechanism is None else TABLE_DRAWS):
+        cells = exact
+        if mechanism is not None:
+            noise = typical_noise(exact.size, draw, mechanism).reshape(exact.shape)
+            cells = exact + math.sqrt(summed) * noise
+        table = StatesTable(cells, rest, variance, kurtosis / max(summed, 1), float(rows))
+        low, high = estimate_follow_up(table, plain, level).interval
         widths.append(high - low)
     return float(np.median(widths))
 
@@ -559,7 +596,7 @@ def shown_effect(found: EffectForecast) -> float:
     """Return the effect that the interval tells from none in 80% of runs, as Cohen's w."""
     one, z = found.question, float(-ndtri((1 - found.level) / 2))
     reach = found.width / 2 * (1 + float(ndtri(WANTED)) / z)
-    sd = math.sqrt(MEAN * (1 - MEAN)) if one.two_levels else TYPICAL_SD * (one.high - one.low)
+    sd = math.sqrt(MEAN * (1 - MEAN)) if one.is_risk else TYPICAL_SD * (one.high - one.low)
     treated = float(shares(2)[1])
     return reach / sd * math.sqrt(treated * (1 - treated))
 

@@ -19,18 +19,18 @@ def level_names(column: Column) -> tuple[str, ...]:
     """
     if not isinstance(column, Numeric):
         return column.printed
-    cuts = tuple(column.bins or ())
+    cuts = tuple(map(column.shown, column.bins or ()))
     named = tuple(_bin_name(cuts, code, code) for code in range(len(cuts) + 1))
     return (*named, "missing") if column.missing_level else named
 
 
-def _bin_name(cuts: Sequence[float], first: int, last: int) -> str:
+def _bin_name(cuts: Sequence[str], first: int, last: int) -> str:
     """What the bins from ``first`` to ``last`` hold together."""
     if first and last < len(cuts):
-        return f"{cuts[first - 1]:g} to {cuts[last]:g}"
+        return f"{cuts[first - 1]} to {cuts[last]}"
     if first:
-        return f"{cuts[first - 1]:g} or more"
-    return f"below {cuts[last]:g}" if last < len(cuts) else "all"
+        return f"{cuts[first - 1]} or more"
+    return f"below {cuts[last]}" if last < len(cuts) else "all"
 
 
 def group_names(column: Column, groups: Collection[int]) -> list[str]:
@@ -42,7 +42,7 @@ def group_names(column: Column, groups: Collection[int]) -> list[str]:
     ['a, c', 'b']
     """
     names, found = level_names(column), []
-    cuts = tuple(column.bins or ()) if isinstance(column, Numeric) else ()
+    cuts = tuple(map(column.shown, column.bins or ())) if isinstance(column, Numeric) else ()
     for group in range(max(groups) + 1):
         codes = [code for code, one in enumerate(groups) if one == group]
         bins = [code for code in codes if cuts and code <= len(cuts)]

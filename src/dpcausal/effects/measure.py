@@ -98,7 +98,7 @@ def _contents(
     about: dict[str, Any] = {"treatment": question.treatment, "outcome": question.outcome}
     if isinstance(measured, MeasuredRegression):
         return [EffectSums(**about, adjust=question.adjust, sd=measured.noise)]
-    levels = "levels" if question.by_levels else None
+    levels = "states" if question.follow_up else "levels" if question.by_levels else None
     about["counted"] = "event" if question.two_levels and question.event else levels
     about["event"] = question.event
     return [EffectTable(**about, adjust=one.columns, sd=math.sqrt(one.variance)) for one in measured]

@@ -29,6 +29,7 @@ from dpcausal.effects.regression import (
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import (
     EffectNote,
+    FollowedUp,
     MissingCounts,
     MissingHeld,
     MissingLeftOut,
@@ -36,6 +37,7 @@ from dpcausal.effects.result import (
     OutcomeBins,
     TreatmentBins,
 )
+from dpcausal.effects.survival import FollowUp
 from dpcausal.effects.table import MAX_CELLS, PlannedTable, planned_tables, table_size
 from dpcausal.privacy.budget import Allowance
 from dpcausal.stats.populations import WIDER
@@ -62,8 +64,11 @@ class AskedEffect:
         return [one for one in self.sets if one is not None]
 
 
-def ask(schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool) -> AskedEffect:
-    """Return what a request asks of these columns; ``values``: whether the numbers of a numeric outcome are there.
+def ask(
+    schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool, found: FollowUp | None = None
+) -> AskedEffect:
+    """Return what a request asks of these columns; ``values``: whether the numbers of a numeric outcome are there;
+    ``found``: the follow-up whose states are the levels of the outcome.
 
     Raises
     ------
@@ -71,7 +76,7 @@ def ask(schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool)
         If the columns or the graph do not allow it.
     """
     held = columns_held_fixed(schema, request)
-    question = effect_question(schema, request, held.used[0], values=values)
+    question = effect_question(schema, request, held.used[0], values=values, found=found)
     if request.population in ("exposed", "overlap") and request.method != "regression":
         refuse_population(question, request.population)
     column, bias = schema[request.outcome], 0.0
@@ -104,6 +109,9 @@ def bin_notes(schema: Schema, question: EffectQuestion, bias: float) -> list[Eff
     nothing, for no warning can come from rows.
     """
     found: list[EffectNote] = []
+    if question.follow_up is not None:
+        one = question.follow_up
+        found.append(FollowedUp(one.time, one.event, one.ends, one.event_level, one.censored, one.competing))
     if isinstance(schema[question.treatment], Numeric):
         found.append(TreatmentBins(question.treatment))
     if by_middles(schema, question):
@@ -207,7 +215,12 @@ def choose_method(asked: AskedEffect, allowed: Allowance | None, rows: int | Non
     question, method = asked.question, asked.request.method
     if method != "auto" or asked.request.population != "auto":
         return "regression" if method == "regression" else "table"
-    able = asked.has_rows and not question.other_arms and question.estimand.endswith("difference")
+    able = (
+        asked.has_rows
+        and question.follow_up is None
+        and not question.other_arms
+        and question.estimand.endswith("difference")
+    )
     if allowed is None or len(asked.used) > 1 or not able:
         return "table"
     if strata_cells(asked.schema, question.adjust) <= FEW_STRATA:

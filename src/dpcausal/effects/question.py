@@ -24,6 +24,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.effects.levels import Groups, coarse, compare_option, examples, group_names, level_names
 from dpcausal.effects.outcome import left_out_codes, number_cut, outcome_scores
 from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.survival import FollowUp
 
 Estimand = Literal["risk difference", "risk ratio", "odds ratio", "mean difference"]
 ESTIMANDS: tuple[str, ...] = get_args(Estimand)
@@ -60,6 +61,8 @@ class EffectQuestion:
         As in ``ESTIMANDS``.
     missing : tuple of int
         Codes of the outcome for missing values: in a table their rows are in neither arm.
+    follow_up : FollowUp or None
+        Where the outcome is an event in the course of time, whose levels are states: how these are read.
     """
 
     treatment: str
@@ -75,6 +78,7 @@ class EffectQuestion:
     event: str | None
     estimand: str
     missing: tuple[int, ...] = ()
+    follow_up: FollowUp | None = None
 
     @property
     def known(self) -> tuple[int, ...]:
@@ -89,12 +93,18 @@ class EffectQuestion:
     @property
     def two_levels(self) -> bool:
         """Whether every row in an arm has an outcome of 0 or 1."""
-        return not self.by_value and set(self.known_scores) <= {0.0, 1.0}
+        return not self.by_value and self.follow_up is None and set(self.known_scores) <= {0.0, 1.0}
+
+    @property
+    def is_risk(self) -> bool:
+        """Whether the mean of the outcome is the risk of an event."""
+        return self.two_levels or self.follow_up is not None
 
     @property
     def by_levels(self) -> bool:
-        """Whether rows are counted by the level of the outcome: with up to ``MOST_COUNTED`` levels."""
-        return self.two_levels or (not self.by_value and len(self.known) <= MOST_COUNTED)
+        """Whether rows are counted by the level of the outcome: a few, or the states of a follow-up."""
+        few = not self.by_value and len(self.known) <= MOST_COUNTED
+        return self.two_levels or few or self.follow_up is not None
 
     @property
     def cell_scores(self) -> tuple[float, ...]:
@@ -153,7 +163,12 @@ def checked_columns(schema: Schema, treatment: object, outcome: object, adjust: 
 
 
 def effect_question(
-    schema: Schema, request: EffectRequest, adjust: Sequence[str] = (), *, values: bool = True
+    schema: Schema,
+    request: EffectRequest,
+    adjust: Sequence[str] = (),
+    *,
+    values: bool = True,
+    found: FollowUp | None = None,
 ) -> EffectQuestion:
     """Return the question that a request asks of these columns.
 
@@ -167,6 +182,8 @@ def effect_question(
         The columns that are held fixed.
     values
         Whether the numbers of a numeric outcome are there; else its bins count by their middles.
+    found
+        Where the outcome has the states of a follow-up as levels: that follow-up.
 
     Raises
     ------
@@ -176,6 +193,24 @@ def effect_question(
     treatment, outcome = request.treatment, request.outcome
     given = checked_columns(schema, treatment, outcome, adjust)
     arms, names = _arms(treatment, schema[treatment], request.compare)
+    if found is not None:
+        scores = [float(code % found.kinds == 0 and code < found.states - 1) for code in range(found.states)]
+        return EffectQuestion(
+            treatment=treatment,
+            outcome=outcome,
+            adjust=given,
+            arms=arms,
+            arm_names=names,
+            treatment_levels=schema[treatment].size,
+            scores=(*scores, *[0.0] * found.missing),
+            by_value=False,
+            low=0.0,
+            high=1.0,
+            event=found.event_level,
+            estimand=_estimand(request.estimand, outcome, found.event_level),
+            missing=(found.states,) * found.missing,
+            follow_up=found,
+        )
     counted = outcome_scores(outcome, schema[outcome], request.event)
     return EffectQuestion(
         treatment=treatment,
@@ -226,9 +261,10 @@ def _estimand(estimand: object, outcome: str, event: str | None) -> str:
     if asked not in ESTIMANDS:
         known = ", ".join(("auto", *ESTIMANDS))
         if any(word in asked for word in SURVIVAL):
+            how = spelled("--time T --event STATUS --horizon H", "outcome=dc.Survival(...)")
             raise InputError(
-                f"there is no survival analysis here, so no estimand is called {estimand!r}: time to an event and "
-                f"censoring are not used; there are {known}, of an event by a fixed time"
+                f"no estimand is called {estimand!r}: there are {known}. An event in the course of time, with "
+                f"censoring, is compared by its risk at a horizon ({how})"
             )
         raise InputError(
             f"no estimand is called {estimand!r}{did_you_mean(asked, ESTIMANDS)}; there are {known}"

@@ -17,6 +17,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.effects.estimate import (
     Estimate,
     estimate,
+    estimate_follow_up,
     estimate_regression,
     estimate_strata,
     no_effect,
@@ -71,6 +72,10 @@ def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredReg
                 found.append(replace(no_effect(question), population=population))
             elif isinstance(released, MeasuredRegression):
                 found.append(estimate_regression(released, question, level))
+            elif question.follow_up is not None:
+                table = _table_of(released, one)
+                assert isinstance(table, Measured)  # no search measures states
+                found.append(estimate_follow_up(table.states(one), question, level))
             elif one in strata:
                 found.append(estimate_strata(strata[one], population, question, level))
             else:
@@ -160,6 +165,7 @@ def effect_result(
         privacy=statement,
         possible=possible,
         left_out=strata_left_out(asked.schema, question.adjust, first.covers),
+        curves=shown.curves,
         population="overlap" if method == "regression" else first.population,
     )
 

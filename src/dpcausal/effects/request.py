@@ -14,6 +14,7 @@ from dpcausal.core.arguments import checked_ledger, checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Level
+from dpcausal.effects.survival import Survival
 from dpcausal.graphs.doubts import NONE, Doubts
 from dpcausal.graphs.graph import Graph
 
@@ -47,6 +48,7 @@ class EffectRequest:
     estimand: str = "auto"
     compare: Sequence[Level] | None = None
     event: Level | None = None
+    survival: Survival | None = None  # of which ``outcome`` is the event
     method: EffectMethod = "auto"
     population: EffectPopulation = "auto"
     level: float = 0.95
@@ -70,10 +72,21 @@ class EffectRequest:
             raise InputError(f"method must be auto, table or regression, not {self.method!r}")
         if self.population not in get_args(EffectPopulation):
             raise InputError(f"population must be auto, all, exposed or overlap, not {self.population!r}")
+        if self.survival is not None:
+            self._refuse_with_follow_up()
         if self.method == "regression" and self.population in ("all", "exposed"):
             raise InputError(
                 f"a regression is a mean over the overlap: population {self.population} goes with a table"
             )
+
+    def _refuse_with_follow_up(self) -> None:
+        """Raise ``InputError`` where an argument does not go with a follow-up."""
+        if self.method == "regression":
+            raise InputError("a follow-up is measured as a table: there is no regression of it")
+        if self.population not in ("auto", "all"):
+            raise InputError("the effect on a follow-up is that among all: leave population out")
+        if self.event is not None:
+            raise InputError("the event of a follow-up is a level of its own column: name it by event_level")
 
     @property
     def relation(self) -> Neighbours:

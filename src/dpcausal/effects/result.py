@@ -69,6 +69,20 @@ class NumberRules(EffectNote, kind="numbers"):
     bounds: tuple[tuple[str, float, float], ...]
 
 
+class FollowedUp(EffectNote):
+    """The outcome is the risk of an event by the last of these times, from a life table on intervals that end there.
+
+    ``happens`` and ``censored`` are levels of the status; ``competing`` are those after which the event can't happen.
+    """
+
+    time: str
+    event: str
+    ends: tuple[float, ...]
+    happens: str
+    censored: str
+    competing: tuple[str, ...]
+
+
 class MissingLeftOut(EffectNote):
     """Rows with a missing outcome are in neither arm: right among people who are alike in these columns."""
 
@@ -204,6 +218,26 @@ class FreshNoise(EffectNote, named_by="what"):
 
 
 @dataclass(frozen=True)
+class RiskCurves:
+    """The risk of an event by each of several times in both arms, standardised, with an interval for each alone.
+
+    Attributes
+    ----------
+    times : tuple of float
+        The ends of the intervals of the life table; the last is the horizon.
+    risks : pair of tuples of float
+        Of the first and the second level of the treatment.
+    low, high : pair of tuples of float
+        The ends of their intervals.
+    """
+
+    times: tuple[float, ...]
+    risks: tuple[tuple[float, ...], tuple[float, ...]]
+    low: tuple[tuple[float, ...], tuple[float, ...]]
+    high: tuple[tuple[float, ...], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
 class PossibleEffect:
     """One of the effects that a graph allows.
 
@@ -262,6 +296,8 @@ class EffectResult(OtherNames):
     population : str
         Whose effect it is: "all", "exposed" (those with the second level of ``compare``) or "overlap" (by how much the
         treatment varies among people alike in ``adjust``).
+    curves : RiskCurves or None
+        Where the outcome is an event in the course of time: its risk over time in both arms.
     possible : list of PossibleEffect
         From a graph that leaves directions open: every effect that it allows. ``estimate`` is then NaN, and
         ``interval`` holds all of their intervals.
@@ -309,6 +345,7 @@ class EffectResult(OtherNames):
     possible: list[PossibleEffect] = field(default_factory=list)
     left_out: tuple[tuple[str, ...], ...] = ()
     population: str = "all"
+    curves: RiskCurves | None = None
 
     @property
     def everyone(self) -> tuple[float, float]:
@@ -322,6 +359,7 @@ class EffectResult(OtherNames):
         plain = {name: getattr(self, name) for name in own} | {
             "everyone": self.everyone,
             "possible": [one.to_dict() for one in self.possible],
+            "curves": None if self.curves is None else asdict(self.curves),
             "answer": display().summary(self, part="answer"),
             "assumes": display().summary(self, part="assumes"),
             "facts": {"notes": [note.to_dict() for note in self.notes]},

@@ -13,6 +13,7 @@ from dpcausal.core.statement import MissingAs, PrivacyStatement
 from dpcausal.effects import result as facts
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
+from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, listed, percent, rows_differ, short_cost_lines
 
@@ -232,6 +233,17 @@ def _fresh_noise(fact: facts.FreshNoise) -> str:
     return f"from a table with noise of its own, measured after the graph was learned{kept}"
 
 
+def _followed_up(fact: facts.FollowedUp) -> str:
+    cuts = listed([f"{end:g}" for end in fact.ends[:-1]])
+    cut = f", cut at {cuts}" if cuts else ""
+    others = f", {listed(fact.competing)} as competing" if fact.competing else ""
+    return (
+        f"by {fact.time} {fact.ends[-1]:g}, from a life table{cut}: {fact.event} {fact.happens} counts as the event, "
+        f"{fact.censored} as censored{others}; right if, among people alike in what is held fixed, it is chance who is "
+        "censored"
+    )
+
+
 # what is said of a note, by its kind: a text with the fields of the note, or a function of it
 WORDS: dict[str, str | Callable[[Any], str]] = {
     "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
@@ -258,6 +270,7 @@ WORDS: dict[str, str | Callable[[Any], str]] = {
     "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
     "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
     "numbers": _number_rules,
+    "followed-up": _followed_up,
     "missing-left-out": _missing_left_out,
     "missing-counts": _missing_counts,
     "missing-held": _missing_held,
@@ -292,6 +305,8 @@ def answer_words(result: EffectResult) -> str:
     """Return the first line: the effect and its interval, or that nothing can be said."""
     first, second = result.compare
     what = result.outcome if result.event is None else f"{result.outcome} {happened(result.event)}"
+    if result.curves is not None:
+        what += f" by {result.curves.times[-1]:g}"
     low, high = result.interval
     ends = (
         f"{number(low)} or more"
@@ -408,7 +423,7 @@ GRAPH_SAYS = (
     "from-graph",
     "open-pairs",
 )
-COLUMNS_ENTER = ("binned", "linear", "scored", "by-groups", "treatment-bins")
+COLUMNS_ENTER = ("followed-up", "binned", "linear", "scored", "by-groups", "treatment-bins")
 SECTIONS = {
     "warning": ("outcome-earlier", "back-door", "later", "contradicted", "several", "outcome-bins"),
     "rests": ("unadjusted", *GRAPH_SAYS, *COLUMNS_ENTER),
@@ -473,7 +488,8 @@ def raw_lines(result: EffectResult) -> list[str]:
 
 def html(result: EffectResult) -> str:
     """Return the lines as a piece of HTML for notebooks."""
-    return f"<div>{'<br>'.join(escape(line) for line in summary(result).splitlines())}</div>"
+    lines = "<br>".join(escape(line) for line in summary(result).splitlines())
+    return f"<div>{curves_svg(result)}{'<br>' if result.curves else ''}{lines}</div>"
 
 
 def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
@@ -530,7 +546,7 @@ def forecast_words(found: EffectForecast) -> str:
         f"which sampling alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
     ]
     if found.says_nothing:
-        share = "all" if one.two_levels else "half"
+        share = "all" if one.is_risk else "half"
         lines.append(
             f"From {share} of the range on ({number(found.most)}) an interval says nothing, and is refused. "
             f"{_ways(found)}."
@@ -577,7 +593,7 @@ def refusal_words(found: EffectForecast) -> str:
     one = found.question
     most = (
         "a difference of risks lies between -1 and 1"
-        if one.two_levels
+        if one.is_risk
         else f"{one.outcome} lies between {one.low:g} and {one.high:g}"
     )
     return (

@@ -12,6 +12,7 @@ from typing import Any
 
 from dpcausal.data import findings as found
 from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
+from dpcausal.data.code_books import CodeBook
 from dpcausal.data.columns import Categorical, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.draft import Draft, DraftedColumn
@@ -519,3 +520,14 @@ def _open_quotes(lines: int, first: Sequence[int]) -> str:
     more = f" and {lines - len(first):,} more" if lines > len(first) else ""
     listed = ", ".join(map(str, first))
     return f"{lines:,} line{' has' if lines == 1 else 's have'} a quote that is not closed: {listed}{more}"
+
+
+def code_book_lines(book: CodeBook) -> list[str]:
+    """Return what a code book does not say, a line for each column, and which fields are no columns."""
+    lines = [
+        f"{name} is not declared: {' and '.join(what)} {'is' if len(what) == 1 else 'are'} lacking"
+        for name, what in book.lacking.items()
+    ]
+    if book.left_out:
+        lines.append(f"Left out (identifiers, free text, files, headings): {', '.join(book.left_out)}")
+    return lines

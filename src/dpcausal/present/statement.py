@@ -153,6 +153,8 @@ def _effect_table(fact: facts.EffectTable) -> str:
     cells = f"{'numbers of rows by level' if fact.counted == 'levels' else 'rows and sums'} of {fact.outcome}"
     if fact.counted == "event" and fact.event is not None:
         cells = f"numbers of rows with and without {fact.outcome} {happened(fact.event)}"
+    if fact.counted == "states":
+        cells = f"numbers of rows by what became of them in each interval of the follow-up ({fact.outcome})"
     strata = f" and strata of {', '.join(fact.adjust)}" if fact.adjust else ""
     noise = f"with noise of standard deviation {fact.sd:.3g} in every cell"
     return f"{cells} in the arms of {fact.treatment}{strata}, {noise}"

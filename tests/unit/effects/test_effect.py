@@ -973,8 +973,8 @@ def test_an_outcome_that_is_earlier_in_time_is_refused_before_the_charge(tmp_pat
     assert any(isinstance(note, OutcomeEarlier) for note in found.notes)
 
 
-def test_there_is_no_survival_analysis() -> None:
-    with pytest.raises(dc.InputError, match="no survival analysis here") as refused:
+def test_a_hazard_ratio_is_refused_with_the_way_to_a_risk() -> None:
+    with pytest.raises(dc.InputError, match="Survival") as refused:
         dc.effect(DATA, "x", "y", epsilon=1.0, estimand="hazard ratio")
     assert "did you mean" not in str(refused.value)
 

@@ -1,0 +1,390 @@
+"""Schemas from code books: a REDCap data dictionary, value labels of SPSS and Stata files, a table schema in JSON.
+
+A code book says what a study asked, not what people answered, so that a schema made from it is no draft: no row is
+read. What a schema needs and the code book does not say is named, column by column, and such a column is not declared.
+
+A field that may be left empty gets a level "missing" of its own (of a number, a bin), unless it is required.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpcausal.core.errors import InputError
+from dpcausal.data.columns import (
+    MAX_LABEL,
+    Categorical,
+    Column,
+    DeclarationError,
+    Level,
+    Numeric,
+    reads_as_missing,
+)
+from dpcausal.data.dates import ISO, Date
+from dpcausal.data.file_format import FileFormat
+from dpcausal.data.schema import Schema
+from dpcausal.data.stat_files import LabelledColumn, StatFile
+
+MISSING = "missing"
+YES_NO = {"0": "no", "1": "yes", "No": "no", "Yes": "yes"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a code book says of one column: a declaration, or what is lacking for one (nothing: it is none)."""
+
+    name: str
+    column: Column | None = None
+    lacking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CodeBook:
+    """The columns of a code book, in its order."""
+
+    fields: tuple[Field, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of all columns that are declared in full; raise ``InputError`` where there is none."""
+        found = {one.name: one.column for one in self.fields if one.column is not None}
+        if not found:
+            raise InputError("no field of the code book declares a column in full")
+        return Schema(found)
+
+    @property
+    def lacking(self) -> dict[str, tuple[str, ...]]:
+        """Of columns that are not declared in full, what a person must add."""
+        return {one.name: one.lacking for one in self.fields if one.lacking}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Fields that are no columns of an analysis: identifiers, free text, files, headings."""
+        return tuple(one.name for one in self.fields if one.column is None and not one.lacking)
+
+
+# ---- what all of them share
+
+
+def _label(text: Any) -> str:
+    """A label on one line, without marks of HTML."""
+    plain = " ".join(re.sub(r"<[^>]*>", " ", str(text or "")).split())
+    return "".join(letter for letter in plain if letter.isprintable())[:MAX_LABEL]
+
+
+def _categories(
+    name: str,
+    codes: Mapping[str, str],
+    *,
+    label: str = "",
+    required: bool = False,
+    ordered: bool = False,
+    spellings: bool = False,
+) -> Field:
+    """A column of codes with their labels: levels are the labels, which cells may spell by their codes.
+
+    ``spellings``: several codes may mean one level. Else, where labels do not tell codes apart, or one is spelled as
+    another's code, the codes are the levels.
+    """
+    meanings = {str(code): " ".join(str(text).split()) or str(code) for code, text in codes.items()}
+    ways = (
+        [list(dict.fromkeys(meanings.values()))] if spellings else [list(meanings.values()), list(meanings)]
+    )
+    for levels in ways:
+        named: list[Level] = list(levels)
+        missing = next((level for level in levels if reads_as_missing(level)), None)
+        if not required and missing is None:
+            missing = MISSING
+            named.append(MISSING)
+        aliases = (
+            {code: text for code, text in meanings.items() if code != text}
+            if levels != list(meanings)
+            else {}
+        )
+        try:
+            column = Categorical(
+                named, other=missing, aliases=aliases, label=_label(label), ordered=ordered and len(named) > 1
+            )
+        except DeclarationError:
+            continue
+        return Field(name, column)
+    return Field(name, lacking=("levels",))
+
+
+def _number(
+    name: str,
+    lower: object,
+    upper: object,
+    *,
+    label: str = "",
+    required: bool = False,
+) -> Field:
+    """A number with bounds, or the bounds that are lacking."""
+    bounds = {"lower": _as_number(lower), "upper": _as_number(upper)}
+    lacking = tuple(entry for entry, value in bounds.items() if value is None)
+    low, high = bounds["lower"], bounds["upper"]
+    if low is None or high is None or low >= high:
+        return Field(name, lacking=lacking or ("lower", "upper"))
+    middle = (low + high) / 2  # of which no value is the bound of another
+    return Field(name, Numeric(low, high, other=middle, missing_level=not required, label=_label(label)))
+
+
+def _date(
+    name: str, lower: object, upper: object, *, label: str, required: bool, format_: str | None = ISO
+) -> Field:
+    """A date with bounds, or what is lacking."""
+    low, high = _as_iso(lower), _as_iso(upper)
+    if low is None or high is None or format_ is None:
+        said = {"lower": low, "upper": high, "format": format_}
+        return Field(name, lacking=tuple(entry for entry, value in said.items() if value is None))
+    try:
+        found = Date(
+            low,
+            high,
+            missing_level=not required,
+            label=_label(label),
+            format=format_,
+        )
+    except DeclarationError:
+        return Field(name, lacking=("lower", "upper"))
+    return Field(name, found)
+
+
+def _as_number(value: object) -> float | None:
+    """A number, or None for anything else: a formula, or nothing."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(str(value).strip().replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _as_iso(value: object) -> str | None:
+    """A date as 2020-01-31, or None."""
+    found = re.match(r"\d{4}-\d{2}-\d{2}", str(value or "").strip())
+    return found[0] if found else None
+
+
+# ---- REDCap
+
+_REDCAP = {  # a heading of a downloaded dictionary, or of one that the API gives
+    "name": ("variable / field name", "field_name"),
+    "type": ("field type", "field_type"),
+    "label": ("field label", "field_label"),
+    "choices": ("choices, calculations, or slider labels", "select_choices_or_calculations"),
+    "validation": (
+        "text validation type or show slider number",
+        "text_validation_type_or_show_slider_number",
+    ),
+    "low": ("text validation min", "text_validation_min"),
+    "high": ("text validation max", "text_validation_max"),
+    "identifier": ("identifier?", "identifier"),
+    "branching": ("branching logic (show field only if...)", "branching_logic"),
+    "required": ("required field?", "required_field"),
+}
+
+
+def redcap(path: str | Path) -> CodeBook:
+    """Return the code book of a REDCap data dictionary.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read, or has not the headings of a dictionary.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: no such file, or not UTF-8 text") from None
+    rows = list(csv.reader(text.splitlines(keepends=True)))
+    heads = [" ".join(head.lower().split()) for head in rows[0]] if rows else []
+    places = {
+        entry: next((heads.index(one) for one in names if one in heads), None)
+        for entry, names in _REDCAP.items()
+    }
+    if places["name"] is None or places["type"] is None:
+        raise InputError(
+            f'{path} is no REDCap data dictionary: it has no columns "Variable / Field Name" and "Field Type"'
+        )
+    fields: list[Field] = []
+    for row in rows[1:]:
+        cells = {
+            entry: row[at].strip() if at is not None and at < len(row) else "" for entry, at in places.items()
+        }
+        if cells["name"]:
+            fields += _redcap_fields(cells)
+    return CodeBook(tuple(fields))
+
+
+def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
+    """The columns of one field: of a checkbox, one for each choice."""
+    name, label, kind = cells["name"], cells["label"], cells["type"].lower()
+    asked = cells["required"].lower() in ("y", "yes", "1") and not cells["branching"]
+    more: dict[str, Any] = {"label": label, "required": asked}
+    if cells["identifier"].lower() in ("y", "yes", "1"):
+        return [Field(name)]
+    if kind in ("radio", "dropdown", "select"):
+        return [_categories(name, _choices(cells["choices"]), **more)]
+    if kind in ("yesno", "truefalse"):
+        words = YES_NO if kind == "yesno" else {"0": "false", "1": "true"}
+        return [_categories(name, words, spellings=True, **more)]
+    if kind == "checkbox":
+        ticked = Categorical(["no", "yes"], aliases={**YES_NO, "Unchecked": "no", "Checked": "yes"})
+        return [
+            Field(
+                f"{name}___{re.sub('[^a-z0-9_]', '_', code.lower())}", _labelled(ticked, f"{label}: {choice}")
+            )
+            for code, choice in _choices(cells["choices"]).items()
+        ]
+    if kind == "slider":
+        return [_number(name, cells["low"] or 0, cells["high"] or 100, **more)]
+    validation = cells["validation"].lower()
+    if kind == "calc" or (kind == "text" and validation.startswith(("number", "integer"))):
+        return [_number(name, cells["low"], cells["high"], **more)]
+    if kind == "text" and validation.startswith("date"):
+        return [_date(name, cells["low"], cells["high"], **more)]
+    return [Field(name)]
+
+
+def _labelled(column: Categorical, label: str) -> Categorical:
+    return Categorical(column.levels, aliases=column.aliases, label=_label(label))
+
+
+def _choices(text: str) -> dict[str, str]:
+    """The choices of a field, by their codes.
+
+    >>> _choices("1, Male | 2, Female, or other")
+    {'1': 'Male', '2': 'Female, or other'}
+    """
+    pairs = (one.partition(",") for one in re.split(r"\||\\n", text) if one.strip())
+    return {code.strip(): _label(choice) or code.strip() for code, _, choice in pairs}
+
+
+# ---- value labels of SPSS and Stata
+
+
+def value_labels(path: str | Path) -> CodeBook:
+    """Return the code book in the value labels of a .sav or .dta file: its metadata alone is read."""
+    file = Path(path)
+    if file.suffix.lower() not in (".sav", ".zsav", ".dta"):
+        raise InputError(f"{file.name}: value labels are read from a .sav or .dta file")
+    if not file.is_file():
+        raise InputError(f"{file.name}: no such file")
+    return CodeBook(tuple(_of_labels(one) for one in StatFile(file, FileFormat()).code_book()))
+
+
+def _of_labels(one: LabelledColumn) -> Field:
+    """A column by its value labels; a number with labels for missing values alone lacks its bounds."""
+    known = {code: text for code, text in one.codes.items() if not reads_as_missing(text)}
+    if known:
+        return _categories(one.name, one.codes, label=one.label, ordered=one.ordered)
+    if one.kind == "text":
+        return Field(one.name)
+    return Field(one.name, lacking=("lower", "upper"))
+
+
+# ---- Frictionless and CSV on the Web
+
+
+def table_schema(path: str | Path) -> CodeBook:
+    """Return the code book in a Frictionless table schema, a data package of one table, or CSV-W metadata.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read, or describes no table, or several.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"{path}: no such file, or not JSON") from None
+    tables = [table for table in _tables(found) if table]
+    if len(tables) != 1:
+        raise InputError(f"{path} describes {len(tables) or 'no'} tables: a schema is of one")
+    fields = [one for one in tables[0] if isinstance(one, dict)]
+    return CodeBook(
+        tuple(_of_field(one) for one in fields if isinstance(one.get("name"), str) and one["name"])
+    )
+
+
+def _tables(found: Any) -> list[list[Any]]:
+    """The lists of fields in a document."""
+    if not isinstance(found, dict):
+        return []
+    if isinstance(found.get("fields"), list):
+        return [found["fields"]]
+    if isinstance(found.get("columns"), list):
+        return [found["columns"]]
+    inner = [found.get("schema"), found.get("tableSchema")]
+    for key in ("resources", "tables"):
+        inner += found[key] if isinstance(found.get(key), list) else []
+    return [table for one in inner for table in _tables(one)]
+
+
+def _of_field(one: Mapping[str, Any]) -> Field:
+    """A column by its type and constraints."""
+    limits = one["constraints"] if isinstance(one.get("constraints"), dict) else {}
+    type_ = one.get("type") or one.get("datatype") or "string"
+    if isinstance(type_, dict):  # of CSV-W
+        limits, type_ = {**type_, **limits}, type_.get("base", "string")
+    name, label = str(one["name"]), one.get("title") or one.get("titles") or ""
+    label = next(iter(label), "") if isinstance(label, list) else label
+    required = bool(limits.get("required") or one.get("required"))
+    more: dict[str, Any] = {"label": label if isinstance(label, str) else "", "required": required}
+    listed = one.get("categories") or limits.get("enum") or _alternatives(limits.get("format"))
+    low, high = (
+        limits.get("minimum", limits.get("minInclusive")),
+        limits.get("maximum", limits.get("maxInclusive")),
+    )
+    if isinstance(listed, list) and listed:
+        codes = {
+            str(part["value"] if isinstance(part, dict) else part): str(
+                part.get("label", part["value"]) if isinstance(part, dict) else part
+            )
+            for part in listed
+            if not isinstance(part, dict) or "value" in part
+        }
+        return _categories(name, codes, ordered=bool(one.get("categoriesOrdered")), **more)
+    if type_ == "boolean":
+        return _categories(name, {"false": "false", "true": "true"}, **more)
+    if type_ in ("integer", "number", "year", "decimal", "double", "float", "nonNegativeInteger"):
+        return _number(name, 0 if type_ == "nonNegativeInteger" and low is None else low, high, **more)
+    if type_ in ("date", "datetime", "dateTime"):
+        return _date(name, low, high, format_=_date_format(one.get("format") or limits.get("format")), **more)
+    return Field(name) if type_ in _NO_COLUMNS else Field(name, lacking=("levels",))
+
+
+_NO_COLUMNS = ("object", "array", "geopoint", "geojson", "any", "time", "duration", "list", "anyURI")
+
+
+def _alternatives(pattern: object) -> list[str] | None:
+    """The words of a pattern that lists them: ``^(low|high)$``."""
+    found = (
+        re.fullmatch(r"\^?\(?([\w .-]+(?:\|[\w .-]+)+)\)?\$?", pattern) if isinstance(pattern, str) else None
+    )
+    return found[1].split("|") if found else None
+
+
+def _date_format(text: object) -> str | None:
+    """How dates are written, from Frictionless' or CSV-W's words; None where they do not say it.
+
+    >>> _date_format(None), _date_format("%d/%m/%Y"), _date_format("dd.MM.yyyy"), _date_format("any")
+    ('%Y-%m-%d', '%d/%m/%Y', '%d.%m.%Y', None)
+    """
+    if text in (None, "", "default"):
+        return ISO
+    if not isinstance(text, str) or text == "any":
+        return None
+    plain = re.sub(r"d+", "%d", re.sub(r"M+", "%m", re.sub(r"y+", "%Y", text)))
+    found = text if "%" in text else plain
+    try:
+        return Date("2000-01-01", "2001-01-01", format=found).format
+    except DeclarationError:
+        return None

@@ -1,0 +1,77 @@
+"""The risk of an event over time in both arms, with its bands, as an SVG and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from dpcausal.effects.result import EffectResult
+
+WIDTH, HEIGHT = 560, 320
+LEFT, RIGHT, TOP, BOTTOM = 56, 110, 16, 44
+COLOURS = ("#1b5e8a", "#b5461b")  # told apart by people who see few colours, and by lightness in print
+DASHES = ("", "6 3")
+TICKS = 5
+
+
+def curves_svg(result: EffectResult) -> str:
+    """Return the curves of an effect on a follow-up; empty where there are none."""
+    curves = result.curves
+    if curves is None:
+        return ""
+    last = curves.times[-1]
+    most = min(1.0, 1.1 * max(max(one) for one in curves.high) or 1.0)
+
+    def at(time: float, risk: float) -> str:
+        x = LEFT + (WIDTH - LEFT - RIGHT) * time / last
+        y = TOP + (HEIGHT - TOP - BOTTOM) * (1 - risk / most)
+        return f"{x:.1f},{y:.1f}"
+
+    parts = [_axes(last, most, at)]
+    for arm, name in enumerate(result.compare):
+        low, risks, high = ([0.0, *one[arm]] for one in (curves.low, curves.risks, curves.high))
+        times = (0.0, *curves.times)
+        there = [at(t, risk) for t, risk in zip(times, high, strict=True)]
+        back = [at(t, risk) for t, risk in reversed(list(zip(times, low, strict=True)))]
+        line = " ".join(at(t, risk) for t, risk in zip(times, risks, strict=True))
+        colour, dash = COLOURS[arm], f' stroke-dasharray="{DASHES[arm]}"' if DASHES[arm] else ""
+        parts.append(f'<polygon points="{" ".join([*there, *back])}" fill="{colour}" fill-opacity="0.15"/>')
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
+        x, y = at(last, risks[-1]).split(",")
+        label = escape(f"{result.treatment} {name}")
+        parts.append(
+            f'<text x="{float(x) + 6:.1f}" y="{float(y) + 4:.1f}" fill="{colour}" font-size="12">{label}</text>'
+        )
+    title = escape(f"Risk of {result.outcome} = {result.event} over time")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'role="img" font-family="sans-serif"><title>{title}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _axes(last: float, most: float, at: Callable[[float, float], str]) -> str:
+    """Both axes with their ticks."""
+    parts = []
+    for i in range(TICKS + 1):
+        time, risk = last * i / TICKS, most * i / TICKS
+        x, y = at(time, 0.0).split(",")
+        parts.append(
+            f'<text x="{x}" y="{float(y) + 16:.1f}" font-size="11" text-anchor="middle">{time:.3g}</text>'
+        )
+        x, y = at(0.0, risk).split(",")
+        parts.append(
+            f'<line x1="{x}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#ddd"/>'
+            f'<text x="{float(x) - 6:.1f}" y="{float(y) + 4:.1f}" font-size="11" text-anchor="end">{risk:.0%}</text>'
+        )
+    return "".join(parts)
+
+
+def effect_page(result: Any) -> str:
+    """Return a page without links to elsewhere: the curves, and what is said of the effect."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in result.summary().splitlines())
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Effect</title>'
+        "<style>body{font-family:sans-serif;max-width:46em;margin:2em auto;line-height:1.4}</style></head>"
+        f"<body>{curves_svg(result)}{lines}</body></html>"
+    )

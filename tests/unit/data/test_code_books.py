@@ -1,0 +1,233 @@
+"""Schemas from code books: what they declare, what they lack, and that a file is read by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import dpcausal as dc
+from dpcausal.cli.app import app
+from dpcausal.data.code_books import redcap, table_schema, value_labels
+
+HEADS = (
+    "Variable / Field Name,Form Name,Section Header,Field Type,Field Label,"
+    '"Choices, Calculations, OR Slider Labels",Field Note,Text Validation Type OR Show Slider Number,'
+    "Text Validation Min,Text Validation Max,Identifier?,Branching Logic (Show field only if...),Required Field?"
+)
+DICTIONARY = f"""{HEADS}
+record_id,base,,text,Record,,,,,,,,
+name,base,,text,Name,,,number,1,9,y,,
+sex,base,,radio,Sex,"1, Male | 2, Female",,,,,,,y
+race,base,,dropdown,<b>Race</b>,"1, White | 2, Black, or African | 9, Unknown",,,,,,,
+smoker,base,,yesno,Smoker,,,,,,,,y
+fine,base,,truefalse,Fine,,,,,,,,
+drugs,base,,checkbox,Drugs,"1, Aspirin | A, Statin | -9, None",,,,,,,
+pain,base,,slider,Pain,none | some | worst,,number,,,,,
+age,base,,text,Age,,,integer,18,110,,,y
+bmi,base,,calc,BMI,[w]/([h]*[h]),,,,,,,
+weight,base,,text,Weight,,,number_1dp,30,,,,
+seen,base,,text,Seen,,,date_dmy,2015-01-01,2024-12-31,,,y
+died,base,,text,Died,,,date_ymd,2015-01-01,today,,,
+stage,base,,radio,Stage,"1, early | 2, early | 3, late",,,,,,,y
+late,base,,radio,Late,"1, yes | 0, no",,,,,,[stage] = 3,y
+notes,base,,notes,Notes,,,,,,,,
+"""
+
+
+@pytest.fixture
+def dictionary(tmp_path: Path) -> Path:
+    """A REDCap data dictionary."""
+    file = tmp_path / "dictionary.csv"
+    file.write_text(DICTIONARY)
+    return file
+
+
+def test_a_redcap_dictionary_declares_its_fields(dictionary: Path) -> None:
+    book = redcap(dictionary)
+    schema = book.schema
+    assert not schema.is_draft
+    assert book.lacking == {"bmi": ("lower", "upper"), "weight": ("upper",), "died": ("upper",)}
+    assert book.left_out == ("record_id", "name", "notes")
+    levels = {name: list(one.levels) for name, one in schema.items() if isinstance(one, dc.Categorical)}
+    assert levels == {
+        "sex": ["Male", "Female"],
+        "race": ["White", "Black, or African", "Unknown"],
+        "smoker": ["no", "yes"],
+        "fine": ["false", "true", "missing"],
+        "drugs___1": ["no", "yes"],
+        "drugs___a": ["no", "yes"],
+        "drugs____9": ["no", "yes"],
+        "stage": ["1", "2", "3"],  # labels that do not tell codes apart
+        "late": ["yes", "no", "missing"],  # asked of some only
+    }
+    assert schema["race"].other == "Unknown"
+    assert schema["race"].label == "Race"
+    assert schema["age"] == dc.Numeric(18, 110, other=64)
+    assert schema["pain"] == dc.Numeric(0, 100, other=50, missing_level=True)
+    assert schema["seen"] == dc.Date("2015-01-01", "2024-12-31")
+    assert dc.Schema.from_toml_string(schema.to_toml()) == schema
+
+
+def test_exports_of_codes_and_of_labels_are_read_alike(dictionary: Path) -> None:
+    schema = redcap(dictionary).schema[["sex", "smoker", "fine", "drugs___1", "race"]]
+    codes = {
+        "sex": ["1", "2"],
+        "smoker": ["0", "1"],
+        "fine": ["1", ""],
+        "drugs___1": ["1", "0"],
+        "race": ["2", ""],
+    }
+    labels: dict[str, list[Any]] = {
+        "sex": ["Male", "Female"],
+        "smoker": ["No", "Yes"],
+        "fine": ["True", ""],
+        "drugs___1": ["Checked", "Unchecked"],
+        "race": ["Black, or African", ""],
+    }
+    numbers = {name: [float(cell) if cell else None for cell in cells] for name, cells in codes.items()}
+    first, second, third = (dc.read(one, schema) for one in (codes, labels, pd.DataFrame(numbers)))
+    for name in schema:
+        assert first.codes[name].tolist() == second.codes[name].tolist() == third.codes[name].tolist(), name
+    assert first.codes["fine"].tolist() == [1, 2]
+    assert first.codes["race"].tolist() == [1, 2]
+
+
+def test_headings_of_the_api_are_known_and_other_files_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "api.csv"
+    file.write_text("field_name,form_name,field_type,field_label\nsmoker,base,yesno,Smoker\n")
+    assert list(redcap(file).schema) == ["smoker"]
+    file.write_text("age,sex\n30,f\n")
+    with pytest.raises(dc.InputError, match="no REDCap data dictionary"):
+        redcap(file)
+    with pytest.raises(dc.InputError, match="no such file"):
+        redcap(tmp_path / "nothing.csv")
+
+
+def test_value_labels_are_metadata(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"sex": [1.0, 1.0], "age": [40.0, 998.0], "text": ["a", "b"], "grade": [1.0, 2.0]})
+    labels = {
+        "sex": {1: "male", 2: "female"},
+        "age": {998: "unknown"},
+        "grade": {1: "low", 2: "mid", 3: "high"},
+    }
+    file = tmp_path / "rows.sav"
+    measures = {"grade": "ordinal"}
+    pyreadstat.write_sav(
+        frame, file, variable_value_labels=labels, variable_measure=measures, column_labels={"sex": "Sex"}
+    )
+    book = value_labels(file)
+    sex, grade = book.schema["sex"], book.schema["grade"]
+    assert isinstance(sex, dc.Categorical)
+    assert isinstance(grade, dc.Categorical)
+    assert list(sex.levels) == ["male", "female", "missing"]  # one that no row has is there, too
+    assert (sex.label, sex.aliases["2"], grade.ordered) == ("Sex", "female", True)
+    assert book.lacking == {"age": ("lower", "upper")}
+    assert book.left_out == ("text",)
+    assert dc.read(file, book.schema).codes["sex"].tolist() == [0, 0]
+
+
+FRICTIONLESS = {
+    "fields": [
+        {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
+        {"name": "age", "type": "integer", "title": "Age", "constraints": {"minimum": 0, "maximum": 110}},
+        {"name": "bmi", "type": "number", "constraints": {"minimum": 10}},
+        {"name": "ok", "type": "boolean", "constraints": {"required": True}},
+        {
+            "name": "seen",
+            "type": "date",
+            "format": "%d/%m/%Y",
+            "constraints": {"minimum": "2015-01-01", "maximum": "2020-12-31"},
+        },
+        {
+            "name": "when",
+            "type": "date",
+            "format": "any",
+            "constraints": {"minimum": "2015-01-01", "maximum": "2020-12-31"},
+        },
+        {
+            "name": "grade",
+            "type": "integer",
+            "categories": [{"value": 1, "label": "low"}, {"value": 2, "label": "high"}],
+            "categoriesOrdered": True,
+        },
+        {"name": "city", "type": "string"},
+        {"name": "place", "type": "geopoint"},
+    ]
+}
+CSVW = {
+    "@context": "http://www.w3.org/ns/csvw",
+    "url": "rows.csv",
+    "tableSchema": {
+        "columns": [
+            {
+                "name": "age",
+                "titles": ["Age"],
+                "datatype": {"base": "integer", "minimum": "0", "maximum": "110"},
+            },
+            {"name": "size", "datatype": {"base": "string", "format": "^(small|large)$"}, "required": True},
+            {
+                "name": "seen",
+                "datatype": {
+                    "base": "date",
+                    "format": "dd.MM.yyyy",
+                    "minimum": "2015-01-01",
+                    "maximum": "2020-12-31",
+                },
+            },
+        ]
+    },
+}
+
+
+def test_a_frictionless_schema_declares_its_fields(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    for document in (FRICTIONLESS, {"resources": [{"name": "rows", "schema": FRICTIONLESS}]}):
+        file.write_text(json.dumps(document))
+        book = table_schema(file)
+        assert list(book.schema) == ["sex", "age", "ok", "seen", "grade"]
+        assert book.lacking == {"bmi": ("upper",), "when": ("format",), "city": ("levels",)}
+        assert book.left_out == ("place",)
+        seen, grade = book.schema["seen"], book.schema["grade"]
+        assert isinstance(seen, dc.Date)
+        assert isinstance(grade, dc.Categorical)
+        assert seen.format == "%d/%m/%Y"
+        assert (list(grade.levels), grade.ordered) == (["low", "high", "missing"], True)
+
+
+def test_metadata_of_the_web_declare_their_columns(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv-metadata.json"
+    file.write_text(json.dumps(CSVW))
+    schema = table_schema(file).schema
+    assert schema["age"] == dc.Numeric(0, 110, other=55, missing_level=True)
+    assert schema["size"] == dc.Categorical(["small", "large"])
+    seen = schema["seen"]
+    assert isinstance(seen, dc.Date)
+    assert seen.format == "%d.%m.%Y"
+
+
+@pytest.mark.parametrize(
+    "text", ["[1]", "{", "{}", json.dumps({"resources": [{"schema": FRICTIONLESS}] * 2})]
+)
+def test_other_documents_are_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text(text)
+    with pytest.raises(dc.InputError):
+        table_schema(file)
+
+
+def test_the_command_prints_a_schema_and_names_what_is_lacking(dictionary: Path, tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["schema", "--redcap", str(dictionary)])
+    assert found.exit_code == 0
+    assert dc.Schema.from_toml_string(found.stdout) == redcap(dictionary).schema
+    assert "weight" in found.stderr
+    told = json.loads(CliRunner().invoke(app, ["schema", "--redcap", str(dictionary), "--json"]).stdout)
+    assert told["lacking"]["bmi"] == ["lower", "upper"]
+    assert "draft" not in told
+    for wrong in ([], ["rows.csv", "--redcap", str(dictionary)], ["--redcap", str(tmp_path / "nothing.csv")]):
+        assert isinstance(CliRunner().invoke(app, ["schema", *wrong]).exception, dc.InputError)
