@@ -312,7 +312,10 @@ def discover(
             later=share,
             ledger=ledger,
             dataset=dataset,
-            note=_ledger_note(chosen, columns, options, named),
+            note={
+                **_ledger_note(chosen, columns, options, named),
+                **({} if executed is None else executed.noted),
+            },
             rows=public_rows,
             file=data.file if isinstance(data, Dataset) else None,
         )
