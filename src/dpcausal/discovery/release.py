@@ -21,8 +21,9 @@ What was not measured remains unanswered.
 - ``values``: what was released. ``form`` is ``joint`` (one table: ``shape``, ``cells``, ``variance`` of the noise in a
   cell, ``kurtosis``), ``components`` (``sizes`` of the columns as they were measured, ``groups``, the group of every
   level of columns with levels merged, and a list ``components``: ``columns``, ``shape``, ``values``, ``variance``, in
-  the order in which they were measured), ``sites`` (for each its ``name``, ``rows`` and ``components``), or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of
-  the ``matrix``, ``noise``). All have ``rows``, and tables the ``plan`` that was executed;
+  the order in which they were measured), ``sites`` (for each its ``name``, ``rows`` and ``components``),
+  or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of the ``matrix``, ``noise``).
+  All have ``rows``, and tables the ``plan`` that was executed;
 - ``search`` and ``declared``: the options and the background knowledge of the search;
 - ``budget``: epsilon and delta that were asked for;
 - ``reason``: why the method was taken; ``privacy``: the privacy statement.

@@ -149,20 +149,22 @@ def _sites(fact: facts.SitesMeasured) -> str:
         for name, rows, sd, lacking in fact.sites
     )
     return (
-        f"Contributed, with the standard deviation of the noise in a count of two columns: {named}. Links are asked about "
-        "inside each site and added up, so that other margins in other sites make none. Of what is held fixed, effects "
-        "are taken to be the same in all sites"
+        f"Contributed, with the standard deviation of the noise in a count of two columns: {named}. Links are asked "
+        "about inside each site and added up, so that other margins in other sites make none. Of what is held fixed, "
+        "effects are taken to be the same in all sites"
     )
 
 
 def _sites_differ(fact: facts.SitesDiffer) -> str:
     if not fact.pairs:
-        return f"No dependence differs between sites (Cochran's Q for every pair, level {fact.level:g} in all)"
+        return (
+            f"No dependence differs between sites (Cochran's Q for every pair, level {fact.level:g} in all)"
+        )
     named = few([f"{a} - {b} (p = {p:.2g})" for a, b, p in fact.pairs], EDGES_SHOWN)
     return (
-        f"The dependence is not the same in all sites (Cochran's Q, level {fact.level:g} for all pairs): {named}. Other "
-        "margins can make it so; if it is an effect that differs, what was asked with one of these columns held fixed "
-        "may show links that are none"
+        f"The dependence is not the same in all sites (Cochran's Q, level {fact.level:g} for all pairs): {named}. "
+        "Other margins can make it so; if it is an effect that differs, what was asked with one of these columns held "
+        "fixed may show links that are none"
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.present.files import Origin, literal
 from dpcausal.present.statement import counted, few, odds, short_cost_lines
 from dpcausal.sites.contribute import Contribution
 from dpcausal.sites.protocol import Protocol
@@ -29,27 +32,32 @@ def protocol_text(protocol: Protocol) -> str:
     if protocol.pairs is not None:
         named = few([f"{a} - {b}" for a, b in protocol.pairs], PAIRS_SHOWN)
         which = f"{counted(len(protocol.pairs), 'pair')} of them ({named})"
-    law = "Gaussian" if protocol.plan_for(protocol.schema, max(protocol.rows)).measurement.gaussian else "Laplace"
+    law = (
+        "Gaussian"
+        if protocol.plan_for(protocol.schema, max(protocol.rows)).measurement.gaussian
+        else "Laplace"
+    )
     lines = [
-        f"Protocol {protocol.id}, round {protocol.round} of {protocol.rounds}, for {counted(len(protocol.rows), 'site')} "
-        f"with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
-        f"Each site counts its rows by {counted(columns, 'column')} and by {which}, adds {law} noise to every count, and "
-        "gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
+        f"Protocol {protocol.id}, round {protocol.round} of {protocol.rounds}, for "
+        f"{counted(len(protocol.rows), 'site')} with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
+        f"Each site counts its rows by {counted(columns, 'column')} and by {which}, adds {law} noise to every count, "
+        "and gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
         f"Each site is asked to charge epsilon {epsilon:.6g}, delta {delta:.6g} in this round: a change of "
-        f"{CHANGE[protocol.neighbours]} makes no contribution more than {odds(epsilon)} times as likely or unlikely{but}.",
+        f"{CHANGE[protocol.neighbours]} makes no contribution more than {odds(epsilon)} times as likely or "
+        f"unlikely{but}.",
     ]
     if protocol.rounds > 1:
         lines.append(
-            f"The two rounds together are asked to charge epsilon {protocol.epsilon:.6g}, delta {protocol.delta:.6g}. The "
-            "first measures all pairs, the second those that all sites together show to be promising. A site may leave "
-            "after the first."
+            f"The two rounds together are asked to charge epsilon {protocol.epsilon:.6g}, delta {protocol.delta:.6g}. "
+            "The first measures all pairs, the second those that all sites together show to be promising. A site "
+            "may leave after the first."
         )
     lines.append(PERSONS[protocol.persons])
     if protocol.pairs is None:
         alone, all_sites = protocol.least_found(1), protocol.least_found()
         lines.append(
-            f"The smallest link found 4 times in 5 is about w = {alone:.2g} from the first site alone, and {all_sites:.2g} "
-            "from all (w: the correlation of two columns of two levels; equally common levels)."
+            f"The smallest link found 4 times in 5 is about w = {alone:.2g} from the first site alone, and "
+            f"{all_sites:.2g} from all (w: the correlation of two columns of two levels; equally common levels)."
         )
     if protocol.crowded:
         named = few([f"{name} ({most})" for name, most in protocol.crowded.items()], PAIRS_SHOWN)
@@ -66,8 +74,32 @@ def contribution_text(found: Contribution) -> str:
     pairs = sum(len(one) == 2 for one in found.values.components.values)
     return "\n".join(
         [
-            f"{found.site}: round {found.protocol.round} of protocol {found.protocol.first_id}, contribution {found.id}.",
+            f"{found.site}: round {found.protocol.round} of protocol {found.protocol.first_id}, "
+            f"contribution {found.id}.",
             f"Released with noise: counts of {counted(singles, 'column')} and {counted(pairs, 'pair')} of them.",
             *short_cost_lines(found.privacy),
         ]
     )
+
+
+@dataclass(frozen=True)
+class PoolOrigin(Origin):
+    """Of a graph that was computed from contributions, whose folders take the place of data and schema."""
+
+    folders: tuple[str, ...] = ()
+
+    def python(self, method: str) -> str:
+        """The same call in Python.
+
+        >>> print(PoolOrigin("", "", [], {"latent": True}, folders=("a", "b")).python("measured"))
+        import dpcausal as dc
+        <BLANKLINE>
+        result = dc.pool(['a', 'b'], latent=True)
+        result.report("report.html")
+        """
+        given = "".join(f", {name}={literal(value)}" for name, value in self.arguments.items())
+        return (
+            "import dpcausal as dc\n\n"
+            f"result = dc.pool({list(self.folders)!r}{given})\n"
+            'result.report("report.html")'
+        )

@@ -65,7 +65,9 @@ class Contribution:
     software: str = f"dpcausal {__version__}"
 
     def __repr__(self) -> str:
-        return f"Contribution({self.site!r}, round {self.protocol.round} of protocol {self.protocol.first_id})"
+        return (
+            f"Contribution({self.site!r}, round {self.protocol.round} of protocol {self.protocol.first_id})"
+        )
 
     @property
     def privacy(self) -> PrivacyStatement:
@@ -133,7 +135,9 @@ class Contribution:
 def refuse_used(folder: Path) -> None:
     """Refuse a folder that holds a contribution already: it was paid for."""
     if (folder / FILE).exists():
-        raise InputError(f"{str(folder)!r} holds a contribution already, which was paid for: name another folder")
+        raise InputError(
+            f"{str(folder)!r} holds a contribution already, which was paid for: name another folder"
+        )
 
 
 @refuses_schema
@@ -201,8 +205,8 @@ def contribute(
     plan = asked.plan_for(counts.schema, rows, epsilon, delta, relation)
     found = discover(
         data, plan=plan, ledger=ledger, dataset=dataset, progress=progress, anyway=True, confidence=0
-    )  # type: ignore[call-overload, unused-ignore]
-    assert found.release is not None
+    )
+    assert isinstance(found.release, Release)
     return Contribution(name, asked, found.release)
 
 

@@ -119,9 +119,7 @@ def pooled_release(contributions: Sequence[Contribution | str | os.PathLike[str]
     every = [one for given in rounds.values() for one in given]
     counts = [given[0].release.rows for given in rounds.values()]
     rows = math.fsum(site.rows for site in sites)
-    public = PublicNumbers.of_schema(
-        schema, rows, protocol.charge[0], protocol.charge[1], privacy.neighbours
-    )
+    public = PublicNumbers.of_schema(schema, rows, protocol.charge[0], protocol.charge[1], privacy.neighbours)
     plan = replace(measured_at_once(public), gaussian=any(one.values.plan.gaussian for one in every))
     return Release(
         method="measured",
@@ -167,7 +165,7 @@ def checked_rounds(contributions: Sequence[Contribution | str | os.PathLike[str]
 
 def refuse_pair(one: Contribution, other: Contribution) -> None:
     """Refuse two contributions that can't be combined, in one line that names both sites."""
-    both = f"{one.site} and {other.site}"
+    both = f"{one.site} and {other.site}" if one.site != other.site else f"two folders of {one.site}"
     if one.release.id == other.release.id:
         raise InputError(f"{both} are the same release: its folder is there twice, or was copied")
     if one.protocol.first_id != other.protocol.first_id:
@@ -182,11 +180,12 @@ def refuse_pair(one: Contribution, other: Contribution) -> None:
         return
     if one.protocol.round == other.protocol.round:
         raise InputError(
-            f"{both} have one name and contributed to the same round: two sites need two names, and one site "
-            "contributes once"
+            f"{both} are for the same round: a site contributes once, and two sites need two names"
         )
-    if list(one.release.schema) != list(other.release.schema) or one.release.rows != other.release.rows:
-        raise InputError(f"{one.site} has other columns or another number of rows in its second round")
+    if one.release.rows != other.release.rows:
+        raise InputError(
+            f"{one.site} has another number of rows in its second round: other persons are in it"
+        )
     if one.privacy.neighbours != other.privacy.neighbours:
         raise InputError(f"{one.site} has other neighbours in its second round")
 

@@ -139,7 +139,9 @@ class Protocol:
         if self.pairs is not None:
             only = tuple((place[a], place[b]) for a, b in self.pairs if a in place and b in place)
             if not only:
-                raise InputError("no pair of this round is among the columns of this site: nothing to measure")
+                raise InputError(
+                    "no pair of this round is among the columns of this site: nothing to measure"
+                )
         noted = {
             "command": "contribute",
             "question": f"round {self.round} of protocol {self.first_id}",
@@ -281,7 +283,9 @@ class Protocol:
             found = first
         else:
             pairs = [(str(a), str(b)) for a, b in data["pairs"]]
-            found = replace(first.for_promising(pairs, list(map(str, data["sites"]))), first=str(data["first"]))
+            found = replace(
+                first.for_promising(pairs, list(map(str, data["sites"]))), first=str(data["first"])
+            )
         if found.id != data["id"]:
             raise ValueError("its id is not that of its content")
         return found

@@ -2,7 +2,8 @@
 
 Three ways to hold them, one way to ask: a *joint* table, whose margins sum noisy cells, *components*
 (``stats/components.py``), each measured with its own noise, and components of several *sites*
-(``stats/within_sites.py``). A component measured twice is the mean of both, weighted by inverse variance. Tables are values: measuring more gives new ones. Everything here is free post-processing.
+(``stats/within_sites.py``). A component measured twice is the mean of both, weighted by inverse variance. Tables are
+values: measuring more gives new ones. Everything here is free post-processing.
 """
 
 from __future__ import annotations
@@ -229,7 +230,7 @@ class TablesOfSites(NoisyTables):
 
     def table(self, columns: Columns) -> Floats:
         """The sum over the sites that measured it."""
-        return np.sum([site.components.table(columns) for site in self.holding(columns)], axis=0)
+        return np.asarray(np.sum([one.components.table(columns) for one in self.holding(columns)], axis=0))
 
     def variance(self, columns: Columns) -> float:
         """That of the sum over sites."""
