@@ -57,6 +57,14 @@ class Contribution:
         The noisy tables; ``.discover()`` searches them at no cost.
     software : str
         What made it.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(2_000, seed=1)
+    >>> found = dc.contribute(data, dc.protocol(data.schema, [2_000], epsilon=1.0, delta=1e-6), "north")
+    >>> sorted(found.files())
+    ['contribution.json', 'privacy.json', 'release.json']
     """
 
     site: str

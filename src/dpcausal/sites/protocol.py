@@ -78,6 +78,13 @@ class Protocol:
         The id of the first round's protocol, in the second.
     sites : tuple of str
         In the second round: the sites of the first.
+
+    Examples
+    --------
+    >>> from dpcausal.data.columns import Categorical
+    >>> yes_no = Categorical(["no", "yes"])
+    >>> Protocol(Schema(a=yes_no, b=yes_no), (1000, 800), epsilon=1.0, rounds=2).charge
+    (0.5, 0.0)
     """
 
     schema: Schema
@@ -308,7 +315,8 @@ def measured_at_once(
         return noise_variance(mechanism)
 
     gaussian = min((False, True) if public.total.rho > 0 else (False,), key=noise)
-    return MeasurementPlan(public, False, gaussian, public.sizes, False, shares, only=only)
+    levels = tuple(max(size, 2) for size in public.sizes)  # none is merged
+    return MeasurementPlan(public, False, gaussian, levels, False, shares, only=only)
 
 
 def protocol(
@@ -338,6 +346,11 @@ def protocol(
         Whether each person is in the rows of one site, or may be in ``"several-sites"``: epsilons then add up.
     rounds : int, default 1
         1, or 2: a second round measures the pairs that the first shows to be promising.
+
+    Returns
+    -------
+    Protocol
+        ``print`` it for a board of ethics; ``.save(path)`` writes the file that sites are given.
 
     Raises
     ------

@@ -103,6 +103,9 @@ class WithinSites:
         self.rows = math.fsum(site.rows for site in sites)
         self.columns = [self._features(j, size) for j, size in enumerate(sizes)]
 
+    def __repr__(self) -> str:
+        return f"WithinSites({len(self.sites)} sites, {len(self.columns)} columns)"
+
     def contrasts(self) -> Contrasts:
         """Return the covariances of all sites together."""
         width = sum(len(one.gains) for one in self.columns)
