@@ -4,6 +4,8 @@
   ``check`` says beforehand, on your own machine, what becomes of them.
 - Learn a graph (``discover``, ``DiscoveryResult``, ``Graph``, ``PAG``) or test one question (``ci_test``,
   ``CITestResult``), or say first what a test will find (``forecast_ci_test``, ``CITestForecast``).
+- Several sites, one graph (``protocol``, ``Protocol``, ``contribute``, ``Contribution``, ``pool``): each site releases
+  noisy tables, and no row leaves it.
 - Search what was released again at no cost, with other background knowledge (``load_release``, ``Release``).
 - Estimate an effect (``effect``, ``EffectResult``): how much a treatment changes an outcome, others held fixed; or say
   first how wide its interval will be (``forecast_effect``, ``EffectForecast``).
@@ -65,6 +67,9 @@ if TYPE_CHECKING:
     from dpcausal.privacy.accounting.pld import compose
     from dpcausal.privacy.budget import Budget
     from dpcausal.privacy.ledger.store import Ledger
+    from dpcausal.sites.contribute import Contribution, contribute
+    from dpcausal.sites.pool import pool
+    from dpcausal.sites.protocol import Protocol, protocol
 
 _HOMES = {
     "AdjustsForDescendant": "dpcausal.effects.adjustment",
@@ -76,6 +81,7 @@ _HOMES = {
     "ColumnsIgnored": "dpcausal.data.read",
     "DecimalNotDeclared": "dpcausal.data.read",
     "UnitNotDeclared": "dpcausal.data.person_unit",
+    "Contribution": "dpcausal.sites.contribute",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "Date": "dpcausal.data.dates",
@@ -104,6 +110,7 @@ _HOMES = {
     "PowerForecast": "dpcausal.core.forecast",
     "PrivPC": "dpcausal.estimators",
     "PrivacyStatement": "dpcausal.core.statement",
+    "Protocol": "dpcausal.sites.protocol",
     "Release": "dpcausal.discovery.release",
     "Schema": "dpcausal.data.schema",
     "SchemaError": "dpcausal.core.errors",
@@ -114,6 +121,7 @@ _HOMES = {
     "ci_test": "dpcausal.citests.ci_test",
     "compose": "dpcausal.privacy.accounting.pld",
     "connect": "dpcausal.counts.connect",
+    "contribute": "dpcausal.sites.contribute",
     "discover": "dpcausal.discovery.discover",
     "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
@@ -124,6 +132,8 @@ _HOMES = {
     "models": "dpcausal",
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
+    "pool": "dpcausal.sites.pool",
+    "protocol": "dpcausal.sites.protocol",
     "read": "dpcausal.data.read",
     "testing": "dpcausal",
 }
@@ -138,6 +148,7 @@ __all__ = [
     "CITestResult",
     "Categorical",
     "ColumnsIgnored",
+    "Contribution",
     "CuratePC",
     "Dataset",
     "Date",
@@ -164,6 +175,7 @@ __all__ = [
     "PowerForecast",
     "PrivPC",
     "PrivacyStatement",
+    "Protocol",
     "Release",
     "Schema",
     "SchemaError",
@@ -177,6 +189,7 @@ __all__ = [
     "ci_test",
     "compose",
     "connect",
+    "contribute",
     "discover",
     "effect",
     "estimators",
@@ -187,6 +200,8 @@ __all__ = [
     "models",
     "networks",
     "plan",
+    "pool",
+    "protocol",
     "read",
     "testing",
 ]

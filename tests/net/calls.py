@@ -788,6 +788,42 @@ def _planned_call(kind: str, target: str | None) -> Callable[..., Any]:
     return run
 
 
+def _protocol(schema: dc.Schema, terms: Terms, rounds: int) -> dc.Protocol:
+    """A protocol for numbers of rows that are nobody's."""
+    return dc.protocol(
+        schema, [PLANNED_ROWS, PLANNED_ROWS], terms.epsilon, terms.delta, neighbours=terms.neighbours, rounds=rounds
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def _contributions() -> Iterator[Case]:
+    def call(kind: str, number: int) -> Callable[..., Any]:
+        schema = KINDS[kind][1]
+        assert schema is not None
+
+        def run(data: Any, terms: Terms) -> Any:
+            protocol = _protocol(schema, terms, number)
+            if number == 2:
+                names = list(schema)
+                protocol = protocol.for_promising([(names[0], names[1]), (names[1], names[3])], ["north"])
+            found = dc.contribute(data, protocol, "north", progress=True)
+            return [found, found.files(), str(found), dc.pool([found], confidence=2) if number == 1 else None]
+
+        return run
+
+    for kind in ("levels", "level counts", "many levels"):
+        for number in (1, 2):
+            yield Case(
+                id=f"contribute {kind} round {number}",
+                call="contribute",
+                name="measured",
+                kind=kind,
+                run=call(kind, number),
+                deltas=(PURE, APPROXIMATE),
+                epsilon=4.0,
+                measures=("single columns", "pairs of columns"),
+            )
+
+
 # --- estimators --------------------------------------------------------------------------------------------------
 
 
@@ -1177,6 +1213,24 @@ def _commands() -> Iterator[Case]:
         effect = ("--treatment", "a", "--outcome", "d")
         return [*found, command(folder, "effect", "--release", "more", *effect, "--out", "effect")]
 
+    def contribute(folder: Path, terms: Terms) -> Any:
+        """Contribute to a protocol that was made before there were rows."""
+        _protocol(LEVELS, terms, 1).save(folder / "protocol.json")
+        return command(folder, "contribute", "data.csv", "--protocol", "protocol.json", "--out", "north")
+
+    def pool(folder: Path, terms: Terms) -> Any:
+        """Contribute, and pool both rounds: all files."""
+        _protocol(LEVELS, terms, 2).save(folder / "protocol.json")
+        site = ("contribute", "data.csv", "--site", "north")
+        found = [command(folder, *site, "--protocol", "protocol.json", "--out", "one")]
+        found += [command(folder, "pool", "one", "--out", "first", "--confidence", "2")]
+        found += [command(folder, *site, "--protocol", "first/protocol-2.json", "--out", "two")]
+        return [*found, command(folder, "pool", "one", "two", "--out", "out", "--confidence", "2")]
+
+    for name, run in (("contribute", contribute), ("pool", pool)):
+        yield Case(
+            f"command {name} level csv", "command", name, "level csv", run, epsilon=4.0, deltas=(APPROXIMATE,)
+        )
     yield Case(
         "command again level csv", "command", "again", "level csv", again, epsilon=4.0, deltas=(APPROXIMATE,)
     )
@@ -1213,7 +1267,17 @@ REFUSED = {
 
 CASES: list[Case] = [
     replace(case, refused=case.id in REFUSED)
-    for part in (_tests, _sessions, _discoveries, _estimators, _adapters, _effects, _screenings, _commands)
+    for part in (
+        _tests,
+        _sessions,
+        _discoveries,
+        _contributions,
+        _estimators,
+        _adapters,
+        _effects,
+        _screenings,
+        _commands,
+    )
     for case in part()
 ]
 if len({case.id for case in CASES}) < len(CASES) or REFUSED - {case.id for case in CASES}:

@@ -29,6 +29,7 @@ from dpcausal.cli import (
     plan,
     reproduce,
     schema,
+    sites,
 )
 from dpcausal.cli.usage import Command, usage_words
 from dpcausal.core.errors import DpcausalError
@@ -100,6 +101,9 @@ app.command("test", cls=ci_test.TestCommand, help=ci_test.HELP.partition("\n")[0
 app.command("effect", cls=Command, help=effect.HELP)(effect.run_effect)
 app.command("gwas", cls=Command, help=gwas.HELP)(gwas.run_gwas)
 app.command("gwas-simulate", help=gwas.SIMULATE_HELP)(gwas.run_simulate)
+app.command("protocol", cls=Command, help=sites.PROTOCOL_HELP)(sites.run_protocol)
+app.command("contribute", cls=Command, help=sites.CONTRIBUTE_HELP)(sites.run_contribute)
+app.command("pool", cls=Command, help=sites.POOL_HELP)(sites.run_pool)
 app.add_typer(ledger.commands, name="ledger")
 app.command("audit")(audit.run_audit)
 app.command("reproduce", help=reproduce.HELP)(reproduce.run_reproduce)

@@ -91,6 +91,10 @@ class BudgetEnded(Limit):
     questions: int
 
 
+class SitesTrusted(Limit):
+    """Nobody can tell whether what a site contributed comes from real rows."""
+
+
 class CountedByEngine(Limit, kind="engine"):
     """Rows were counted by an engine; ``remote``: someone else may operate it."""
 
@@ -142,6 +146,12 @@ class KeptForEffects(Public, kind="reserve"):
     """The share of the budget that is kept for effects, asked once the graph is known."""
 
     share: float
+
+
+class PersonsOfSites(Public, named_by="what"):
+    """Whether each person is in the rows of one site, as was declared, or may be in several."""
+
+    what: Literal["one-site", "several-sites"]
 
 
 class SettingKnown(Public, named_by="what"):
@@ -264,6 +274,12 @@ class SearchedAgain(Released):
     release: str
 
 
+class SitesPooled(Released):
+    """Contributions of several sites: of each its name, epsilon and delta, and the ids of what it released."""
+
+    sites: tuple[tuple[str, float, float, tuple[str, ...]], ...]
+
+
 class CountOfParts(Released):
     """The number of parts of the rows in which a test rejected."""
 
@@ -361,6 +377,8 @@ class Composition(StrEnum):
     FIXED_EPSILON = "fixed-epsilon"  # all events fixed beforehand: sums of epsilon and of delta
     FIXED_RHO = "fixed-rho"  # all events fixed beforehand: sum of rho, converted
     FILTER_EPSILON = "filter-epsilon"  # chosen adaptively: a filter on the sum of epsilon
+    PARALLEL_SITES = "parallel-sites"  # each person is in one site: the largest
+    SUM_OF_SITES = "sum-of-sites"  # a person may be in several: the sum
     FILTER = "filter"  # chosen adaptively: a filter on the sum of epsilon, or of rho
 
 

@@ -134,7 +134,7 @@ def discover(
     anyway: bool = False,
     effect: Sequence[str] | Sequence[Sequence[str]] = (),
     reserve: float | None = None,
-    plan: Plan | str | os.PathLike[str] | None = None,
+    plan: Plan | ExecutablePlan | str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> DiscoveryResult:
     """Learn a causal graph over the columns of ``data``.
@@ -312,7 +312,10 @@ def discover(
             later=share,
             ledger=ledger,
             dataset=dataset,
-            note=_ledger_note(chosen, columns, options, named),
+            note={
+                **_ledger_note(chosen, columns, options, named),
+                **({} if executed is None else executed.noted),
+            },
             rows=public_rows,
             unit=unit_of(data),
             file=data.file if isinstance(data, Dataset) else None,
@@ -406,7 +409,7 @@ def _ledger_note(
     return note
 
 
-def _executed(plan: Plan | str | os.PathLike[str] | None) -> ExecutablePlan | None:
+def _executed(plan: Plan | ExecutablePlan | str | os.PathLike[str] | None) -> ExecutablePlan | None:
     """Return the plan that is to be executed, from a file or as ``dc.plan`` made it."""
     if plan is None or isinstance(plan, ExecutablePlan):
         return plan

@@ -8,6 +8,8 @@ that an effect needs, the effect is post-processing and costs nothing. The noise
 that of independent cells of variance u, with u the largest v_B/s_B over the sets B of the table (v_B the variance
 measured, s_B the cells that B is spread over), so the interval takes u: for components it is rather too wide.
 
+Of several sites each has tables of its own, and a stratum is within one site: other margins elsewhere do not enter.
+
 After ``moments`` the same holds for the matrix of moments (``effect_moments.py``), by regression.
 
 **Selection.** These tables also chose the graph, and with it the columns that are held fixed. An interval that is right
@@ -34,7 +36,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments, give_rows
 from dpcausal.discovery.measured.measure import Measurements
-from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
+from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables, TablesOfSites
 from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.effects.adjustment import columns_held_fixed
@@ -91,8 +93,16 @@ class ReleasedTables:
             return False
         if isinstance(self.tables, JointTable):
             return True
+        if isinstance(self.tables, TablesOfSites):
+            return bool(self.tables.holding(self._columns(names)))
         assert isinstance(self.tables, Components)
         return all(inner in self.tables.values for inner in _subsets(self._columns(names)))
+
+    def by_site(self) -> list[ReleasedTables]:
+        """Return the tables of each site by itself, or these alone: strata of an effect are within sites."""
+        if not isinstance(self.tables, TablesOfSites):
+            return [self]
+        return [replace(self, tables=site.components, rows=site.rows) for site in self.tables.sites]
 
     def unknown_groups(self, names: Sequence[str]) -> list[str]:
         """Return the merged ones of which the groups are not known: a file of an earlier version does not say them."""
@@ -121,6 +131,8 @@ class ReleasedTables:
         if isinstance(self.tables, JointTable):
             summed = self.tables.joint.size / found.size
             return found, self.tables.variance(columns), self.tables.kurtosis / summed
+        if isinstance(self.tables, TablesOfSites):
+            return found, math.fsum(site.table(names)[1] for site in self.by_site() if site.holds(names)), 0.0
         sizes = self.tables.sizes
         largest = max(
             self.tables.variance(inner) / math.prod(sizes[j] for j in columns if j not in inner)
@@ -147,8 +159,12 @@ class _FromTables:
 
     def arms(self, adjust: Sequence[str]) -> Arms:
         question = self.question
-        table, variance, kurtosis = self.released.table((*adjust, question.treatment, question.outcome))
-        cells = table.reshape(-1, question.treatment_levels, len(question.scores))
+        names = (*adjust, question.treatment, question.outcome)
+        own = [site for site in self.released.by_site() if site.holds(names)]
+        found = [site.table(names) for site in own]
+        shape = (-1, question.treatment_levels, len(question.scores))
+        cells = np.concatenate([table.reshape(shape) for table, *_ in found])
+        variance, kurtosis = max(one[1] for one in found), found[0][2]
         chosen = cells[:, list(question.arms), :][:, :, list(question.known)]
         rest = cells.sum(axis=(1, 2)) - chosen.sum(axis=(1, 2)) if question.others else None
         left_out = question.treatment_levels * len(question.scores) - 2 * len(question.known)
@@ -157,7 +173,7 @@ class _FromTables:
             rest,
             np.asarray(question.known_scores),
             variance,
-            self.released.rows,
+            math.fsum(site.rows for site in own),
             kurtosis,
             other_cells=left_out,
         )

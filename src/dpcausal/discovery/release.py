@@ -21,8 +21,9 @@ What was not measured remains unanswered.
 - ``values``: what was released. ``form`` is ``joint`` (one table: ``shape``, ``cells``, ``variance`` of the noise in a
   cell, ``kurtosis``), ``components`` (``sizes`` of the columns as they were measured, ``groups``, the group of every
   level of columns with levels merged, and a list ``components``: ``columns``, ``shape``, ``values``, ``variance``, in
-  the order in which they were measured), or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of
-  the ``matrix``, ``noise``). All have ``rows``, and tables the ``plan`` that was executed;
+  the order in which they were measured), ``sites`` (for each its ``name``, ``rows`` and ``components``),
+  or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of the ``matrix``, ``noise``).
+  All have ``rows``, and tables the ``plan`` that was executed;
 - ``search`` and ``declared``: the options and the background knowledge of the search;
 - ``budget``: epsilon and delta that were asked for;
 - ``reason``: why the method was taken; ``privacy``: the privacy statement.
@@ -61,7 +62,7 @@ from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, Place
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.method import search_measured
-from dpcausal.discovery.measured.tables import Components
+from dpcausal.discovery.measured.tables import Components, TablesOfSites
 from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
 from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.result import (
@@ -208,6 +209,8 @@ class Release:
             task = Task(no_rows, asking, searched.level, searched.max_order, relation, None, None, stage)
             found = search_released(task, searched)
         plan = self.values.plan if isinstance(self.values, Measurements) else None
+        if isinstance(self.values, Measurements) and isinstance(self.values.tables, TablesOfSites):
+            plan = None  # it is that of one site, and says nothing of what all together could find
         terms = Terms(
             method=self.method,
             reason=self.reason,

@@ -7,7 +7,7 @@ back gives the same answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured.measure import GROUPINGS, Measurements
-from dpcausal.discovery.measured.tables import Components, JointTable
+from dpcausal.discovery.measured.tables import Components, JointTable, Site, TablesOfSites
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.stats.contrasts import Round
 
@@ -34,6 +34,22 @@ def tables_to_dict(measured: Measurements) -> dict[str, Any]:
             **shared,
             "cells": tables.joint.ravel().tolist(),
         }
+    rounds = [[value for value in one if value is not None] for one in measured.rounds]
+    if isinstance(tables, TablesOfSites):
+        return {
+            "form": "sites",
+            "sizes": list(tables.sizes),
+            **shared,
+            "rounds": rounds,
+            "sites": [
+                {
+                    "name": site.name,
+                    "rows": site.rows,
+                    "components": _components_to_list(site.components, names),
+                }
+                for site in tables.sites
+            ],
+        }
     assert isinstance(tables, Components)
     return {
         "form": "components",
@@ -41,18 +57,35 @@ def tables_to_dict(measured: Measurements) -> dict[str, Any]:
         **shared,
         "groups": {names[j]: list(groups) for j, groups in measured.groups.items()},
         "near": [names[j] for j in measured.near[1:]],
-        "rounds": [[value for value in one if value is not None] for one in measured.rounds],
+        "rounds": rounds,
         "regrouped": {names[j]: draws.tolist() for j, draws in measured.regrouped.items()},
-        "components": [
-            {
-                "columns": [names[j] for j in one],
-                "shape": list(value.shape),
-                "variance": tables.variances[one],
-                "values": value.ravel().tolist(),
-            }
-            for one, value in tables.values.items()
-        ],
+        "components": _components_to_list(tables, names),
     }
+
+
+def _components_to_list(tables: Components, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return components as plain data, in the order in which they were measured."""
+    return [
+        {
+            "columns": [names[j] for j in one],
+            "shape": list(value.shape),
+            "variance": tables.variances[one],
+            "values": value.ravel().tolist(),
+        }
+        for one, value in tables.values.items()
+    ]
+
+
+def _components_from_list(
+    data: Sequence[Mapping[str, Any]], sizes: Sequence[int], place: Mapping[str, int]
+) -> Components:
+    """Return the components that ``_components_to_list`` wrote."""
+    values, variances = {}, {}
+    for one in data:
+        columns = tuple(place[name] for name in one["columns"])
+        values[columns] = np.asarray(one["values"], np.float64).reshape(one["shape"])
+        variances[columns] = float(one["variance"])
+    return Components([int(size) for size in sizes], values, variances)
 
 
 def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumbers) -> Measurements:
@@ -68,6 +101,18 @@ def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumb
             raise ValueError("cells that are no numbers")
         joint = JointTable(cells.reshape(data["shape"]), float(data["variance"]), float(data["kurtosis"]))
         found = Measurements(plan, schema, joint, float(data["rows"]))
+    elif data["form"] == "sites":
+        place = {name: j for j, name in enumerate(schema)}
+        sites = [
+            Site(
+                str(one["name"]),
+                _components_from_list(one["components"], data["sizes"], place),
+                float(one["rows"]),
+            )
+            for one in data["sites"]
+        ]
+        tables = TablesOfSites([int(size) for size in data["sizes"]], sites)
+        found = Measurements(plan, schema, tables, float(data["rows"]), rounds=_rounds(data))
     else:
         found = _components(data, schema, plan)
     if len(found.tables.sizes) != len(schema):
@@ -78,12 +123,7 @@ def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumb
 def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) -> Measurements:
     """Return the components that ``tables_to_dict`` wrote, with the groups of levels and rounds they come from."""
     place = {name: j for j, name in enumerate(schema)}
-    values, variances = {}, {}
-    for one in data["components"]:
-        columns = tuple(place[name] for name in one["columns"])
-        values[columns] = np.asarray(one["values"], np.float64).reshape(one["shape"])
-        variances[columns] = float(one["variance"])
-    tables = Components([int(size) for size in data["sizes"]], values, variances)
+    tables = _components_from_list(data["components"], data["sizes"], place)
     regrouped = {
         place[name]: np.asarray(draws, np.float64) for name, draws in data.get("regrouped", {}).items()
     }
@@ -95,10 +135,15 @@ def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) 
         if len(found) != schema[name].size:
             raise ValueError("groups of other levels than the schema has")
         groups[place[name]] = tuple(map(int, found))
-    rounds = [Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data.get("rounds", ())]
     target = () if plan.public.target is None else (plan.public.target,)
     near = (*target, *(place[name] for name in data["near"])) if target else ()
-    return Measurements(plan, schema, tables, float(data["rows"]), groups, regrouped, tuple(rounds), near)
+    return Measurements(plan, schema, tables, float(data["rows"]), groups, regrouped, _rounds(data), near)
+
+
+def _rounds(data: Mapping[str, Any]) -> tuple[Round, ...]:
+    return tuple(
+        Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data.get("rounds", ())
+    )
 
 
 def _plan(data: Mapping[str, Any], before: PublicNumbers) -> MeasurementPlan:

@@ -55,7 +55,7 @@ class MethodReason(Fact):
 class MethodByCall(MethodReason, named_by="why"):
     """The call decides."""
 
-    why: Literal["as-asked", "no-privacy", "counts-only", "one-target"]
+    why: Literal["as-asked", "no-privacy", "counts-only", "one-target", "sites"]
 
 
 class MethodByNumbers(MethodReason, named_by="why"):
@@ -111,6 +111,22 @@ class TablesMeasured(CountsMeasured, kind="components"):
     pairs: int
     larger: int
     target: str | None
+
+
+class SitesMeasured(CountsMeasured, kind="sites"):
+    """Tables of several sites were combined: the name of each, its rows, its noise in a pair, and columns it lacks.
+
+    ``sd`` is the noise in the sum over sites.
+    """
+
+    sites: tuple[tuple[str, float, float, tuple[str, ...]], ...]
+
+
+class SitesDiffer(Note):
+    """Pairs whose dependence is not the same in all sites, with the p-value, and the level of all these tests."""
+
+    pairs: tuple[tuple[str, str, float], ...]
+    level: float
 
 
 class ScoredGraphs(Note, kind="whole-graphs"):

@@ -177,11 +177,14 @@ def _hull(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def strata_left_out(
     schema: Schema, adjust: Sequence[str], covers: Sequence[bool]
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the strata that an estimate does not cover, each by its levels in the order of ``adjust``."""
+    """Return the strata that an estimate does not cover, each by its levels in the order of ``adjust``.
+
+    ``covers`` lists the strata of one site after those of another: a stratum is left out that no site covers.
+    """
     if not covers:
         return ()
-    strata = product(*(level_names(schema[name]) for name in adjust))
-    return tuple(levels for levels, covered in zip(strata, covers, strict=True) if not covered)
+    strata = list(product(*(level_names(schema[name]) for name in adjust)))
+    return tuple(levels for i, levels in enumerate(strata) if not any(covers[i :: len(strata)]))
 
 
 def noise_note(ahead: EffectForecast) -> EffectNote:

@@ -191,6 +191,8 @@ class MeasurementPlan:
         Parts of the budget for components.
     settings : MeasuredSettings
         What the rules went by.
+    only : tuple of pairs of int or None
+        The pairs that are measured, where these were chosen beforehand; None: all.
     """
 
     public: PublicNumbers
@@ -200,6 +202,7 @@ class MeasurementPlan:
     larger: bool
     shares: Shares
     settings: MeasuredSettings = SETTINGS
+    only: tuple[Columns, ...] | None = None
 
     def for_rows(self, rows: float) -> MeasurementPlan:
         """Return the plan where the number of rows is known now: with its own rules, if it was made without."""
@@ -246,6 +249,11 @@ class MeasurementPlan:
             min(column.size, most + column.missing)
             for column, most in zip(self.public.columns, self.levels, strict=True)
         )
+
+    @property
+    def pairs(self) -> list[Columns]:
+        """Pairs of columns that are looked at first."""
+        return self.public.pairs if self.only is None else list(self.only)
 
     @property
     def merged(self) -> bool:
@@ -297,7 +305,7 @@ class MeasurementPlan:
             return pair_variance_of_joint(self.public, gaussian=self.gaussian)
         if self.tree:
             return NOT_MEASURED * self._first_variances[2]
-        return self._noise(self.public.pairs, self.shares.pairs)
+        return self._noise(self.pairs, self.shares.pairs)
 
     @cached_property
     def _first_variances(self) -> list[float]:
@@ -418,6 +426,7 @@ class MeasurementPlan:
             "larger": self.larger,
             "shares": asdict(self.shares),
             "settings": asdict(self.settings),
+            **({} if self.only is None else {"only": [list(pair) for pair in self.only]}),
         }
 
     @classmethod
@@ -464,6 +473,7 @@ class MeasurementPlan:
             bool(data["larger"]),
             shares,
             settings,
+            _checked_pairs(data["only"], len(levels)) if "only" in data else None,
         )
         if not found._pays_for_every_step():
             raise ValueError("shares that leave something to measure without any")
@@ -473,12 +483,22 @@ class MeasurementPlan:
         """Return whether each step that the driver makes has a share, and no step is there that it can't make."""
         target, shares = self.public.target, self.shares
         if self.joint:
-            return target is None
+            return target is None and self.only is None
+        if self.only is not None and (shares.again or target is not None or self.tree or self.larger):
+            return False
         steps = [shares.singles, shares.pairs, *shares.again]
         steps += [shares.rows] if self.public.neighbours is Neighbours.ADD_REMOVE else []
         steps += [shares.levels] if self.merged else []
         rounds = target is None or len(shares.again) == 1
         return min(steps) > 0.0 and rounds and (not self.tree or (self.gaussian and target is None))
+
+
+def _checked_pairs(pairs: Sequence[Sequence[int]], columns: int) -> tuple[Columns, ...]:
+    """Return pairs of places, or refuse what are none."""
+    found = tuple((int(i), int(j)) for i, j in pairs)
+    if not found or len(set(found)) < len(found) or not all(0 <= i < j < columns for i, j in found):
+        raise ValueError("pairs of columns that are none")
+    return found
 
 
 def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTINGS) -> MeasurementPlan:

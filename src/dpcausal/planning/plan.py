@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -88,11 +88,14 @@ class ExecutablePlan:
         What is measured, with the total, the relation and the target.
     level : float
         The level of every test.
+    noted : mapping
+        What a ledger notes of it besides; not in the file.
     """
 
     schema: Schema
     measurement: MeasurementPlan
     level: float
+    noted: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -22,6 +22,7 @@ from dpcausal.present import (
     planning,
     plots,
     schema,
+    sites,
     statement,
 )
 
@@ -80,6 +81,10 @@ def summary(value: Any, **options: Any) -> str:
             return str(
                 planning.design_words(value) if part == "design" else planning.plan_text(value, **options)
             )
+        case "Protocol":
+            return str(sites.protocol_text(value))
+        case "Contribution":
+            return str(sites.contribution_text(value))
         case "OtherBudget":
             return str(ledger.other_budget_words(options["dataset"], value))
         case "EarlierRows":

@@ -21,6 +21,7 @@ BY_CALL = {
     "as-asked": "as asked",
     "no-privacy": "chosen because no privacy was asked for",
     "one-target": "chosen because the question is about one column",
+    "sites": "made for sites, as each measured the same tables",
     "counts-only": "chosen because there are counts only, no rows",
 }
 _HELP = "(a larger epsilon would help, or a delta where there is none)"
@@ -137,6 +138,33 @@ def _tables(fact: facts.TablesMeasured) -> str:
     return (
         f"Measured with {_kind(fact)} noise: {rows}tables of {sets:,} sets of columns ({fact.singles:,} single, "
         f"{counted(fact.pairs, 'pair')}{more}); all measurements together, a count {where} has {_noise(fact)}"
+    )
+
+
+def _sites(fact: facts.SitesMeasured) -> str:
+    named = "; ".join(
+        f"{name} ({rows_words(rows)} rows, noise {rows_words(sd)}"
+        + (f", without {', '.join(lacking)}" if lacking else "")
+        + ")"
+        for name, rows, sd, lacking in fact.sites
+    )
+    return (
+        f"Contributed, with the standard deviation of the noise in a count of two columns: {named}. Links are asked "
+        "about inside each site and added up, so that other margins in other sites make none. Of what is held fixed, "
+        "effects are taken to be the same in all sites"
+    )
+
+
+def _sites_differ(fact: facts.SitesDiffer) -> str:
+    if not fact.pairs:
+        return (
+            f"No dependence differs between sites (Cochran's Q for every pair, level {fact.level:g} in all)"
+        )
+    named = few([f"{a} - {b} (p = {p:.2g})" for a, b, p in fact.pairs], EDGES_SHOWN)
+    return (
+        f"The dependence is not the same in all sites (Cochran's Q, level {fact.level:g} for all pairs): {named}. "
+        "Other margins can make it so; if it is an effect that differs, what was asked with one of these columns held "
+        "fixed may show links that are none"
     )
 
 
@@ -259,6 +287,8 @@ NOTES: dict[type[Note], str | Callable[[Any], str]] = {
     facts.OneLevel: _one_level,
     facts.JointTableMeasured: _joint_table,
     facts.TablesMeasured: _tables,
+    facts.SitesMeasured: _sites,
+    facts.SitesDiffer: _sites_differ,
     facts.ScoredGraphs: lambda fact: (
         "Whole graphs were scored on the joint table, with its noise in the score, and combined with what pairs of "
         f"columns show; the best one has {counted(fact.edges, 'edge')}, each judged beside all others"

@@ -62,6 +62,8 @@ BY_NAME = {
     "exact-sums": "Sums of costs are exact, and totals are kept to a factor of 1 + 1e-12.",
     "this-release-only": "The guarantee covers this release; others from the same rows add to it (a ledger sums them).",
     # what is public
+    "one-site": "that each person is in the rows of one site, as was declared",
+    "several-sites": "that a person may be in the rows of several sites",
     "schema": "the schema (columns, levels, spellings, bounds, bins: what of it was read from the rows is not covered)",
     "rows": "the number of rows",
     "persons": "the number of persons",
@@ -210,6 +212,15 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     facts.MeasuredPairs: "which {0.number} of the {0.of:,} pairs of columns were measured: they join all columns, "
     "chosen at random, likelier where two columns depend more",
     facts.SearchedAgain: "what was computed later from release {0.release} alone, at no further cost",
+    facts.SitesPooled: lambda fact: (
+        "what each site contributed: "
+        + "; ".join(
+            f"{name} (epsilon {epsilon:.6g}, delta {delta:.6g}, release {' and '.join(releases)})"
+            for name, epsilon, delta, releases in fact.sites
+        )
+    ),
+    facts.SitesTrusted: "Whether what a site contributed comes from real rows can't be seen: sites are trusted not to "
+    "make it up.",
     facts.CountOfParts: "the number of disjoint parts in which {0.test} rejected, with Laplace noise",
     facts.CircleDecision: "a decision by the {0.statistic} statistic with Laplace noise",
     facts.EffectTable: _effect_table,
@@ -273,6 +284,14 @@ COMPOSITIONS: dict[Composition, tuple[str, str]] = {  # in plain words; in the f
     Composition.FIXED_EPSILON: (_FIXED, "fixed in advance; sums of epsilon and of delta"),
     Composition.FIXED_RHO: (_FIXED, "fixed in advance; sum of rho, converted at the best Renyi order"),
     Composition.FILTER_EPSILON: (_ADAPTIVE, _FILTER.format("")),
+    Composition.PARALLEL_SITES: (
+        "each person is in the rows of one site, as was declared: the largest cost of a site holds for all",
+        "parallel composition",
+    ),
+    Composition.SUM_OF_SITES: (
+        "a person may be in the rows of several sites: their costs are added up",
+        "sums of epsilon and of delta",
+    ),
     Composition.FILTER: (_ADAPTIVE, _FILTER.format(", or of rho,")),
 }
 NOISE: dict[NoiseSource, str] = {
@@ -581,6 +600,8 @@ def ledger_line(statement: PrivacyStatement) -> str:
     """
     if not statement.events:
         return ""
+    if any(isinstance(fact, facts.SitesPooled) for fact in statement.released):
+        return "Ledger: each site's own; nothing was charged now."
     if not statement.ledger:
         how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
         return f"Ledger: none, so nobody adds up releases from these rows ({how})."

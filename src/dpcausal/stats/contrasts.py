@@ -398,21 +398,22 @@ class Contrasts:
         for i, j in all_pairs(len(columns)):
             x, y = columns[i], columns[j]
             of_singles = noise[i,] * np.outer(x.gains, tilts[j]) + noise[j,] * np.outer(tilts[i], y.gains)
-            made._put(made.of_singles, i, j, of_singles / rows**2)
+            made.put(made.of_singles, i, j, of_singles / rows**2)
             if (i, j) not in pairs:
-                made._put(made.noise, i, j, UNKNOWN * np.outer(x.gains, y.gains) + of_singles / rows**2)
+                made.put(made.noise, i, j, UNKNOWN * np.outer(x.gains, y.gains) + of_singles / rows**2)
                 continue
             block = x.scores.T @ (pairs[i, j] / rows - np.outer(means[i], means[j])) @ y.scores
             variance = noise[i, j] * np.outer(x.gains, y.gains) + of_singles
-            made._put(made.covariance, i, j, block)
-            made._put(made.noise, i, j, variance / rows**2)
+            made.put(made.covariance, i, j, block)
+            made.put(made.noise, i, j, variance / rows**2)
         if len(pairs) < len(all_pairs(len(columns))):
             made.measured = np.zeros((len(columns), len(columns)), bool)
             for i, j in pairs:
                 made.measured[i, j] = made.measured[j, i] = True
         return made
 
-    def _put(self, matrix: Floats, i: int, j: int, block: Floats) -> None:
+    def put(self, matrix: Floats, i: int, j: int, block: Floats) -> None:
+        """Write the block of two columns into a matrix of features, and its transpose."""
         matrix[np.ix_(self.places[i], self.places[j])] = block
         matrix[np.ix_(self.places[j], self.places[i])] = block.T
 

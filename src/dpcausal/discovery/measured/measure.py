@@ -141,8 +141,8 @@ def measure(task: Task) -> Measurements:
         return _tree(task, now)
     if plan.public.target is not None:
         return _around_target(task, now, plan.public.target)
-    now, variance = _components(task, now, all_pairs(d), shares.pairs, "pairs of columns")
-    rounds = [Round(math.comb(d, 2), variance)]
+    now, variance = _components(task, now, now.plan.pairs, shares.pairs, "pairs of columns")
+    rounds = [Round(len(now.plan.pairs), variance)]
     for turn, share in enumerate(shares.again):
         chosen = _most_evidence(now.contrasts().pair_evidence, now.plan.again_count)
         now, variance = _components(task, now, chosen, share, f"promising pairs, round {turn + 1}")

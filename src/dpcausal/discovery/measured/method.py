@@ -43,7 +43,7 @@ from dpcausal.discovery.measured.bins import Made, coarse_note, explained_by_bin
 from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
-from dpcausal.discovery.measured.notes import measured_notes
+from dpcausal.discovery.measured.notes import measured_notes, sites_notes
 from dpcausal.discovery.measured.scope import Scope
 from dpcausal.discovery.measured.target import about_target
 from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound
@@ -272,6 +272,7 @@ def notes_on(
         for one in (made, found.explained)
     )
     notes = measured_notes(measured, rules.acceptance_threshold, target)
+    notes += sites_notes(measured, scope.task.level)
     notes += [hidden_note(bounds_of(scope, larger))] if latent else []
     notes += coarse_note(made, explained, scope.columns)
     notes += [] if whole is None else [ScoredGraphs(edges=len(whole.chosen))]

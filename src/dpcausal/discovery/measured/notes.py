@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from itertools import combinations
 from typing import Any
 
+from dpcausal.core.arguments import stated_pvalue
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured.measure import Measurements
-from dpcausal.discovery.measured.tables import Components, JointTable
-from dpcausal.discovery.search import ChosenPairs, JointTableMeasured, MergedLevels, Note, TablesMeasured
+from dpcausal.discovery.measured.tables import Components, JointTable, Site, TablesOfSites
+from dpcausal.discovery.search import (
+    ChosenPairs,
+    JointTableMeasured,
+    MergedLevels,
+    Note,
+    SitesDiffer,
+    SitesMeasured,
+    TablesMeasured,
+)
 
 
 def measured_notes(measured: Measurements, enough: float, target: int | None = None) -> list[Note]:
@@ -47,6 +57,8 @@ def _tables_note(measured: Measurements, enough: float, target: int | None) -> N
     }
     if isinstance(measured.tables, JointTable):
         return JointTableMeasured(cells=measured.tables.joint.size, **known)
+    if isinstance(measured.tables, TablesOfSites):
+        return SitesMeasured(sites=tuple(_site(measured, site) for site in measured.tables.sites), **known)
     assert isinstance(measured.tables, Components)
     sizes = Counter(map(len, measured.tables.values))
     return TablesMeasured(
@@ -57,6 +69,27 @@ def _tables_note(measured: Measurements, enough: float, target: int | None) -> N
         target=None if target is None else list(measured.schema)[target],
         **known,
     )
+
+
+def _site(measured: Measurements, site: Site) -> tuple[str, float, float, tuple[str, ...]]:
+    """Return the name of a site, its rows, the noise in a pair (the median), and the columns that it lacks."""
+    pairs = [one for columns, one in site.components.variances.items() if len(columns) == 2]
+    lacking = [name for j, name in enumerate(measured.schema) if not site.components.knows((j,))]
+    return site.name, site.rows, math.sqrt(statistics.median(pairs)), tuple(lacking)
+
+
+def sites_notes(measured: Measurements, level: float) -> list[Note]:
+    """Return the pairs whose dependence differs between sites, at this level for all pairs together."""
+    if not isinstance(measured.tables, TablesOfSites) or len(measured.tables.sites) < 2:
+        return []
+    columns, pvalues = list(measured.schema), measured.tables.within.differ()
+    every = list(combinations(range(len(columns)), 2))
+    pairs = [
+        (columns[i], columns[j], stated_pvalue(pvalues[i, j]))
+        for i, j in every
+        if pvalues[i, j] <= level / len(every)
+    ]
+    return [SitesDiffer(tuple(pairs), level)]
 
 
 def _cell_counts(measured: Measurements, target: int | None) -> dict[str, float | None]:

@@ -1,8 +1,9 @@
 """Released tables, the law of their noise, and tests made from them. Nothing here sees a count without noise.
 
-Two ways to hold them, one way to ask: a *joint* table, whose margins sum noisy cells, and *components*
-(``stats/components.py``), each measured with its own noise. A component measured twice is the mean of both, weighted by
-inverse variance. Tables are values: measuring more gives new ones. Everything here is free post-processing.
+Three ways to hold them, one way to ask: a *joint* table, whose margins sum noisy cells, *components*
+(``stats/components.py``), each measured with its own noise, and components of several *sites*
+(``stats/within_sites.py``). A component measured twice is the mean of both, weighted by inverse variance. Tables are
+values: measuring more gives new ones. Everything here is free post-processing.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
 
@@ -18,6 +21,7 @@ import numpy as np
 from dpcausal.stats.components import Columns, Floats, interaction, table_of
 from dpcausal.stats.contrasts import Contrasts, Features, all_pairs
 from dpcausal.stats.partial import PartialTest, block_noise, partial_test
+from dpcausal.stats.within_sites import SiteTables, WithinSites
 
 
 class NoisyTables(ABC):
@@ -185,6 +189,65 @@ class Components(NoisyTables):
         inner = subsets_of(given)
         wanted = [joined(x, (y,)), *inner, *(joined(end, columns) for end in (x, y) for columns in inner)]
         return [columns for columns in wanted if columns not in self.values]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What one site released: its name, its components (numbers of columns as in all sites), and its rows."""
+
+    name: str
+    components: Components
+    rows: float
+
+    @property
+    def tables(self) -> SiteTables:
+        """Its single columns and pairs."""
+        every, variances = self.components, self.components.variances
+        singles = {one[0]: every.table(one) for one in every.values if len(one) == 1}
+        pairs = {(one[0], one[1]): value for one, value in every.values.items() if len(one) == 2}
+        return SiteTables(self.rows, singles, pairs, variances)
+
+
+class TablesOfSites(NoisyTables):
+    """Components of several sites: questions are asked with the site held fixed, tables are sums over sites."""
+
+    def __init__(self, sizes: Sequence[int], sites: Sequence[Site]) -> None:
+        super().__init__(sizes)
+        self.sites = tuple(sites)
+
+    @cached_property
+    def within(self) -> WithinSites:
+        """Covariances inside sites."""
+        return WithinSites([site.tables for site in self.sites], self.sizes)
+
+    def holding(self, columns: Columns) -> list[Site]:
+        """Return the sites that measured this component and all within it."""
+        return [
+            site
+            for site in self.sites
+            if all(inner in site.components.values for inner in subsets_of(columns))
+        ]
+
+    def table(self, columns: Columns) -> Floats:
+        """The sum over the sites that measured it."""
+        return np.asarray(np.sum([one.components.table(columns) for one in self.holding(columns)], axis=0))
+
+    def variance(self, columns: Columns) -> float:
+        """That of the sum over sites."""
+        return math.fsum(site.components.variance(columns) for site in self.sites)
+
+    def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
+        """Larger tables are not asked about."""
+        return [joined(x, joined(y, given))]
+
+    def knows(self, columns: Columns) -> bool:
+        """Whether some site measured it."""
+        return any(site.components.knows(columns) for site in self.sites)
+
+    def contrasts(self, rows: float, columns: Sequence[int] | None = None) -> Contrasts:
+        """Return the covariances of features inside sites, added up."""
+        assert columns is None, "sites are asked about all columns"
+        return self.within.contrasts()
 
 
 def joined(end: int, columns: Columns) -> Columns:

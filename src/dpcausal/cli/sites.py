@@ -1,0 +1,271 @@
+"""``dpcausal protocol``, ``contribute`` and ``pool``: one graph from several sites, of which no row leaves any."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpcausal.cli.discover import print_release, result_text, write
+from dpcausal.cli.options import (
+    AsJson,
+    Columns,
+    Confidence,
+    DatasetName,
+    Delta,
+    DirectionLevel,
+    Encoding,
+    Forbidden,
+    Full,
+    LedgerUrl,
+    MaxOrder,
+    OptionalFile,
+    Relation,
+    Required,
+    SchemaFile,
+    Sheet,
+    ShowOpen,
+    SourceUrl,
+    TableName,
+    Tiers,
+    option_words,
+    parse_edges,
+    parse_names,
+    parse_tiers,
+    path,
+    restrict_schema,
+    rows_of,
+)
+from dpcausal.cli.output import silence_draft_warning, warn_before_charge, warn_weak, warn_weak_answer
+from dpcausal.cli.release_dir import writable_directory, write_texts
+from dpcausal.core.errors import InputError
+from dpcausal.core.redact import file_name
+
+PROTOCOL_HELP = """Agree on what several sites measure, before any row is read.
+
+The file says which columns and pairs every site counts, with how much noise,
+and what each is asked to charge, in words for a board of ethics ("words").
+
+[bold]Examples[/bold]
+
+dpcausal protocol --schema schema.toml --rows 1000,800,1500 \\
+  --epsilon 1 --delta 1e-6 > protocol.json
+
+# two rounds: the second measures what the first shows to be promising
+dpcausal protocol --schema schema.toml --rows 1000,800,1500 \\
+  --epsilon 1 --delta 1e-6 --rounds 2 > protocol.json
+
+# a person may be in the rows of several sites: epsilons then add up
+dpcausal protocol --schema schema.toml --rows 1000,800 --epsilon 0.5 \\
+  --delta 1e-6 --persons several-sites > protocol.json"""
+
+CONTRIBUTE_HELP = """Measure what a protocol asks of your site; the folder alone travels.
+
+SITE gets release.json (noisy tables), privacy.json (what they cost) and
+contribution.json (which protocol and site). It is charged before any noise is
+drawn. dpcausal again SITE searches your own part by itself, free.
+
+[bold]Examples[/bold]
+
+dpcausal contribute data.csv --protocol protocol.json --out north \\
+  --ledger sqlite:///budget.db --dataset cohort
+
+# your site lacks a column of the protocol
+dpcausal contribute data.csv --protocol protocol.json --out south \\
+  --columns age,sex,smoke,bronc
+
+# the second round, under the name of the first
+dpcausal contribute data.csv --protocol protocol-2.json --site north \\
+  --out north-2 --ledger sqlite:///budget.db --dataset cohort"""
+
+POOL_HELP = """Learn one graph from what several sites contributed, free.
+
+No row is read, and nothing is charged. Links are asked about inside each site
+and added up, so that sites with other margins make none. A folder that was
+changed, is there twice or followed another protocol is refused.
+
+[bold]Examples[/bold]
+
+dpcausal pool north south east --out graph --tiers "age,sex;smoke;bronc"
+
+# after the first of two rounds DIR also gets protocol-2.json; after both:
+dpcausal pool north south east north-2 south-2 --out final
+
+# other background knowledge, or an effect, free as well
+dpcausal again graph --latent --out other
+dpcausal effect --release graph --treatment smoke --outcome bronc"""
+
+ProtocolFile = Annotated[
+    Path, typer.Option("--protocol", help="The file that dpcausal protocol wrote.", parser=path)
+]
+
+
+def run_protocol(
+    schema: SchemaFile,
+    rows: Annotated[
+        list[str], typer.Option("--rows", help="Rows of each site, about, with commas.", metavar="N,N")
+    ],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="What each site is asked to charge in all; less is safer.")
+    ],
+    delta: Delta = 0.0,
+    neighbours: Relation = "replace-one",
+    level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
+    rounds: Annotated[int, typer.Option("--rounds", help="1, or 2: promising pairs again.")] = 1,
+    persons: Annotated[
+        str,
+        typer.Option(
+            "--persons",
+            help="one-site: each person is in the rows of one site; or several-sites.",
+            autocompletion=lambda: ["one-site", "several-sites"],
+        ),
+    ] = "one-site",
+    columns: Columns = None,
+) -> None:
+    """Print a protocol as JSON, and what it says in words on standard error where that is a terminal."""
+    import dpcausal as dc
+
+    names = parse_names("--columns", columns, "leave it out for all")
+    declared = restrict_schema(dc.Schema.from_toml(schema), names, None, None)
+    found = dc.protocol(
+        declared, parse_rows(rows), epsilon, delta, neighbours=neighbours, level=level,  # type: ignore[arg-type]
+        persons=persons, rounds=rounds,  # type: ignore[arg-type]
+    )  # fmt: skip
+    warn_weak(epsilon, delta, max(found.rows))
+    typer.echo(found.to_json())
+    if sys.stderr.isatty() and not sys.stdout.isatty():
+        typer.echo(found.summary(), err=True)
+
+
+def parse_rows(texts: list[str]) -> list[int]:
+    """Return the rows of each site.
+
+    >>> parse_rows(["1000,800", "1500"])
+    [1000, 800, 1500]
+    """
+    words = [word.strip() for text in texts for word in text.split(",")]
+    if not all(word.isdecimal() for word in words):
+        raise InputError(f"--rows takes whole numbers with commas, such as 1000,800, not {','.join(texts)!r}")
+    return [int(word) for word in words]
+
+
+def run_contribute(
+    protocol: ProtocolFile,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder to write, which travels.", metavar="SITE", parser=path)
+    ],
+    data: OptionalFile = None,
+    site: Annotated[
+        str | None, typer.Option("--site", help="Name of your site; else that of the folder.")
+    ] = None,
+    source: SourceUrl = None,
+    table: TableName = None,
+    ledger: LedgerUrl = None,
+    dataset: DatasetName = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="Charged in this round, if not as the protocol asks.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option("--delta", help="Charged in this round, if not as the protocol asks.")
+    ] = None,
+    neighbours: Annotated[
+        str | None, typer.Option("--neighbours", help="Of your site, if not as the protocol has it.")
+    ] = None,
+    columns: Columns = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what a protocol asks of a site; write the folder and print what it cost."""
+    import dpcausal as dc
+    from dpcausal.sites.contribute import checked_site, refuse_used
+    from dpcausal.sites.protocol import load_protocol
+
+    asked = load_protocol(protocol)
+    refuse_used(out)
+    name = checked_site(out.resolve().name if site is None else site)
+    names = parse_names("--columns", columns, "leave it out for all")
+    whole = restrict_schema(asked.schema, names, encoding, sheet, data)
+    declared = whole.select([one for one in asked.schema if one in whole])
+    if not as_json:
+        silence_draft_warning()
+    bars = not as_json and sys.stderr.isatty()
+    rows = rows_of(data, source, table, declared, bars)
+    with writable_directory(out):
+        with warn_before_charge(data):
+            found = dc.contribute(
+                rows, asked, name, epsilon=epsilon, delta=delta, neighbours=neighbours,  # type: ignore[arg-type]
+                ledger=ledger, dataset=dataset, progress=bars,
+            )  # fmt: skip
+        found.save(out)
+    if as_json:
+        data_of = {
+            "site": found.site,
+            "protocol": asked.id,
+            "id": found.id,
+            "privacy": found.privacy.to_dict(),
+        }
+        typer.echo(json.dumps(data_of, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        typer.echo(f"{found.summary()}\nWritten to {out}, which alone goes to whoever pools")
+    warn_weak_answer(found.privacy, rows, as_json)
+
+
+def run_pool(
+    sites: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders that dpcausal contribute wrote, of all rounds.", parser=path, metavar="SITE"
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
+    tiers: Tiers = None,
+    required: Required = None,
+    forbidden: Forbidden = None,
+    max_order: MaxOrder = None,
+    level: Annotated[float | None, typer.Option("--level", help="Size of each test.")] = None,
+    latent: Annotated[
+        bool, typer.Option("--latent", help="Allow for common causes that are not in the table (a PAG).")
+    ] = False,
+    direction_level: DirectionLevel = None,
+    confidence: Confidence = None,
+    show_open: ShowOpen = False,
+    full: Full = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn one graph from contributions; write files to ``out`` and print a summary or JSON."""
+    from dpcausal.present.sites import PoolOrigin
+    from dpcausal.sites.contribute import load_contribution
+    from dpcausal.sites.pool import next_protocol, pool
+
+    given: dict[str, Any] = {
+        "tiers": parse_tiers(tiers),
+        "required": parse_edges("--required", required),
+        "forbidden": parse_edges("--forbidden", forbidden),
+        "max_order": max_order,
+        "level": level,
+        "latent": latent or None,
+        "direction_level": direction_level,
+        "confidence": confidence,
+    }
+    asked = {name: value for name, value in given.items() if value not in (None, [])}
+    contributions = [load_contribution(folder) for folder in sites]
+    shown = tuple(file_name(str(folder)) for folder in sites)
+    texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
+    words = ["dpcausal", "pool", *shown, *option_words(asked, texts), "--out", file_name(str(out))]
+    origin = PoolOrigin(
+        ", ".join(dict.fromkeys(one.site for one in contributions)), "", words, asked, folders=shown
+    )
+    with writable_directory(out):
+        result = pool(contributions, progress=not as_json and sys.stderr.isatty(), **asked)
+        where = write(result, out, origin, show_open=show_open)
+        further = next_protocol(contributions)
+        if further is not None:
+            write_texts(where.folder, {"protocol-2.json": further.to_json()})
+    text = result_text(result, [], [], as_json, show_open=show_open, full=full)
+    print_release(result, text, where, full=full, as_json=as_json)
+    if further is not None and not as_json:
+        typer.echo(f"The second round: {where.folder / 'protocol-2.json'} goes to every site")

@@ -1,0 +1,105 @@
+"""Protocols and contributions of sites in words: for whoever is answerable for the rows of one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.present.files import Origin, literal
+from dpcausal.present.statement import counted, few, odds, short_cost_lines
+from dpcausal.sites.contribute import Contribution
+from dpcausal.sites.protocol import Protocol
+
+PAIRS_SHOWN = 12
+CHANGE = {
+    Neighbours.REPLACE_ONE: "the values of one row of a site",
+    Neighbours.ADD_REMOVE: "whether one row is there",
+}
+PERSONS = {
+    "one-site": "Declared: each person is in the rows of one site. Then nobody is protected less because other sites "
+    "take part.",
+    "several-sites": "Declared: a person may be in the rows of several sites. Such a person is protected less: the "
+    "epsilons and deltas of the sites add up.",
+}
+
+
+def protocol_text(protocol: Protocol) -> str:
+    """Return what a protocol asks of each site, one sentence a line."""
+    epsilon, delta = protocol.charge
+    columns = len(protocol.schema)
+    but = f", apart from a probability of {delta:.3g}" if delta else ""
+    which = f"all {columns * (columns - 1) // 2:,} pairs of them"
+    if protocol.pairs is not None:
+        named = few([f"{a} - {b}" for a, b in protocol.pairs], PAIRS_SHOWN)
+        which = f"{counted(len(protocol.pairs), 'pair')} of them ({named})"
+    law = (
+        "Gaussian"
+        if protocol.plan_for(protocol.schema, max(protocol.rows)).measurement.gaussian
+        else "Laplace"
+    )
+    lines = [
+        f"Protocol {protocol.id}, round {protocol.round} of {protocol.rounds}, for "
+        f"{counted(len(protocol.rows), 'site')} with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
+        f"Each site counts its rows by {counted(columns, 'column')} and by {which}, adds {law} noise to every count, "
+        "and gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
+        f"Each site is asked to charge epsilon {epsilon:.6g}, delta {delta:.6g} in this round: a change of "
+        f"{CHANGE[protocol.neighbours]} makes no contribution more than {odds(epsilon)} times as likely or "
+        f"unlikely{but}.",
+    ]
+    if protocol.rounds > 1:
+        lines.append(
+            f"The two rounds together are asked to charge epsilon {protocol.epsilon:.6g}, delta {protocol.delta:.6g}. "
+            "The first measures all pairs, the second those that all sites together show to be promising. A site "
+            "may leave after the first."
+        )
+    lines.append(PERSONS[protocol.persons])
+    if protocol.pairs is None:
+        alone, all_sites = protocol.least_found(1), protocol.least_found()
+        lines.append(
+            f"The smallest link found 4 times in 5 is about w = {alone:.2g} from the first site alone, and "
+            f"{all_sites:.2g} from all (w: the correlation of two columns of two levels; equally common levels)."
+        )
+    if protocol.crowded:
+        named = few([f"{name} ({most})" for name, most in protocol.crowded.items()], PAIRS_SHOWN)
+        lines.append(
+            "Columns with more levels than the noise leaves room for, with the number that it does: "
+            f"{named}. Declare fewer levels or bins: sites can't merge them by what their rows look like."
+        )
+    return "\n".join(lines)
+
+
+def contribution_text(found: Contribution) -> str:
+    """Return what a site released and what it cost."""
+    singles = sum(len(one) == 1 for one in found.values.components.values)
+    pairs = sum(len(one) == 2 for one in found.values.components.values)
+    return "\n".join(
+        [
+            f"{found.site}: round {found.protocol.round} of protocol {found.protocol.first_id}, "
+            f"contribution {found.id}.",
+            f"Released with noise: counts of {counted(singles, 'column')} and {counted(pairs, 'pair')} of them.",
+            *short_cost_lines(found.privacy),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class PoolOrigin(Origin):
+    """Of a graph that was computed from contributions, whose folders take the place of data and schema."""
+
+    folders: tuple[str, ...] = ()
+
+    def python(self, method: str) -> str:
+        """The same call in Python.
+
+        >>> print(PoolOrigin("", "", [], {"latent": True}, folders=("a", "b")).python("measured"))
+        import dpcausal as dc
+        <BLANKLINE>
+        result = dc.pool(['a', 'b'], latent=True)
+        result.report("report.html")
+        """
+        given = "".join(f", {name}={literal(value)}" for name, value in self.arguments.items())
+        return (
+            "import dpcausal as dc\n\n"
+            f"result = dc.pool({list(self.folders)!r}{given})\n"
+            'result.report("report.html")'
+        )

@@ -1,0 +1,265 @@
+"""What one site measures and gives away: a folder with released tables and their privacy statement.
+
+``contribute`` executes the plan of a protocol on the rows of one site by ``discover``, so that it is charged, counted
+and noised as any other discovery is, and keeps what was released. The folder alone travels: ``release.json`` (the noisy
+tables, as of ``discover``, so that the site can search them by itself), ``privacy.json`` and ``contribution.json``.
+
+**The file** ``contribution.json`` has ``format``; ``site``; ``protocol``, whole; ``software``; ``release``, the id of
+what was released; ``privacy``, a hash of the statement; and ``id``, a hash of all these. A folder of which any part was
+changed or exchanged is refused. It is no signature: whoever can write all of it can write the id, too, and nobody can
+see whether the tables are of real rows.
+
+**Guarantee** that of ``discover``: (epsilon, delta)-DP for the rows of this site, charged before noise is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from dpcausal._version import __version__
+from dpcausal.core.arguments import checked_name, refuses_schema
+from dpcausal.core.display import display
+from dpcausal.core.errors import InputError
+from dpcausal.core.facts import content_id
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import PrivacyStatement
+from dpcausal.counts.memory import counts_of
+from dpcausal.counts.protocol import Counts
+from dpcausal.data.dataset import Dataset
+from dpcausal.discovery.discover import discover
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.release import Release, load_release
+from dpcausal.sites.protocol import Protocol, load_protocol, protocol_of
+
+if TYPE_CHECKING:
+    from dpcausal.privacy.ledger import Ledger
+
+FORMAT = 1
+FILE, RELEASE, STATEMENT = "contribution.json", "release.json", "privacy.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """What a site released under a protocol.
+
+    Attributes
+    ----------
+    site : str
+        Its name.
+    protocol : Protocol
+        What it was asked to measure.
+    release : Release
+        The noisy tables; ``.discover()`` searches them at no cost.
+    software : str
+        What made it.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(2_000, seed=1)
+    >>> found = dc.contribute(data, dc.protocol(data.schema, [2_000], epsilon=1.0, delta=1e-6), "north")
+    >>> sorted(found.files())
+    ['contribution.json', 'privacy.json', 'release.json']
+    """
+
+    site: str
+    protocol: Protocol
+    release: Release
+    software: str = f"dpcausal {__version__}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Contribution({self.site!r}, round {self.protocol.round} of protocol {self.protocol.first_id})"
+        )
+
+    @property
+    def privacy(self) -> PrivacyStatement:
+        """What it cost the rows of this site."""
+        return self.release.privacy
+
+    @property
+    def values(self) -> Measurements:
+        """The noisy tables."""
+        assert isinstance(self.release.values, Measurements)
+        return self.release.values
+
+    @property
+    def id(self) -> str:
+        """The name of the contribution, made from its content."""
+        return content_id(self._content())
+
+    def summary(self) -> str:
+        """Return what was released and what it cost, in plain lines."""
+        return display().summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def files(self) -> dict[str, str]:
+        """Return the text of every file of the folder, by name."""
+        head = {"format": FORMAT, "id": self.id}
+        stamp = {"private": self.privacy.private}
+        data = {**stamp, **head, **self._content(), "protocol": self.protocol.to_dict()}
+        return {
+            FILE: json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
+            RELEASE: self.release.to_json() + "\n",
+            STATEMENT: self.privacy.to_json() + "\n",
+        }
+
+    def save(self, folder: str | os.PathLike[str]) -> str:
+        """Write the folder that ``dc.pool`` reads, and return its path.
+
+        Raises
+        ------
+        InputError
+            If it can't be written, or holds a contribution already.
+        """
+        where = Path(folder)
+        refuse_used(where)
+        try:
+            where.mkdir(parents=True, exist_ok=True)
+            for name, text in self.files().items():
+                (where / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"can't write {str(where)!r}: {error.strerror or error}") from None
+        return str(where)
+
+    def _content(self) -> dict[str, Any]:
+        """Return what the id is made of."""
+        return {
+            "site": self.site,
+            "protocol": self.protocol.id,
+            "software": self.software,
+            "release": self.release.id,
+            "privacy": content_id(self.privacy.to_dict()),
+        }
+
+
+def refuse_used(folder: Path) -> None:
+    """Refuse a folder that holds a contribution already: it was paid for."""
+    if (folder / FILE).exists():
+        raise InputError(
+            f"{str(folder)!r} holds a contribution already, which was paid for: name another folder"
+        )
+
+
+@refuses_schema
+def contribute(
+    data: Dataset | Counts,
+    protocol: Protocol | str | os.PathLike[str],
+    site: str,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours | None = None,
+    ledger: str | Ledger | None = None,
+    dataset: str | None = None,
+    progress: bool = False,
+) -> Contribution:
+    """Measure what a protocol asks of one site.
+
+    **Guarantee**: (epsilon, delta)-DP for the rows of this site, as of ``discover``: the charge comes before noise is
+    drawn. What other sites contribute does not matter to it.
+
+    Parameters
+    ----------
+    data : Dataset or Counts
+        The rows of the site, read by the protocol's schema, or by a part of its columns where the site lacks some.
+    protocol : Protocol or path
+        What to measure.
+    site : str
+        The name of the site. It is shown with the result. In the second round it must be that of the first.
+    epsilon, delta : float or None, default None
+        What the site charges in this round, where that is not what the protocol asks for.
+    neighbours : str, Neighbours or None, default None
+        Of this site, where it is not that of the protocol.
+    ledger, dataset, progress
+        As for ``dc.discover``.
+
+    Returns
+    -------
+    Contribution
+        ``.save(folder)`` writes what travels.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given; nothing was charged.
+    BudgetError
+        If the ledger does not allow it; nothing was released.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> data = dc.networks.load("asia").sample(2_000, seed=1)
+    >>> protocol = dc.protocol(data.schema, [2_000, 2_000], epsilon=1.0, delta=1e-6)
+    >>> given = dc.contribute(data, protocol, "north")
+    >>> given.site, given.privacy.epsilon <= 1.0
+    ('north', True)
+    """
+    asked = protocol if isinstance(protocol, Protocol) else load_protocol(_checked_path(protocol))
+    name = checked_site(site)
+    if asked.sites and name not in asked.sites:
+        known = ", ".join(asked.sites)
+        raise InputError(f"no site {name!r} took part in the first round: there are {known}")
+    counts = counts_of(data)
+    relation = asked.neighbours if neighbours is None else Neighbours.parse(neighbours, labels=False)
+    rows = counts.n if relation is Neighbours.REPLACE_ONE else max(asked.rows)
+    plan = asked.plan_for(counts.schema, rows, epsilon, delta, relation)
+    found = discover(
+        data, plan=plan, ledger=ledger, dataset=dataset, progress=progress, anyway=True, confidence=0
+    )
+    assert isinstance(found.release, Release)
+    return Contribution(name, asked, found.release)
+
+
+def checked_site(site: object) -> str:
+    """Return the name of a site, or refuse it: it stands in reports and lists."""
+    name = checked_name(site, "the name of a site").strip()
+    if not name or not name.isprintable() or len(name) > 60 or any(mark in name for mark in ",:;/\\"):
+        raise InputError(
+            f"the name of a site has 1 to 60 letters without commas, colons and slashes, not {name!r}"
+        )
+    return name
+
+
+def _checked_path(path: object) -> str | os.PathLike[str]:
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a protocol is what dc.protocol returns, or its file, not {path!r}")
+    return path
+
+
+def load_contribution(folder: str | os.PathLike[str]) -> Contribution:
+    """Read the folder that a site gave away.
+
+    Raises
+    ------
+    InputError
+        If it is none, or anything in it was changed.
+    """
+    where = Path(folder)
+    name = str(folder)
+    try:
+        data = json.loads((where / FILE).read_text(encoding="utf-8"))
+        statement = (where / STATEMENT).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{name!r} is no contribution: can't read {Path(error.filename).name}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name!r} is damaged: {FILE} is not JSON in UTF-8") from None
+    if not isinstance(data, Mapping) or not {"site", "protocol", "id", "software"} <= data.keys():
+        raise InputError(f"{name!r} is no contribution: dpcausal contribute writes one")
+    if isinstance(data.get("format"), int) and data["format"] > FORMAT:
+        raise InputError(f"{name!r} is of format {data['format']}: written by a newer version")
+    protocol = protocol_of(data["protocol"], f"{name}: its protocol")
+    release = load_release(where)
+    if not isinstance(release.values, Measurements):
+        raise InputError(f"{name!r} is no contribution: its release holds no tables")
+    found = Contribution(checked_site(data["site"]), protocol, release, str(data["software"]))
+    if found.id != data["id"] or PrivacyStatement.from_json(statement) != found.privacy:
+        raise InputError(f"{name!r} was changed: its files are not those that were released together")
+    return found

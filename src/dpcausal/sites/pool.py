@@ -1,0 +1,282 @@
+"""One graph from the contributions of several sites.
+
+**Evidence** is taken inside each site, with its own margins and the known variance of its noise, and added up
+(``stats/within_sites.py``): other margins in other sites make no link. What sites released becomes one ``Release``, so
+that everything that can be asked of a discovery can be asked of it at no cost: the search, directions, open pairs,
+effects, other background knowledge.
+
+**The promise.** Each contribution has its own statement, which no other site can weaken. Where each person is in the
+rows of one site, all of them together protect a person as the weakest of them does (parallel composition); where a
+person may be in several, epsilons and deltas add up. The protocol says which was declared. The rounds of one site add
+up in either case. Where sites have different neighbours, the statement is for one row replaced, which is one removed
+and one added: (2 epsilon, (1 + e^epsilon) delta).
+
+**Mistakes.** A folder that was changed, that is there twice, or that belongs to another protocol is refused. A site
+that makes up its tables can't be recognised.
+
+**Guarantee.** Post-processing of what was released: no row is read, and nothing is charged.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dpcausal.core.arguments import checked_list
+from dpcausal.core.errors import InputError
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import (
+    Composition,
+    NoiseSource,
+    NotPrivate,
+    PersonsOfSites,
+    PrivacyStatement,
+    SitesPooled,
+    SitesTrusted,
+    known_limits,
+)
+from dpcausal.discovery.knowledge import Edge, Knowledge
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.tables import Components, Site, TablesOfSites
+from dpcausal.discovery.release import Release
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.discovery.search import MethodByCall
+from dpcausal.planning.measurement_plan import PublicNumbers, again_count
+from dpcausal.sites.contribute import Contribution, load_contribution
+from dpcausal.sites.protocol import Protocol, measured_at_once
+from dpcausal.stats.contrasts import Round, all_pairs
+
+Rounds = Mapping[str, Sequence[Contribution]]  # of every site, the first round first
+
+
+def pool(
+    contributions: Sequence[Contribution | str | os.PathLike[str]],
+    *,
+    tiers: Sequence[Collection[str]] = (),
+    required: Iterable[Edge] = (),
+    forbidden: Iterable[Edge] = (),
+    max_order: int | None = None,
+    latent: bool = False,
+    level: float | None = None,
+    direction_level: float | None = None,
+    confidence: int | None = None,
+    progress: bool = False,
+) -> DiscoveryResult:
+    """Learn one graph from what several sites released. It costs nothing, and no row is read.
+
+    Parameters
+    ----------
+    contributions : sequence of paths
+        The folders of the sites, of all rounds; or what ``dc.contribute`` returned.
+    tiers, required, forbidden, max_order, latent, level, direction_level, confidence, progress
+        As for ``dc.discover``.
+
+    Returns
+    -------
+    DiscoveryResult
+        As of ``dc.discover``: ``.graph``, ``.open``, ``.effect``, ``.report``. Its notes name the sites, and the links
+        that differ between them.
+
+    Raises
+    ------
+    InputError
+        If contributions can't be combined; the message names the two sites.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> network = dc.networks.load("asia")
+    >>> sites = {name: network.sample(20_000, seed=seed) for seed, name in enumerate(["north", "south"])}
+    >>> protocol = dc.protocol(network.schema, [20_000, 20_000], epsilon=1.0, delta=1e-6)
+    >>> result = dc.pool([dc.contribute(rows, protocol, name) for name, rows in sites.items()])
+    >>> frozenset({"smoke", "bronc"}) in result.graph.skeleton, result.privacy.epsilon <= 1.0
+    (True, True)
+    """
+    return pooled_release(contributions).discover(
+        tiers=tiers,
+        required=required,
+        forbidden=forbidden,
+        max_order=max_order,
+        latent=latent,
+        level=level,
+        direction_level=direction_level,
+        confidence=confidence,
+        progress=progress,
+    )
+
+
+def pooled_release(contributions: Sequence[Contribution | str | os.PathLike[str]]) -> Release:
+    """Return what sites released, as one release."""
+    rounds = checked_rounds(contributions)
+    protocol = first_protocol(rounds)
+    schema, columns = protocol.schema, tuple(protocol.schema)
+    sites = [site_of(name, given, protocol) for name, given in rounds.items()]
+    tables = TablesOfSites([column.size for column in schema.values()], sites)
+    privacy = pooled_statement(rounds)
+    every = [one for given in rounds.values() for one in given]
+    counts = [given[0].release.rows for given in rounds.values()]
+    rows = math.fsum(site.rows for site in sites)
+    public = PublicNumbers.of_schema(schema, rows, protocol.charge[0], protocol.charge[1], privacy.neighbours)
+    plan = replace(measured_at_once(public), gaussian=any(one.values.plan.gaussian for one in every))
+    return Release(
+        method="measured",
+        schema=schema,
+        privacy=privacy,
+        rows=None if None in counts else sum(n for n in counts if n is not None),
+        known=Knowledge.of(columns),
+        values=Measurements(plan, schema, tables, rows, rounds=equivalent_rounds(rounds)),
+        reason=MethodByCall("sites"),
+        delta=privacy.delta or 0.0,
+        level=protocol.level,
+    )
+
+
+def next_protocol(contributions: Sequence[Contribution | str | os.PathLike[str]]) -> Protocol | None:
+    """Return the protocol of the second round, which the first one chooses; None where there is none to come."""
+    rounds = checked_rounds(contributions)
+    protocol = first_protocol(rounds)
+    if protocol.rounds < 2 or any(one.protocol.round > 1 for given in rounds.values() for one in given):
+        return None
+    release, columns = pooled_release(contributions), tuple(protocol.schema)
+    assert isinstance(release.values, Measurements)
+    evidence = release.values.contrasts().pair_evidence
+    ranked = sorted(all_pairs(len(columns)), key=lambda pair: (-evidence[pair], pair))
+    chosen = sorted(ranked[: again_count(len(columns))])
+    return protocol.for_promising([(columns[i], columns[j]) for i, j in chosen], list(rounds))
+
+
+def checked_rounds(contributions: Sequence[Contribution | str | os.PathLike[str]]) -> Rounds:
+    """Return the contributions by site, in the sequence of names; refuse what can't be combined."""
+    listed = checked_list(contributions, "contributions", "folders")
+    every = [one if isinstance(one, Contribution) else load_contribution(_folder(one)) for one in listed]
+    if not every:
+        raise InputError("pool needs the folder of one site at least")
+    for i, one in enumerate(every):
+        for other in every[:i]:
+            refuse_pair(other, one)
+    found: dict[str, list[Contribution]] = {}
+    for one in sorted(every, key=lambda one: (one.site, one.protocol.round)):
+        found.setdefault(one.site, []).append(one)
+    return found
+
+
+def refuse_pair(one: Contribution, other: Contribution) -> None:
+    """Refuse two contributions that can't be combined, in one line that names both sites."""
+    both = f"{one.site} and {other.site}" if one.site != other.site else f"two folders of {one.site}"
+    if one.release.id == other.release.id:
+        raise InputError(f"{both} are the same release: its folder is there twice, or was copied")
+    if one.protocol.first_id != other.protocol.first_id:
+        raise InputError(
+            f"{both} followed different protocols ({one.protocol.first_id} and {other.protocol.first_id})"
+        )
+    if one.protocol.round == other.protocol.round and one.protocol.id != other.protocol.id:
+        raise InputError(f"{both} measured different pairs in the second round: its protocols differ")
+    if one.privacy.unit != other.privacy.unit:
+        raise InputError(f"{both} protect different units: one promise can't be made for both")
+    if one.site != other.site:
+        return
+    if one.protocol.round == other.protocol.round:
+        raise InputError(
+            f"{both} are for the same round: a site contributes once, and two sites need two names"
+        )
+    if one.release.rows != other.release.rows:
+        raise InputError(
+            f"{one.site} has another number of rows in its second round: other persons are in it"
+        )
+    if one.privacy.neighbours != other.privacy.neighbours:
+        raise InputError(f"{one.site} has other neighbours in its second round")
+
+
+def first_protocol(rounds: Rounds) -> Protocol:
+    """Return the protocol of the first round."""
+    every = [one.protocol for given in rounds.values() for one in given]
+    first = min(every, key=lambda one: one.round)
+    if first.round > 1:
+        raise InputError("there are contributions to the second round alone: add those to the first")
+    return first
+
+
+def site_of(name: str, given: Sequence[Contribution], protocol: Protocol) -> Site:
+    """Return what a site released in all rounds, with columns by their places in the protocol."""
+    place = {column: j for j, column in enumerate(protocol.schema)}
+    found = Components([column.size for column in protocol.schema.values()])
+    for one in given:
+        own = list(one.release.schema)
+        for columns, value in one.values.components.values.items():
+            there = tuple(place[own[j]] for j in columns)
+            found = found.with_measured([(there, value)], one.values.components.variance(columns))
+    return Site(name, found, max(float(found.values[()]), 1.0))
+
+
+def equivalent_rounds(rounds: Rounds) -> tuple[Round, ...]:
+    """Return how pairs were measured, as if by one site with all rows; empty: all at once."""
+    rows = math.fsum(given[0].values.rows for given in rounds.values())
+    found = []
+    for number in (1, 2):
+        some = [one for given in rounds.values() for one in given if one.protocol.round == number]
+        exactness = math.fsum(one.values.rows**2 / one.values.rounds[0].variance for one in some)
+        if some:
+            pairs = max(one.values.rounds[0].pairs for one in some)
+            found.append(Round(pairs, rows**2 / exactness))
+    return tuple(found) if len(found) > 1 else ()
+
+
+def pooled_statement(rounds: Rounds) -> PrivacyStatement:
+    """Return what all contributions together promise."""
+    every = [one for given in rounds.values() for one in given]
+    first, several = every[0].privacy, first_protocol(rounds).persons == "several-sites"
+    mixed = len({one.privacy.neighbours for one in every}) > 1
+    costs = {name: cost_of(given, as_replaced=mixed) for name, given in rounds.items()}
+    add = math.fsum if several else max
+    epsilon, delta = (add([cost[k] for cost in costs.values()]) for k in (0, 1))
+    private = all(one.privacy.private for one in every)
+    pooled = SitesPooled(
+        tuple((name, *costs[name], tuple(one.release.id for one in given)) for name, given in rounds.items())
+    )
+    return PrivacyStatement(
+        private=private,
+        not_private=None if private else NotPrivate.SEEDED,
+        definition="pure" if delta == 0 else "approximate",
+        parameters={"epsilon": epsilon} | ({} if delta == 0 else {"delta": delta}),
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=Neighbours.REPLACE_ONE if mixed else first.neighbours,
+        unit=first.unit,
+        public=(
+            *dict.fromkeys(fact for one in every for fact in one.privacy.public),
+            PersonsOfSites(first_protocol(rounds).persons),
+        ),
+        released=(pooled, *dict.fromkeys(fact for one in every for fact in one.privacy.released)),
+        composition=Composition.SUM_OF_SITES if several else Composition.PARALLEL_SITES,
+        events=tuple(
+            {**event, "label": f"{one.site}: {event.get('label', '')}"}
+            for one in every
+            for event in one.privacy.events
+        ),
+        asked={"epsilon": epsilon, "delta": delta},
+        reading={"epsilon": epsilon, "delta": delta},
+        noise=NoiseSource.OPERATING_SYSTEM if private else NoiseSource.SEEDED,
+        limits=(
+            *dict.fromkeys((*known_limits(first.unit), *(f for one in every for f in one.privacy.limits))),
+            SitesTrusted(),
+        ),
+    )
+
+
+def cost_of(given: Sequence[Contribution], *, as_replaced: bool) -> tuple[float, float]:
+    """Return epsilon and delta of the rounds of a site; ``as_replaced``: for one row replaced, whatever it was for."""
+    statements = [one.privacy for one in given]
+    epsilon = math.fsum(one.epsilon or 0.0 for one in statements)
+    delta = math.fsum(one.delta or 0.0 for one in statements)
+    if as_replaced and statements[0].neighbours is Neighbours.ADD_REMOVE:
+        return 2.0 * epsilon, (1.0 + math.exp(epsilon)) * delta
+    return epsilon, delta
+
+
+def _folder(path: Any) -> str | os.PathLike[str]:
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"pool takes the folders of sites, not {path!r}")
+    return path

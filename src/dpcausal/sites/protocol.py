@@ -1,0 +1,416 @@
+"""A protocol: what every site measures, and what it is asked to charge, agreed on before any row is read.
+
+All sites measure the same columns and pairs of the same schema, each with noise of its own
+(``planning/measurement_plan.py``: components, no levels merged by what a site's rows look like). In one round every
+pair is measured. In two rounds half of the budget goes to all pairs; what all sites released together then chooses the
+promising ones, which a second protocol names, and the other half goes to these. The two rounds are two releases: their
+epsilons and deltas add up to the total.
+
+**The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a
+board of ethics; and the content, ``CONTENT``. It holds public numbers alone.
+
+**Guarantee.** Nothing here sees a row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from dpcausal._version import __version__
+from dpcausal.core.arguments import checked_count, checked_level, checked_list
+from dpcausal.core.display import display
+from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.facts import content_id
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.schema import Schema
+from dpcausal.planning.measurement import components_mechanism, noise_variance
+from dpcausal.planning.measurement_plan import (
+    MeasurementPlan,
+    PublicNumbers,
+    Shares,
+    most_levels,
+    signal,
+)
+from dpcausal.planning.plan import ExecutablePlan
+from dpcausal.planning.settings import SETTINGS
+from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.stats.contrasts import least_detectable
+
+FORMAT = 1
+MOST_ROUNDS = 2
+CONTENT = (
+    "schema", "level", "rows", "epsilon", "delta", "neighbours", "persons", "rounds", "round", "pairs", "first", "sites"
+)  # fmt: skip
+Persons = Literal["one-site", "several-sites"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What every site is asked to measure.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns, the same for all sites.
+    rows : tuple of int
+        Of each site, about.
+    epsilon, delta : float
+        What each site is asked to charge in all rounds together.
+    neighbours : Neighbours
+        Which two tables of a site must be hard to tell apart.
+    level : float
+        The level of every test.
+    persons : str
+        ``one-site``: each person is in the rows of one site. ``several-sites``: a person may be in several.
+    rounds, round : int
+        How many there are, and which this is.
+    pairs : tuple of pairs of str or None
+        What is measured in this round; None: all pairs.
+    first : str or None
+        The id of the first round's protocol, in the second.
+    sites : tuple of str
+        In the second round: the sites of the first.
+
+    Examples
+    --------
+    >>> from dpcausal.data.columns import Categorical
+    >>> yes_no = Categorical(["no", "yes"])
+    >>> Protocol(Schema(a=yes_no, b=yes_no), (1000, 800), epsilon=1.0, rounds=2).charge
+    (0.5, 0.0)
+    """
+
+    schema: Schema
+    rows: tuple[int, ...]
+    epsilon: float
+    delta: float = 0.0
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    level: float = 0.05
+    persons: Persons = "one-site"
+    rounds: int = 1
+    round: int = 1
+    pairs: tuple[tuple[str, str], ...] | None = None
+    first: str | None = None
+    sites: tuple[str, ...] = ()
+
+    @cached_property
+    def id(self) -> str:
+        """The name of the protocol, made from its content."""
+        return content_id(self._content())
+
+    @property
+    def first_id(self) -> str:
+        """The id of the first round's protocol."""
+        return self.first or self.id
+
+    @property
+    def charge(self) -> tuple[float, float]:
+        """Epsilon and delta of this round."""
+        return self.epsilon / self.rounds, self.delta / self.rounds
+
+    def plan_for(
+        self,
+        schema: Schema,
+        rows: float,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: Neighbours | None = None,
+    ) -> ExecutablePlan:
+        """Return what a site measures that has these columns and rows.
+
+        ``epsilon``, ``delta`` and ``neighbours`` are those of the protocol unless the site has others.
+
+        Raises
+        ------
+        InputError
+            If a column is not that of the protocol, or there are fewer than two.
+        """
+        self.check_fits(schema)
+        usual = self.charge
+        public = PublicNumbers.of_schema(
+            schema,
+            rows,
+            usual[0] if epsilon is None else epsilon,
+            usual[1] if delta is None else delta,
+            self.neighbours if neighbours is None else neighbours,
+        )
+        place = {name: j for j, name in enumerate(schema)}
+        only = None
+        if self.pairs is not None:
+            only = tuple((place[a], place[b]) for a, b in self.pairs if a in place and b in place)
+            if not only:
+                raise InputError(
+                    "no pair of this round is among the columns of this site: nothing to measure"
+                )
+        noted = {
+            "command": "contribute",
+            "question": f"round {self.round} of protocol {self.first_id}",
+            "protocol": self.id,
+        }
+        return ExecutablePlan(schema, measured_at_once(public, only), self.level, noted)
+
+    def check_fits(self, schema: Schema) -> None:
+        """Refuse columns that the protocol has otherwise, or in another sequence.
+
+        Raises
+        ------
+        InputError
+            With the first that differs.
+        """
+        for name, column in schema.items():
+            if name not in self.schema:
+                raise InputError(f'the protocol has no column "{name}": leave it out')
+            if column != self.schema[name]:
+                raise InputError(f'the protocol declares "{name}" otherwise than this schema')
+        if list(schema) != [name for name in self.schema if name in schema]:
+            raise InputError("the columns are in another sequence than in the protocol")
+        if len(schema) < 2:
+            raise InputError("a contribution needs at least two columns of the protocol")
+
+    def for_promising(self, pairs: Sequence[tuple[str, str]], sites: Sequence[str]) -> Protocol:
+        """Return the protocol of the second round, which measures these pairs."""
+        return replace(self, round=2, pairs=tuple(pairs), first=self.id, sites=tuple(sites))
+
+    # ---- what can be expected
+
+    def noise(self, rows: float) -> float:
+        """Return the variance of the noise in a pair of a site with so many rows, after this round alone."""
+        return self.plan_for(self.schema, rows).measurement.first_look
+
+    def least_found(self, sites: int | None = None) -> float:
+        """Return the dependence (Cohen's w) that the first so many sites find in four runs of five.
+
+        Of two columns with as many levels as most have, equally common. None: all sites.
+        """
+        size = int(statistics.median(column.size for column in self.schema.values()))
+        exactness = math.fsum(
+            1.0 / (1.0 / n + self.noise(n) * size**2 / n**2) for n in self.rows[: sites or len(self.rows)]
+        )
+        enough = self.plan_for(self.schema, self.rows[0]).measurement.enough(self.level)
+        return least_detectable(1.0 / exactness, max(size - 1, 1) ** 2, enough)
+
+    @property
+    def crowded(self) -> dict[str, int]:
+        """Columns with more levels than noise leaves room for, and for how many it does.
+
+        What a site's rows look like must not decide which levels are merged: sites would merge others. So the schema is
+        to declare fewer.
+        """
+        public = PublicNumbers.of_schema(self.schema, sum(self.rows), *self.charge, self.neighbours)
+        gaussian = self.plan_for(self.schema, self.rows[0]).measurement.gaussian
+        total = public.total.rho if gaussian else public.total.epsilon
+        # the noise in a sum over k sites is that of one times the root of k
+        rows = sum(self.rows) / math.sqrt(len(self.rows))
+        room = math.sqrt(signal(public.sizes, rows, total, self.neighbours, gaussian=gaussian))
+        most = most_levels(public.columns, room)
+        return {
+            name: few
+            for name, kind, few in zip(self.schema, public.columns, most, strict=True)
+            if kind.size - kind.missing > few
+        }
+
+    # ---- the file
+
+    def summary(self) -> str:
+        """Return the protocol in plain lines, for whoever is answerable for a site's rows."""
+        return display().summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        head = {"format": FORMAT, "software": f"dpcausal {__version__}", "id": self.id}
+        return {**head, "words": self.summary().splitlines(), **self._content()}
+
+    def to_json(self) -> str:
+        """Return the text of the file."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write the protocol to a file, and return its path.
+
+        Raises
+        ------
+        InputError
+            If the file can't be written.
+        """
+        try:
+            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"can't write {str(path)!r}: {error.strerror or error}") from None
+        return str(path)
+
+    def _content(self) -> dict[str, Any]:
+        """Return what the id is made of."""
+        return {
+            "schema": self.schema.to_toml(),
+            "level": self.level,
+            "rows": list(self.rows),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbours": str(self.neighbours),
+            "persons": self.persons,
+            "rounds": self.rounds,
+            "round": self.round,
+            "pairs": None if self.pairs is None else [list(pair) for pair in self.pairs],
+            "first": self.first,
+            "sites": list(self.sites),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Protocol:
+        """Return the protocol that ``to_dict`` wrote.
+
+        Raises
+        ------
+        InputError, LookupError, TypeError, ValueError
+            If it is none, or was changed.
+        """
+        if data["id"] != content_id({name: data[name] for name in CONTENT}):
+            raise ValueError("its id is not that of its content")
+        first = protocol(
+            Schema.from_toml_string(data["schema"]),
+            data["rows"],
+            float(data["epsilon"]),
+            float(data["delta"]),
+            neighbours=data["neighbours"],
+            level=data["level"],
+            persons=data["persons"],
+            rounds=data["rounds"],
+        )
+        if data["round"] == 1:
+            found = first
+        else:
+            pairs = [(str(a), str(b)) for a, b in data["pairs"]]
+            found = replace(
+                first.for_promising(pairs, list(map(str, data["sites"]))), first=str(data["first"])
+            )
+        if found.id != data["id"]:
+            raise ValueError("its id is not that of its content")
+        return found
+
+
+def measured_at_once(
+    public: PublicNumbers, only: tuple[tuple[int, ...], ...] | None = None
+) -> MeasurementPlan:
+    """Return the plan that measures single columns and these pairs (None: all), with whichever noise is smaller."""
+    rows = SETTINGS.share_rows if public.neighbours is Neighbours.ADD_REMOVE else 0.0
+    shares = Shares(rows=rows, singles=SETTINGS.share_singles)
+    shares = replace(shares, pairs=shares.left)
+    pairs = public.pairs if only is None else list(only)
+
+    def noise(gaussian: bool) -> float:
+        total = public.total.rho if gaussian else public.total.epsilon
+        mechanism = components_mechanism(
+            pairs, public.sizes, shares.pairs * total, public.neighbours, gaussian=gaussian
+        )
+        return noise_variance(mechanism)
+
+    gaussian = min((False, True) if public.total.rho > 0 else (False,), key=noise)
+    levels = tuple(max(size, 2) for size in public.sizes)  # none is merged
+    return MeasurementPlan(public, False, gaussian, levels, False, shares, only=only)
+
+
+def protocol(
+    schema: Schema,
+    rows: Sequence[int],
+    epsilon: float,
+    delta: float = 0.0,
+    *,
+    neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
+    level: float = 0.05,
+    persons: Persons = "one-site",
+    rounds: int = 1,
+) -> Protocol:
+    """Return a protocol for several sites; no row is read.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns. A site may lack some, and else has the same.
+    rows : sequence of int
+        How many rows each site has, about.
+    epsilon, delta : float
+        What each site is asked to charge, in all rounds together.
+    neighbours, level
+        As for ``dc.discover``.
+    persons : str, default "one-site"
+        Whether each person is in the rows of one site, or may be in ``"several-sites"``: epsilons then add up.
+    rounds : int, default 1
+        1, or 2: a second round measures the pairs that the first shows to be promising.
+
+    Returns
+    -------
+    Protocol
+        ``print`` it for a board of ethics; ``.save(path)`` writes the file that sites are given.
+
+    Raises
+    ------
+    InputError
+        If an argument can't be used as given.
+
+    Examples
+    --------
+    >>> from dpcausal.data.columns import Categorical
+    >>> schema = Schema({name: Categorical(["no", "yes"]) for name in "abcdefgh"})
+    >>> three = protocol(schema, [1000, 1000, 1000], 1.0, 1e-6)
+    >>> three.charge, three.least_found() < three.least_found(1)
+    ((1.0, 1e-06), True)
+    """
+    if not isinstance(schema, Schema):
+        raise InputError(f"a protocol needs a schema, not {schema!r}")
+    counts = tuple(checked_count(n, "rows") for n in checked_list(rows, "rows", "numbers of rows"))
+    if not counts or min(counts) < 1:
+        raise InputError("rows must name the number of rows of each site, each at least 1")
+    check_total(epsilon, delta)
+    if persons not in ("one-site", "several-sites"):
+        raise InputError(f"persons must be one-site or several-sites, not {persons!r}")
+    if isinstance(rounds, bool) or rounds not in range(1, MOST_ROUNDS + 1):
+        raise InputError(f"rounds must be 1 or {MOST_ROUNDS}, not {rounds!r}")
+    relation = Neighbours.parse(neighbours, labels=False)
+    if relation is Neighbours.FIXED_LABELS:
+        raise InputError("sites hold no labels fixed: neighbours must be replace-one or add-remove")
+    found = Protocol(
+        schema, counts, float(epsilon), float(delta), relation, checked_level(level), persons, int(rounds)
+    )
+    found.check_fits(schema)
+    return found
+
+
+def load_protocol(path: str | os.PathLike[str]) -> Protocol:
+    """Read a protocol from its file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is no protocol, or one of a newer version, or was changed.
+    """
+    name = os.fspath(path)
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"can't read the protocol {name!r}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name!r} is no protocol: not JSON in UTF-8") from None
+    return protocol_of(data, name)
+
+
+def protocol_of(data: Any, name: str) -> Protocol:
+    """Return a protocol from plain data; ``name`` is its file, for errors."""
+    if not isinstance(data, dict) or "rounds" not in data or "schema" not in data:
+        raise InputError(f"{name!r} is no protocol: dpcausal protocol writes one")
+    if isinstance(data.get("format"), int) and data["format"] > FORMAT:
+        raise InputError(f"{name!r} is a protocol of format {data['format']}: written by a newer version")
+    try:
+        return Protocol.from_dict(data)
+    except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        why = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{name!r} is damaged or was changed: {why}") from None

@@ -1,0 +1,259 @@
+"""Contributions become one ordinary result; what can't be combined is refused in a line that names both sites."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import dpcausal as dc
+from dpcausal.core.neighbours import Neighbours
+from dpcausal.core.statement import Composition, PersonsOfSites, SitesPooled, WholeUnit
+from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.search import SitesDiffer, SitesMeasured
+from dpcausal.sites.pool import next_protocol, pooled_release
+
+Given = Callable[..., list[dc.Contribution]]
+Sites = Callable[..., dc.Dataset]
+CHAIN = {frozenset("ab"), frozenset("bc")}
+
+
+def test_three_sites_give_an_ordinary_result(contribute: Given, tmp_path: Path) -> None:
+    result = dc.pool([one.save(tmp_path / one.site) for one in contribute()])
+    assert result.graph.skeleton >= CHAIN
+    every = {frozenset((x, y)) for i, x in enumerate("abcdef") for y in "abcdef"[:i]}
+    assert set(result.detectable) == every - CHAIN
+    assert result.open <= every - CHAIN
+    assert all(0.0 <= result.confidence[pair] <= 1.0 for pair in CHAIN)  # type: ignore[index]
+    assert result.direction["a", "b"] + result.direction["b", "a"] == pytest.approx(1.0)
+    (note,) = (one for one in result.notes if isinstance(one, SitesMeasured))
+    assert [(name, rows) for name, rows, *_ in note.sites] == [
+        (n, 2000.0) for n in ("east", "north", "south")
+    ]
+    report = Path(result.report(tmp_path / "report.html")).read_text()
+    assert all(name in report for name in ("east", "north", "south"))
+
+
+def test_sequence_and_form_of_contributions_do_not_matter(contribute: Given, tmp_path: Path) -> None:
+    given = contribute()
+    first = pooled_release(given)
+    again = pooled_release([given[2], given[0].save(tmp_path / "east"), given[1]])
+    assert again.id == first.id
+
+
+def test_what_was_pooled_can_be_searched_again_from_its_file(contribute: Given, tmp_path: Path) -> None:
+    release = pooled_release(contribute())
+    read = dc.load_release(release.save(tmp_path / "release.json"))
+    assert read.id == release.id
+    first, later = read.discover(confidence=0), read.discover(confidence=0, tiers=[["c"], ["b"], ["a"]])
+    assert first.graph == release.discover(confidence=0).graph
+    assert {("c", "b"), ("b", "a")} <= later.graph.directed
+    assert later.privacy.epsilon == release.privacy.epsilon
+
+
+def test_effects_are_taken_within_sites(contribute: Given) -> None:
+    """Sites differ in how common "yes" is; inside each, b is a with probability .7, and else as common as elsewhere."""
+    found = dc.pool(contribute(), confidence=0).effect("a", "b", adjust=[], anyway=True)
+    assert found.interval[0] <= 0.7 <= found.interval[1]
+    assert found.interval[1] - found.interval[0] < 0.2
+
+
+def test_a_random_split_without_noise_gives_the_graph_of_all_rows() -> None:
+    rng = np.random.default_rng(3)
+    data = dc.networks.load("cancer").sample(30_000, seed=3)
+    part = rng.integers(0, 3, data.n)
+    protocol = dc.protocol(data.schema, [10_000] * 3, 1e5)
+    given = []
+    for site in range(3):
+        codes = {name: data.codes[name][part == site] for name in data.schema}
+        rows = dc.Dataset(data.schema, int((part == site).sum()), codes)
+        given.append(dc.contribute(rows, protocol, f"site {site}"))
+    whole = dc.contribute(data, protocol, "whole")
+    pooled, alone = (dc.pool(one, confidence=0) for one in (given, [whole]))
+    assert pooled.graph.skeleton == alone.graph.skeleton
+    evidence = [
+        one.values.contrasts().pair_evidence[np.triu_indices(len(data.schema), 1)]
+        for one in (pooled_release(given), pooled_release([whole]))
+        if isinstance(one.values, Measurements)
+    ]
+    # between sites of a random split there is nothing but sampling: a few entries out of N
+    np.testing.assert_allclose(evidence[0], evidence[1], rtol=0.02, atol=2.0)
+
+
+# ---- the promise
+
+
+def test_each_person_in_one_site_is_protected_as_by_the_weakest(site: Sites) -> None:
+    protocol = dc.protocol(site(0).schema, [2000, 2000], 1.0, 1e-6)
+    given = [
+        dc.contribute(site(0), protocol, "east"),
+        dc.contribute(site(1), protocol, "north", epsilon=0.5, delta=1e-7),
+    ]
+    statement = dc.pool(given, confidence=0).privacy
+    assert statement.private
+    assert (statement.epsilon, statement.delta) == (given[0].privacy.epsilon, given[0].privacy.delta)
+    assert statement.composition is Composition.PARALLEL_SITES
+    assert PersonsOfSites("one-site") in statement.public
+    (told,) = (fact for fact in statement.released if isinstance(fact, SitesPooled))
+    assert [(name, ids) for name, _, _, ids in told.sites] == [(one.site, (one.release.id,)) for one in given]
+    assert {event["label"].split(":")[0] for event in statement.events} == {"east", "north"}
+
+
+def test_persons_in_several_sites_pay_the_sum(site: Sites) -> None:
+    protocol = dc.protocol(site(0).schema, [2000, 2000], 1.0, 1e-6, persons="several-sites")
+    given = [dc.contribute(site(i), protocol, name) for i, name in enumerate(("east", "north"))]
+    statement = dc.pool(given, confidence=0).privacy
+    assert statement.epsilon == pytest.approx(sum(one.privacy.epsilon or 0 for one in given))
+    assert statement.delta == pytest.approx(sum(one.privacy.delta or 0 for one in given))
+    assert statement.composition is Composition.SUM_OF_SITES
+
+
+def test_other_neighbours_and_other_noise_are_combined(site: Sites) -> None:
+    """Laplace and add-remove here, Gaussian and replace-one there."""
+    protocol = dc.protocol(site(0).schema, [2000, 2000], 2.0, 1e-6)
+    given = [
+        dc.contribute(site(0), protocol, "east"),
+        dc.contribute(site(1), protocol, "north", epsilon=0.5, delta=0.0, neighbours="add-remove"),
+    ]
+    assert [one.values.plan.gaussian for one in given] == [True, False]
+    result = dc.pool(given, confidence=0)
+    assert frozenset("ab") in result.graph.skeleton
+    assert result.privacy.neighbours is Neighbours.REPLACE_ONE
+    assert given[1].privacy.epsilon is not None
+    # one row replaced is one removed and one added
+    both = dc.pool([given[0], given[1]], confidence=0).privacy
+    assert both.epsilon == max(given[0].privacy.epsilon or 0, 2 * given[1].privacy.epsilon)
+    alone = dc.pool([given[1]], confidence=0).privacy
+    assert (alone.epsilon, alone.neighbours) == (given[1].privacy.epsilon, Neighbours.ADD_REMOVE)
+
+
+def test_a_seeded_contribution_is_not_private(contribute: Given) -> None:
+    assert not dc.pool(contribute(), confidence=0).privacy.private
+
+
+# ---- two rounds
+
+
+def test_a_second_round_sharpens_promising_pairs_and_a_site_may_leave(contribute: Given, site: Sites) -> None:
+    first = contribute(rounds=2)
+    protocol = next_protocol(first)
+    assert protocol is not None
+    assert protocol.pairs is not None
+    assert {("a", "b"), ("b", "c")} <= set(protocol.pairs)
+    assert protocol.sites == ("east", "north", "south")
+    with dc.testing.seeded(3):
+        second = [dc.contribute(site(i), protocol, name) for i, name in enumerate(("east", "north"))]
+    assert next_protocol([*first, *second]) is None
+    before, after = (pooled_release(given).values for given in (first, [*first, *second]))
+    assert isinstance(before, Measurements)
+    assert isinstance(after, Measurements)
+    assert len(after.tables.sites) == 3  # type: ignore[attr-defined]
+    assert after.tables.variance((0, 1)) < before.tables.variance((0, 1))
+    assert len(after.rounds) == 2
+    result = dc.pool([*first, *second])
+    assert result.graph.skeleton >= CHAIN
+    costs = [sum(one.privacy.epsilon or 0 for one in pair) for pair in zip(first, second, strict=False)]
+    assert result.privacy.epsilon == pytest.approx(max(costs))
+
+
+def test_the_second_round_alone_is_refused(contribute: Given, site: Sites) -> None:
+    protocol = next_protocol(contribute(rounds=2))
+    assert protocol is not None
+    with pytest.raises(dc.InputError, match="second round alone"):
+        dc.pool([dc.contribute(site(0), protocol, "east")])
+    with pytest.raises(dc.InputError, match="east has another number of rows"):
+        dc.pool([*contribute(rounds=2), dc.contribute(site(0, 1900), protocol, "east")])
+
+
+# ---- sites that differ
+
+
+def test_a_site_may_lack_columns(contribute: Given, site: Sites) -> None:
+    protocol = contribute()[0].protocol
+    whole = site(2)
+    part = whole.schema.select(list("abc"))
+    rows = dc.Dataset(part, whole.n, {name: whole.codes[name] for name in part})
+    with dc.testing.seeded(4):
+        given = [*contribute()[:2], dc.contribute(rows, protocol, "south")]
+    result = dc.pool(given, confidence=0)
+    assert result.graph.skeleton >= CHAIN
+    (note,) = (one for one in result.notes if isinstance(one, SitesMeasured))
+    assert note.sites[2][3] == ("d", "e", "f")
+
+
+def test_a_pair_that_no_site_has_is_open(site: Sites) -> None:
+    schema = site(0).schema
+    protocol = dc.protocol(schema, [2000, 2000], 5.0, 1e-6)
+    given = []
+    for i, names in enumerate(("abc", "cdef")):
+        rows = dc.Dataset(schema.select(list(names)), 2000, {name: site(i).codes[name] for name in names})
+        given.append(dc.contribute(rows, protocol, names))
+    result = dc.pool(given, confidence=0)
+    assert {frozenset((x, y)) for x in "ab" for y in "def"} <= result.open
+
+
+def test_a_link_of_one_site_alone_is_reported(site: Sites) -> None:
+    protocol = dc.protocol(site(0).schema, [4000, 4000], 8.0, 1e-6)
+    rng = np.random.default_rng(5)
+    loose = {name: rng.integers(0, 2, 4000) for name in site(0).schema}
+    given = [
+        dc.contribute(site(0, 4000), protocol, "east"),
+        dc.contribute(dc.Dataset(site(0).schema, 4000, loose), protocol, "north"),
+    ]
+    (note,) = (one for one in dc.pool(given, confidence=0).notes if isinstance(one, SitesDiffer))
+    assert {frozenset(pair[:2]) for pair in note.pairs} >= CHAIN
+
+
+# ---- refusals
+
+
+def test_mistakes_are_refused_in_one_line_that_names_both_sites(contribute: Given, site: Sites) -> None:
+    east, north, _ = contribute()
+    other = dc.contribute(site(1), dc.protocol(site(1).schema, [2000], 1.0), "west")
+    copied = dc.Contribution("west", east.protocol, east.release)
+    person = replace(north.release, privacy=replace(north.privacy, unit=WholeUnit("person")))
+    for given, words in (
+        ([east, east], ("two folders of east", "same release")),
+        ([east, copied], ("east and west", "same release")),
+        ([east, other], ("east and west", "different protocols")),
+        (
+            [east, dc.Contribution("east", north.protocol, north.release)],
+            ("two folders of east", "same round"),
+        ),
+        ([east, dc.Contribution("north", north.protocol, person)], ("east and north", "units")),
+    ):
+        with pytest.raises(dc.InputError) as refusal:
+            dc.pool(given)
+        assert all(word in str(refusal.value) for word in words), str(refusal.value)
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("given", [[], "folder", [3], None])
+def test_what_is_no_list_of_folders_is_refused(given: object) -> None:
+    with pytest.raises(dc.InputError):
+        dc.pool(given)  # type: ignore[arg-type]
+
+
+def test_sites_with_strong_effects_on_margins_keep_the_level() -> None:
+    """Independent columns in two sites with opposite margins: at most one pair in twenty is found, by chance."""
+    schema = dc.Schema({name: dc.Categorical(["no", "yes"]) for name in "abcdef"})
+    protocol = dc.protocol(schema, [5000, 5000], 10.0, 1e-6)
+    found = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        with dc.testing.seeded(seed):
+            given = [
+                dc.contribute(
+                    dc.Dataset(schema, 5000, {name: (rng.random(5000) < p).astype(int) for name in schema}),
+                    protocol,
+                    name,
+                )
+                for name, p in (("low", 0.15), ("high", 0.85))
+            ]
+        found += len(dc.pool(given, confidence=0).graph.skeleton)
+    assert found <= binom.ppf(1 - 1e-6, 8 * math.comb(6, 2), 0.05)
