@@ -35,6 +35,8 @@ from dpcausal.cli.options import (
     LedgerUrl,
     MaxOrder,
     OptionalFile,
+    Person,
+    Purpose,
     Relation,
     Required,
     SchemaFile,
@@ -316,6 +318,8 @@ def run_discover(
     tiers: Tiers = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    person: Person = None,
+    purpose: Purpose = None,
     direction_level: DirectionLevel = None,
     confidence: Confidence = None,
     target: Annotated[
@@ -408,7 +412,7 @@ def run_discover(
     bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
     with writable_directory(out):
-        with warn_before_charge(data):
+        with warn_before_charge(data, ledger, person, purpose):
             result = dc.discover(rows, progress=bars, **asked, **of_method)
         result, effect_texts, found = with_effects(result, asked["effect"])
         text = result_text(result, effect_texts, found, as_json, show_open=show_open, full=full)

@@ -21,6 +21,8 @@ from dpcausal.cli.options import (
     NoPrivacy,
     OptionalFile,
     OptionalSchema,
+    Person,
+    Purpose,
     Relation,
     Sheet,
     SourceUrl,
@@ -152,6 +154,8 @@ def run_effect(
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    person: Person = None,
+    purpose: Purpose = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -221,7 +225,7 @@ def run_effect(
         return
 
     def measured() -> dc.EffectResult:
-        with warn_before_charge(data), shown("measuring", None, bars):
+        with warn_before_charge(data, ledger, person, purpose), shown("measuring", None, bars):
             return dc.effect(rows, treatment, outcome, **asked, ledger=ledger, dataset=dataset)
 
     found = print_answer_of(measured, out, full=full, as_json=as_json)

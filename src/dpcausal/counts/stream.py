@@ -83,7 +83,9 @@ def count_files(source: str | os.PathLike[str], schema: Schema, **options: Any) 
     of ``StreamCounts``.
     """
     sources = [open_checked(path, schema) for path in find_files(source)]
-    return StreamCounts(sources, schema, label=file_name(str(source)), **options)
+    counts = StreamCounts(sources, schema, label=file_name(str(source)), **options)
+    counts.file = Path(source)
+    return counts
 
 
 def count_table(
@@ -109,6 +111,8 @@ class StreamCounts(LaidOutCounts):
     memory, a quarter of this machine's unless given. ``count=False``: rows are counted when needed.
     Raises ``InputError`` if there are no rows.
     """
+
+    file: Path | None = None  # where the rows are, if they are in one place
 
     def __init__(
         self,

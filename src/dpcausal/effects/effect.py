@@ -250,7 +250,7 @@ def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) ->
         dataset=request.dataset,
         note=note,
         rows=plan.rows,
-        file=data.file if isinstance(data, Dataset) else None,
+        file=getattr(data, "file", None),
     )
 
 
