@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from dpcausal.data.check import check
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
-    from dpcausal.data.person_unit import UnitNotDeclared
     from dpcausal.data.dates import Date
+    from dpcausal.data.person_unit import UnitNotDeclared
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.discover import NoDelta, discover

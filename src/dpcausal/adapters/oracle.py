@@ -117,13 +117,13 @@ class PrivateOracle:
                 raise InputError(
                     "epsilon=None means no privacy: it goes with no delta, ledger or cost of a question"
                 )
-            self._budget = Budget.none(relation)
+            self._budget = Budget.none(relation, getattr(data, "file", None))
         else:
             if self._test.own_delta:
                 raise InputError(
                     f"an oracle takes pure tests: {method} with these options spends a delta of its own"
                 )
-            file = data.file if isinstance(data, Dataset) else None
+            file = getattr(data, "file", None)
             self._budget = Budget(
                 epsilon,
                 delta,

@@ -272,7 +272,7 @@ class _Request:
         """Return the budget that the answer is charged to; refuse what would show nothing unless ``anyway``."""
         if self.epsilon is None:
             refuse_charge_without_epsilon(self.delta, ledger)
-            return Budget.none(self.neighbours)
+            return Budget.none(self.neighbours, getattr(self.data, "file", None))
         if not anyway:
             refuse_hopeless(self.forecast, ledger, dataset)
         return Budget(
@@ -285,7 +285,7 @@ class _Request:
             note={"command": "test", "method": self.method, "question": str(self.question)},
             rows=None if self.rows_protected else self.data.n,
             unit=unit_of(self.data),
-            file=self.data.file if isinstance(self.data, Dataset) else None,
+            file=getattr(self.data, "file", None),
         )
 
     def answer(self, budget: Budget) -> Outcome:

@@ -29,6 +29,8 @@ from dpcausal.cli.options import (
     NoPrivacy,
     OptionalFile,
     OrderBy,
+    Person,
+    Purpose,
     Relation,
     RowsPerUnit,
     SchemaFile,
@@ -177,6 +179,8 @@ def run_test(
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    person: Person = None,
+    purpose: Purpose = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -244,7 +248,10 @@ def run_test(
     counted = rows_of(data, source, table, declared, bars)
 
     def tested() -> CITestResult:
-        with warn_before_charge(data), shown("testing", None, bars):  # one test: there is nothing to count
+        with (
+            warn_before_charge(data, ledger, person, purpose),
+            shown("testing", None, bars),
+        ):  # one test: there is nothing to count
             return dc.ci_test(counted, *sides, names, ledger=ledger, dataset=dataset, anyway=anyway, **asked)
 
     found = print_answer_of(tested, out, full=full, as_json=as_json)

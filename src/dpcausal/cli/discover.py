@@ -36,6 +36,8 @@ from dpcausal.cli.options import (
     MaxOrder,
     OptionalFile,
     OrderBy,
+    Person,
+    Purpose,
     Relation,
     Required,
     RowsPerUnit,
@@ -319,6 +321,8 @@ def run_discover(
     tiers: Tiers = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    person: Person = None,
+    purpose: Purpose = None,
     direction_level: DirectionLevel = None,
     confidence: Confidence = None,
     target: Annotated[
@@ -421,7 +425,7 @@ def run_discover(
     bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
     with writable_directory(out):
-        with warn_before_charge(data):
+        with warn_before_charge(data, ledger, person, purpose):
             result = dc.discover(rows, progress=bars, **asked, **of_method)
         result, effect_texts, found = with_effects(result, asked["effect"])
         text = result_text(result, effect_texts, found, as_json, show_open=show_open, full=full)

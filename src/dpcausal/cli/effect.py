@@ -22,6 +22,8 @@ from dpcausal.cli.options import (
     OptionalFile,
     OptionalSchema,
     OrderBy,
+    Person,
+    Purpose,
     Relation,
     RowsPerUnit,
     Sheet,
@@ -220,6 +222,8 @@ def run_effect(
     neighbours: Relation = "replace-one",
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    person: Person = None,
+    purpose: Purpose = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -301,7 +305,7 @@ def run_effect(
         return
 
     def measured() -> dc.EffectResult:
-        with warn_before_charge(data), shown("measuring", None, bars):
+        with warn_before_charge(data, ledger, person, purpose), shown("measuring", None, bars):
             return dc.effect(rows, treatment, about, **asked, ledger=ledger, dataset=dataset)
 
     found = print_answer_of(measured, out, full=full, as_json=as_json)

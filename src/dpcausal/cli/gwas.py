@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, path
+from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, Person, Purpose, path
 from dpcausal.cli.output import warn_before_charge, warn_weak
 from dpcausal.cli.release_dir import choose_folder, report_place, writable_directory, write_texts
 from dpcausal.core.arguments import checked_level
@@ -121,6 +121,8 @@ def run_gwas(
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Default: all cores.")] = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
+    person: Person = None,
+    purpose: Purpose = None,
     full: Full = False,
     as_json: AsJson = False,
 ) -> None:
@@ -154,7 +156,8 @@ def run_gwas(
         with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
             counts = opened.count(missing=rule, allele_order=order, threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
-    with writable_directory(out), warn_before_charge(None if prefix is None else Path(prefix)):
+    file = None if prefix is None else Path(prefix)
+    with writable_directory(out), warn_before_charge(file, ledger, person, purpose):
         result = screen(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]

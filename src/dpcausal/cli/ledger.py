@@ -58,7 +58,8 @@ def _as_numbers(entry: Entry) -> dict[str, Any]:
     """Return an entry with amounts as numbers, and under ``exact`` as the texts that are stored and hashed."""
     plain = entry.to_dict()
     exact = {name: plain[name] for name in ("epsilon", "delta", "spent_epsilon", "spent_delta")}
-    return {**plain, **{name: float(text) for name, text in exact.items()}, "exact": exact}
+    who = asdict(entry.asker)
+    return {**plain, **{name: float(text) for name, text in exact.items()}, **who, "exact": exact}
 
 
 @commands.command(cls=Command)
@@ -76,6 +77,12 @@ def create(
     similar_name: Annotated[
         bool, typer.Option("--similar-name", help="Take a name that looks like another data set's.")
     ] = False,
+    cap_epsilon: Annotated[
+        float | None, typer.Option(help="Most epsilon of one release; without it, the total.")
+    ] = None,
+    cap_delta: Annotated[
+        float | None, typer.Option(help="Most delta of one release; without it, the total.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Record a data set with its total budget, for ever; makes the ledger if there is none.
@@ -87,6 +94,10 @@ def create(
 
     dpcausal ledger create --ledger sqlite:///budget.db --dataset survey \\
       --epsilon 1 --delta 1e-6 --neighbours add-remove
+
+    # no release may take more than a fifth
+    dpcausal ledger create --ledger sqlite:///budget.db --dataset trial \\
+      --epsilon 1 --delta 1e-6 --cap-epsilon 0.2
     """
 
     check_total(epsilon, delta)  # before a file is made
@@ -98,7 +109,15 @@ def create(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecondBudget)  # the remark below says more
-        entry = opened.create(dataset, epsilon, delta, neighbours=neighbours, similar_name=similar_name)
+        entry = opened.create(
+            dataset,
+            epsilon,
+            delta,
+            neighbours=neighbours,
+            similar_name=similar_name,
+            cap_epsilon=cap_epsilon,
+            cap_delta=cap_delta,
+        )
     here = [one.dataset for one in opened.show() if one.dataset != dataset]
     beside = others_words(dataset, here, ledgers_beside(ledger))
     if as_json:

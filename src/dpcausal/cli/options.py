@@ -63,6 +63,12 @@ Relation = Annotated[
 ]
 LedgerUrl = Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")]
 DatasetName = Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")]
+Person = Annotated[
+    str | None, typer.Option("--person", help="Who asks: recorded in the ledger's entry.", metavar="NAME")
+]
+Purpose = Annotated[
+    str | None, typer.Option("--purpose", help="What for: recorded in the ledger's entry.", metavar="TEXT")
+]
 Full = Annotated[
     bool,
     typer.Option("--full", help="Print everything: every pair, the method, the whole privacy statement."),

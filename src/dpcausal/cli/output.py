@@ -24,10 +24,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dpcausal.core.errors import BeforeCharge
+from dpcausal.core.errors import BeforeCharge, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import weak_limits
 from dpcausal.privacy.budget import charged_for, left_in_ledger
+from dpcausal.privacy.ledger.asker import Asker, asked_by
 
 if TYPE_CHECKING:
     from dpcausal.core.forecast import PowerForecast
@@ -152,12 +153,16 @@ def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json:
 
 
 @contextmanager
-def warn_before_charge(data: Path | None) -> Iterator[None]:
-    """Print warnings of a ledger at once, before it is charged, and record the name of the file in its entry.
+def warn_before_charge(
+    data: Path | None, ledger: str | None = None, person: str | None = None, purpose: str | None = None
+) -> Iterator[None]:
+    """Print warnings of a ledger at once, before it is charged, and record file, person and purpose in its entry.
 
     They name other budgets of the file or data set, and earlier entries with the same question.
     """
-    with charged_for(data), warnings.catch_warnings():
+    if ledger is None and (person is not None or purpose is not None):
+        raise InputError("--person and --purpose are recorded in a ledger: name one (--ledger, --dataset)")
+    with charged_for(data), asked_by(Asker(person, purpose)), warnings.catch_warnings():
         later = warnings.showwarning
 
         def at_once(message: Warning | str, category: type[Warning], *more: Any) -> None:

@@ -181,7 +181,9 @@ def _duckdb(
     if not table and len(held) != 1:
         which = f"{', '.join(held[:5])}{', ...' if len(held) > 5 else ''}" if held else "it holds none"
         raise InputError(f"{name} is a DuckDB file: name a table of it (table=, --table): {which}")
-    return count_table(connection, table or held[0], schema, memory_limit=memory_limit, count=count)
+    counts = count_table(connection, table or held[0], schema, memory_limit=memory_limit, count=count)
+    counts.file = path
+    return counts
 
 
 # ---- through Ibis

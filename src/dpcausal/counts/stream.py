@@ -85,7 +85,9 @@ def count_files(source: str | os.PathLike[str], schema: Schema, **options: Any) 
     of ``StreamCounts``.
     """
     sources = open_rows(find_files(source), schema)
-    return StreamCounts(sources, schema, label=file_name(str(source)), **options)
+    counts = StreamCounts(sources, schema, label=file_name(str(source)), **options)
+    counts.file = Path(source)
+    return counts
 
 
 def count_table(
@@ -111,6 +113,8 @@ class StreamCounts(LaidOutCounts):
     memory, a quarter of this machine's unless given. ``count=False``: rows are counted when needed.
     Raises ``InputError`` if there are no rows.
     """
+
+    file: Path | None = None  # where the rows are, if they are in one place
 
     def __init__(
         self,

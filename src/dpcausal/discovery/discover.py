@@ -318,13 +318,13 @@ def discover(
             },
             rows=public_rows,
             unit=unit_of(data),
-            file=data.file if isinstance(data, Dataset) else None,
+            file=getattr(data, "file", None),
         )
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
-    charging = budget or Budget.none(relation)
+    charging = budget or Budget.none(relation, getattr(data, "file", None))
     running = f"learning a graph by {chosen.name}"
     with charging.telling(), silent, stages(progress) as stage, stage(running, None):
         attach_progress(counts, stage, relation)

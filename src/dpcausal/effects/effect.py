@@ -262,7 +262,7 @@ def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) ->
         note=note,
         rows=plan.rows,
         unit=unit_of(data),
-        file=data.file if isinstance(data, Dataset) else None,
+        file=getattr(data, "file", None),
     )
 
 

@@ -57,7 +57,9 @@ def measure_effect(
     budget released earlier: the statement is then about both. ``more`` is public, too.
     """
     schema, question, sets = plan.asked.schema, plan.asked.question, plan.asked.used
-    charged = Budget.none(plan.asked.request.relation) if budget is None else budget
+    charged = (
+        Budget.none(plan.asked.request.relation, getattr(data, "file", None)) if budget is None else budget
+    )
     with np.errstate(all="ignore"), charged.telling():  # what numpy warns of could depend on rows
         measured = _released(data, plan, budget)
     names = {question.treatment, question.outcome, *(name for one in sets for name in one)}

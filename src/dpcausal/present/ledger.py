@@ -8,6 +8,7 @@ from typing import Any
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.present.statement import CHANGES, few, happened, meaning_words, odds
+from dpcausal.privacy.ledger.asker import Asker
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
 from dpcausal.privacy.ledger.earlier import EarlierQuestion, EarlierRelease, EarlierRows
@@ -200,7 +201,26 @@ def entry_words(entry: Entry) -> str:
     """Return what an entry is for, by its note: the command, its method, and what was asked."""
     if entry.kind == "create":
         return "total (create)"
-    return note_words(entry.to_dict()["note"]) or entry.kind
+    what, who = note_words(entry.to_dict()["note"]) or entry.kind, asker_words(entry.asker)
+    return f"{what}. {who}" if who else what
+
+
+def asker_words(asker: Asker) -> str:
+    """Return who asked and what for; empty where an entry does not say.
+
+    >>> asker_words(Asker("anna", "does smoking cause it?", "lungs")), asker_words(Asker(purpose="a thesis"))
+    ('Asked by anna for lungs: does smoking cause it?', 'Asked for: a thesis')
+    """
+    if not asker.note():
+        return ""
+    by, project = (
+        f" by {asker.person}" if asker.person else "",
+        f" for {asker.project}" if asker.project else "",
+    )
+    first = f"Asked{by}{project}"
+    if not asker.purpose:
+        return first
+    return f"{first}: {asker.purpose}" if by or project else f"Asked for: {asker.purpose}"
 
 
 def note_words(note: Mapping[str, Any]) -> str:

@@ -70,6 +70,7 @@ from dpcausal.privacy.ledger.earlier import (
     asked_before,
     other_rows,
 )
+from dpcausal.privacy.ledger.required import refuse_missing_ledger
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Entry, Ledger
@@ -232,6 +233,7 @@ class Budget:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
         self._ledger, self._dataset = ledger, dataset
         self._file = file if file is not None else _FILE.get()
+        refuse_missing_ledger(self._file, ledger, dataset)
         self._note = {**(note or {}), **({} if self._file is None else {"file": self._file.name})}
         if rows is not None and self.neighbours is not Neighbours.ADD_REMOVE:
             self._note["rows"] = int(rows)
@@ -248,9 +250,9 @@ class Budget:
         self._epoch = entropy.epoch() if entropy.is_secure() else None  # None: seeded from the start
 
     @classmethod
-    def none(cls, neighbours: str | Neighbours = Neighbours.REPLACE_ONE) -> Budget:
-        """Return a budget without privacy, which refuses every charge."""
-        return cls(None, neighbours=neighbours)
+    def none(cls, neighbours: str | Neighbours = Neighbours.REPLACE_ONE, file: Path | None = None) -> Budget:
+        """Return a budget without privacy, which refuses every charge; ``file`` is the file with the rows."""
+        return cls(None, neighbours=neighbours, file=file)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a budget can't be copied or pickled: the copy could spend the same epsilon again")

@@ -6,12 +6,13 @@ one lies beside the file (``beside.py``).
 
 from typing import TYPE_CHECKING, Any
 
+from dpcausal.privacy.ledger.asker import Asker, asked_by
 from dpcausal.privacy.ledger.chain import Account, Entry, Verification
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger.store import Ledger
 
-__all__ = ["Account", "Entry", "Ledger", "Verification"]
+__all__ = ["Account", "Asker", "Entry", "Ledger", "Verification", "asked_by"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,12 +20,28 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
+from dpcausal.privacy.ledger.asker import NAMES as ASKER_NAMES
+from dpcausal.privacy.ledger.asker import NOBODY, Asker
 
 CREATE, CHARGE = "create", "charge"
+
+
+class Cap(NamedTuple):
+    """The most that one release may cost, as exact decimals in text; None: as much as the total."""
+
+    epsilon: str | None = None
+    delta: str | None = None
+
+    def passed_by(self, epsilon: float | str, delta: float | str) -> str | None:
+        """Return the name of the first amount that is above the cap; None where neither is."""
+        for unit, cost, most in (("epsilon", epsilon, self.epsilon), ("delta", delta, self.delta)):
+            if most is not None and not fits(exact(cost), exact(most)):
+                return unit
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +90,40 @@ class Entry:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON; the note as an object."""
         return asdict(self) | {"note": json.loads(self.note)}
+
+    @property
+    def asker(self) -> Asker:
+        """Who asked and what for; nobody in entries that do not say."""
+        try:
+            note = json.loads(self.note)
+            return Asker(**{name: note[name] for name in ASKER_NAMES if note.get(name) is not None})
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            InputError,
+        ):  # written by something else; ``verify`` says so
+            return NOBODY
+
+    @property
+    def person(self) -> str | None:
+        """Who asked."""
+        return self.asker.person
+
+    @property
+    def purpose(self) -> str | None:
+        """What for."""
+        return self.asker.purpose
+
+    @property
+    def project(self) -> str | None:
+        """In which project."""
+        return self.asker.project
+
+    def cap(self) -> Cap:
+        """Return what one release of the data set may cost at most; of the entry that created it."""
+        limits = self.to_dict()["note"].get("cap") or {}
+        return Cap(limits.get("epsilon"), limits.get("delta"))
 
 
 @dataclass(frozen=True)
@@ -152,7 +202,9 @@ def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Ent
             return "its sums are not the sums of the charges"
         if not (fits(sums[0], exact(total.epsilon)) and fits(sums[1], exact(total.delta))):
             return "passes the total of its data set"
-    except InputError:
+        if total.cap().passed_by(entry.epsilon, entry.delta):
+            return "passes the cap of its data set for one release"
+    except (InputError, ValueError, TypeError, AttributeError):  # the latter from a note that is no object
         return "holds an amount that is no number"
     return None
 
@@ -191,6 +243,8 @@ class Account:
     left_delta: float
     releases: int
     created: str
+    cap_epsilon: float | None = None  # of one release; None: as much as the total
+    cap_delta: float | None = None
 
     def left_text(self) -> str:
         """Return what is left, for an error message."""
@@ -199,7 +253,7 @@ class Account:
 
 def account(total: Entry, last: Entry, releases: int) -> Account:
     """Return the account after the entry ``last``; ``total`` is the entry that created the data set."""
-    cap = exact(total.epsilon), exact(total.delta)
+    cap, most = (exact(total.epsilon), exact(total.delta)), total.cap()
     spent = exact(last.spent_epsilon), exact(last.spent_delta)
     return Account(
         dataset=total.dataset,
@@ -212,4 +266,6 @@ def account(total: Entry, last: Entry, releases: int) -> Account:
         left_delta=float(left_of(spent[1], cap[1])),
         releases=releases,
         created=total.time,
+        cap_epsilon=None if most.epsilon is None else float(exact(most.epsilon)),
+        cap_delta=None if most.delta is None else float(exact(most.delta)),
     )

@@ -85,10 +85,10 @@ class Database:
     """One database that holds a ledger."""
 
     def __init__(self, url: str, *, patience: float = 30.0) -> None:
-        self._url, self._text = parse(url), str(url)
+        self._url, self.text = parse(url), str(url)
         self.patience = patience
         self._process = [process.token()]  # whose the open connections are
-        self.name = str(self._url.database) if self.is_sqlite else ledger_name(self._text, user=True)
+        self.name = str(self._url.database) if self.is_sqlite else ledger_name(self.text, user=True)
         self._engine = _sqlite(self._url, min(5.0, patience)) if self.is_sqlite else _postgresql(self._url)
         weakref.finalize(self, _hang_up, self._engine, self._process).atexit = False
 
@@ -167,7 +167,7 @@ class Database:
             line = _SQLITE_LINES.get(primary or 0, f"failed: {_one_line(cause)}")
             return f"the ledger {self.name} {line}", False
         state = getattr(cause, "sqlstate", None)
-        line = f"the ledger {self.name} failed: {without_secrets(_one_line(cause or error), self._text)}"
+        line = f"the ledger {self.name} failed: {without_secrets(_one_line(cause or error), self.text)}"
         if isinstance(error, DBAPIError) and (
             error.connection_invalidated or state is None or state[:2] == "08"
         ):

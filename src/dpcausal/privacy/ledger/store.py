@@ -30,6 +30,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
+from dpcausal.privacy.ledger.asker import NOBODY, Asker, asking
 from dpcausal.privacy.ledger.beside import SecondBudget, lookalike, other_budgets
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
@@ -43,6 +44,7 @@ from dpcausal.privacy.ledger.chain import (
     genesis,
 )
 from dpcausal.privacy.ledger.connection import Database
+from dpcausal.privacy.ledger.required import Address, address
 from dpcausal.privacy.ledger.tables import entries
 
 DECISION = "a new budget is the decision of whoever is answerable for the data"
@@ -50,7 +52,18 @@ _RELEASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
 def refuse_overdraft(total: Entry, last: Entry, epsilon: float, delta: float) -> None:
-    """Raise ``BudgetError`` where this cost, after the entry ``last``, passes the total."""
+    """Raise ``BudgetError`` where this cost passes the cap of a release or, after the entry ``last``, the total."""
+    unit_passed, most_of_one = total.cap().passed_by(epsilon, delta), total.cap()
+    if unit_passed is not None:
+        cost, limit = (
+            (epsilon, most_of_one.epsilon) if unit_passed == "epsilon" else (delta, most_of_one.delta)
+        )
+        raise BudgetError(
+            f"one release of data set {total.dataset!r} may cost {unit_passed} {limit} at most, not {cost:g}",
+            unit=unit_passed,
+            asked=cost,
+            left=float(limit or 0),
+        )
     for unit, cost, before, most in (
         ("epsilon", epsilon, last.spent_epsilon, total.epsilon),
         ("delta", delta, last.spent_delta, total.delta),
@@ -77,6 +90,8 @@ class Ledger:
     ----------
     database : Database
         Where the entries are; ``Ledger.open`` makes it from an address.
+    asker : Asker, default nobody
+        Who asks, as ``asked_by`` says it; every charge records it.
 
     Examples
     --------
@@ -90,8 +105,9 @@ class Ledger:
     >>> folder.cleanup()
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, asker: Asker = NOBODY) -> None:
         self._database = database
+        self.asker = asker
         self._totals: dict[str, Entry] = {}  # of data sets that were charged; a total never changes
 
     def __repr__(self) -> str:
@@ -101,6 +117,35 @@ class Ledger:
     def name(self) -> str:
         """Where the ledger is, without any password."""
         return self._database.name
+
+    @property
+    def address(self) -> Address:
+        """What two spellings of this ledger's address have in common."""
+        return address(self._database.text)
+
+    @property
+    def database(self) -> Database:
+        """The database, for tables that stand beside the ledger's."""
+        return self._database
+
+    def asked_by(
+        self, person: str | None = None, purpose: str | None = None, project: str | None = None
+    ) -> Ledger:
+        """Return this ledger with who asks and what for, which every charge through it records.
+
+        Parameters
+        ----------
+        person, purpose, project : str or None, default None
+            A line each. They are part of the entry and of its hash.
+
+        Returns
+        -------
+        Ledger
+            The same ledger; give it to ``discover(ledger=...)``.
+        """
+        view = Ledger(self._database, Asker(person, purpose, project).over(self.asker))
+        view._totals = self._totals
+        return view
 
     @property
     def file(self) -> Path | None:
@@ -150,6 +195,8 @@ class Ledger:
         *,
         neighbours: str | Neighbours = "replace-one",
         similar_name: bool = False,
+        cap_epsilon: float | None = None,
+        cap_delta: float | None = None,
     ) -> Entry:
         """Record a new data set with its total budget, which can't be changed later.
 
@@ -164,6 +211,8 @@ class Ledger:
         similar_name : bool, default False
             Whether to take a name that looks like that of another data set. One data set under two names would have
             two budgets.
+        cap_epsilon, cap_delta : float or None, default None
+            The most that one release may cost; None: as much as the total. It can't be changed later, either.
 
         Returns
         -------
@@ -185,8 +234,14 @@ class Ledger:
         check_total(epsilon, delta)
         if not (0 < len(dataset) <= 200 and dataset.isprintable() and dataset == dataset.strip()):
             raise InputError("a data set name must be 1 to 200 printable characters, no blanks at the ends")
+        check_total(
+            epsilon if cap_epsilon is None else cap_epsilon, delta if cap_delta is None else cap_delta
+        )
+        limits = {"epsilon": cap_epsilon, "delta": cap_delta}
+        cap = {unit: str(exact(most)) for unit, most in limits.items() if most is not None}
+        relation = Neighbours.parse(neighbours).value
         note = canonical(
-            {"neighbours": Neighbours.parse(neighbours).value, "rule": "sum of epsilon and of delta"}
+            {"neighbours": relation, "rule": "sum of epsilon and of delta", **({"cap": cap} if cap else {})}
         )
 
         def work(connection: Connection) -> Entry:
@@ -221,6 +276,9 @@ class Ledger:
         *,
         neighbours: str | Neighbours = "replace-one",
         note: Mapping[str, Any] | None = None,
+        person: str | None = None,
+        purpose: str | None = None,
+        project: str | None = None,
     ) -> Entry:
         """Record the cost of one release, before its noise is drawn.
 
@@ -237,6 +295,8 @@ class Ledger:
             The relation of the release; it must be that of the data set.
         note : mapping or None, default None
             Public facts that are kept with the entry, as JSON.
+        person, purpose, project : str or None, default None
+            Who asks and what for, a line each; part of the entry and of its hash.
 
         Returns
         -------
@@ -250,49 +310,67 @@ class Ledger:
         LedgerError
             If there is no such data set, the relation differs, or the id was used with another content.
         """
+        who = Asker(person, purpose, project)
+
+        def work(connection: Connection) -> Entry:
+            return self.asked_by(**who.note()).charge_within(
+                connection, dataset, release, epsilon, delta, neighbours=neighbours, note=note
+            )
+
+        return self._database.run(work, write=True)
+
+    def charge_within(
+        self,
+        connection: Connection,
+        dataset: str,
+        release: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: str | Neighbours = "replace-one",
+        note: Mapping[str, Any] | None = None,
+    ) -> Entry:
+        """Charge as ``charge`` does, in a transaction of the caller that writes; noise only after it has committed."""
         check_total(epsilon, delta)
         if not _RELEASE.fullmatch(release):
             raise InputError("a release id must be 1 to 100 of A-Z a-z 0-9 . _ -")
         relation = Neighbours.parse(neighbours)
-        text = canonical({"neighbours": relation.value, **(note or {})})
-
-        def work(connection: Connection) -> Entry:
-            now = tables.lock(connection, self.name)
-            total, last = tables.first_and_last(connection, self.name, dataset)
-            tables.check_tail(connection, self.name, now)
-            self._totals[dataset] = total
-            allowed = total.to_dict()["note"]["neighbours"]
-            if allowed != relation.value:
-                how = spelled(f"--neighbours {allowed}", f"neighbours={allowed!r}")
-                raise LedgerError(
-                    f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}: ask with {how}. One "
-                    f"set of people has one relation for all releases, ever: one that needs {relation.value} is "
-                    "created so before the first of them"
-                )
-            spent = exact(last.spent_epsilon), exact(last.spent_delta)
-            after = add(spent[0], exact(epsilon)), add(spent[1], exact(delta))
-            entry = Entry(
-                seq=now.entries + 1,
-                kind=CHARGE,
-                dataset=dataset,
-                release=release,
-                time=_time(),
-                epsilon=str(exact(epsilon)),
-                delta=str(exact(delta)),
-                spent_epsilon=str(after[0]),
-                spent_delta=str(after[1]),
-                note=text,
-                previous=now.head,
-            ).sealed()
-            old = tables.find(connection, entries.c.release == release)
-            if old is not None:
-                if old.intact() and old.records_same_charge(entry):
-                    return old
-                raise LedgerError(f"release {release!r} was charged before with another content")
-            refuse_overdraft(total, last, epsilon, delta)
-            return tables.append(connection, entry)
-
-        return self._database.run(work, write=True)
+        who = self.asker.over(asking()).note()
+        text = canonical({"neighbours": relation.value, **(note or {}), **who})
+        now = tables.lock(connection, self.name)
+        total, last = tables.first_and_last(connection, self.name, dataset)
+        tables.check_tail(connection, self.name, now)
+        self._totals[dataset] = total
+        allowed = total.to_dict()["note"]["neighbours"]
+        if allowed != relation.value:
+            how = spelled(f"--neighbours {allowed}", f"neighbours={allowed!r}")
+            raise LedgerError(
+                f"data set {dataset!r} is kept for {allowed} neighbours, not {relation.value}: ask with {how}. One "
+                f"set of people has one relation for all releases, ever: one that needs {relation.value} is "
+                "created so before the first of them"
+            )
+        spent = exact(last.spent_epsilon), exact(last.spent_delta)
+        after = add(spent[0], exact(epsilon)), add(spent[1], exact(delta))
+        entry = Entry(
+            seq=now.entries + 1,
+            kind=CHARGE,
+            dataset=dataset,
+            release=release,
+            time=_time(),
+            epsilon=str(exact(epsilon)),
+            delta=str(exact(delta)),
+            spent_epsilon=str(after[0]),
+            spent_delta=str(after[1]),
+            note=text,
+            previous=now.head,
+        ).sealed()
+        old = tables.find(connection, entries.c.release == release)
+        if old is not None:
+            if old.intact() and old.records_same_charge(entry):
+                return old
+            raise LedgerError(f"release {release!r} was charged before with another content")
+        refuse_overdraft(total, last, epsilon, delta)
+        return tables.append(connection, entry)
 
     def require(self, dataset: str, epsilon: float, delta: float = 0.0) -> None:
         """Refuse what ``charge`` would refuse now for want of budget; nothing is recorded.

@@ -1,0 +1,146 @@
+"""Person, purpose and project of an entry, the cap of one release, and a ledger that is mandatory."""
+
+import json
+import sqlite3
+
+import pytest
+
+import dpcausal as dc
+from dpcausal.core.errors import BudgetError, InputError
+from dpcausal.privacy.ledger import Asker, Ledger, asked_by
+from dpcausal.privacy.ledger.required import SETTINGS, VARIABLE, refuse_missing_ledger
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 1.0, 1e-5)
+    return ledger
+
+
+def rows():
+    return dc.networks.load("cancer").sample(2000, seed=1)
+
+
+def test_who_asks_is_in_the_entry_and_its_hash(ledger):
+    entry = ledger.charge("cohort", "one", 0.1, person="anna", purpose="lungs?", project="smoke")
+    assert (entry.person, entry.purpose, entry.project) == ("anna", "lungs?", "smoke")
+    assert entry.intact()
+    other = json.dumps({**json.loads(entry.note), "person": "ben"}, sort_keys=True, separators=(",", ":"))
+    with sqlite3.connect(ledger.name) as forged:
+        forged.execute("DROP TRIGGER dpcausal_entries_update")
+        forged.execute("UPDATE dpcausal_entries SET note = ? WHERE seq = 2", (other,))
+    assert not ledger.verify().ok
+
+
+def test_a_release_records_who_asks(ledger):
+    view = ledger.asked_by("anna", "does it?")
+    dc.ci_test(rows(), "Smoker", "Cancer", epsilon=0.2, ledger=view, dataset="cohort", anyway=True)
+    with asked_by(Asker("ben", project="p")):
+        dc.ci_test(rows(), "Smoker", "Xray", epsilon=0.2, ledger=ledger, dataset="cohort", anyway=True)
+    first, second = ledger.log("cohort")[1:]
+    assert first.asker == Asker("anna", "does it?")
+    assert second.asker == Asker("ben", None, "p")
+
+
+def test_entries_without_an_asker_still_verify(ledger):
+    """A chain from before persons were known has the same bytes as one written now without any."""
+    entry = ledger.charge("cohort", "old", 0.1)
+    assert json.loads(entry.note) == {"neighbours": "replace-one"}
+    assert entry.asker == Asker()
+    assert ledger.verify().ok
+
+
+@pytest.mark.parametrize("wrong", ["", "  ", "two\nlines", "x" * 2000, 5])
+def test_a_person_or_purpose_is_one_line(ledger, wrong):
+    for name in ("person", "purpose", "project"):
+        with pytest.raises(InputError, match=name):
+            ledger.charge("cohort", "one", 0.1, **{name: wrong})
+    assert ledger.show("cohort")[0].releases == 0
+
+
+def test_the_cap_of_one_release(tmp_path):
+    ledger = Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 1.0, 1e-5, cap_epsilon=0.2, cap_delta=1e-6)
+    ledger.charge("cohort", "a", 0.2, 1e-6)
+    for amounts in ((0.21, 0.0), (0.1, 2e-6)):
+        with pytest.raises(BudgetError):
+            ledger.charge("cohort", "b", *amounts)
+        with pytest.raises(BudgetError):
+            ledger.require("cohort", *amounts)
+    account = ledger.show("cohort")[0]
+    assert (account.releases, account.cap_epsilon, account.cap_delta) == (1, 0.2, 1e-6)
+    assert ledger.verify().ok
+
+
+def test_a_charge_past_the_cap_is_a_fault_of_the_chain(tmp_path, monkeypatch):
+    ledger = Ledger.open(f"sqlite:///{tmp_path}/budget.db", create=True)
+    ledger.create("cohort", 1.0, cap_epsilon=0.2)
+    monkeypatch.setattr("dpcausal.privacy.ledger.store.refuse_overdraft", lambda *_: None)
+    ledger.charge("cohort", "a", 0.3)
+    assert not ledger.verify().ok
+
+
+def calls(data, **more):
+    """Every kind of release, private and not."""
+    yield lambda: dc.ci_test(data, "Smoker", "Cancer", epsilon=0.2, anyway=True, **more)
+    yield lambda: dc.discover(data, epsilon=0.2, anyway=True, method="priv-pc", **more)
+    yield lambda: dc.effect(data, "Smoker", "Cancer", epsilon=0.2, anyway=True, **more)
+    if not more:
+        yield lambda: dc.ci_test(data, "Smoker", "Cancer", epsilon=None)
+        yield lambda: dc.discover(data, epsilon=None, method="pc")
+        yield lambda: dc.effect(data, "Smoker", "Cancer", epsilon=None)
+
+
+def test_a_ledger_required_by_the_environment(ledger, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "1")
+    for call in calls(rows()):
+        with pytest.raises(InputError, match=VARIABLE):
+            call()
+    for call in calls(rows(), ledger=ledger, dataset="cohort"):
+        call()
+    monkeypatch.setenv(VARIABLE, "0")
+    dc.ci_test(rows(), "Smoker", "Cancer", epsilon=0.2, anyway=True)
+
+
+def test_a_ledger_required_beside_the_file(ledger, tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    sample = rows()
+    import pandas as pd
+
+    frame = {
+        name: [column.levels[code] for code in sample.codes[name]] for name, column in sample.schema.items()
+    }
+    pd.DataFrame(frame).to_csv(folder / "patients.csv", index=False)
+    (folder / SETTINGS).write_text(
+        '[ledger]\nrequired = true\nurl = "sqlite:///../budget.db"\ndataset = "cohort"\n'
+    )
+    sources = [
+        dc.read(folder / "patients.csv", sample.schema),
+        dc.connect(str(folder / "patients.csv"), sample.schema),
+    ]
+    for data in sources:
+        for call in calls(data):
+            with pytest.raises(InputError, match=SETTINGS):
+                call()
+    other = Ledger.open(f"sqlite:///{tmp_path}/other.db", create=True)
+    other.create("cohort", 1.0, similar_name=True)
+    ledger.create("another", 1.0)
+    for wrong in ({"ledger": other, "dataset": "cohort"}, {"ledger": ledger, "dataset": "another"}):
+        with pytest.raises(InputError, match=SETTINGS):
+            dc.ci_test(sources[0], "Smoker", "Cancer", epsilon=0.2, anyway=True, **wrong)
+    for call in calls(sources[0], ledger=f"sqlite:///{tmp_path}/budget.db", dataset="cohort"):
+        call()
+
+
+@pytest.mark.parametrize("text", ["[ledger", 'ledger = "yes"', "[ledger]\nurl = 3", "\xff"])
+def test_settings_that_cannot_be_read_refuse(tmp_path, text):
+    (tmp_path / SETTINGS).write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError):
+        refuse_missing_ledger(tmp_path / "patients.csv", None, None)
+
+
+def test_settings_that_ask_for_nothing(tmp_path):
+    (tmp_path / SETTINGS).write_text("[ledger]\nrequired = false\n")
+    refuse_missing_ledger(tmp_path / "patients.csv", None, None)
