@@ -265,6 +265,15 @@ class Schema(Mapping[str, Column]):
             raise SchemaError(f'column "{name}" has levels and no bins')
         missing: list[Any] = [*column.missing, *column.missing_texts]
         columns = {**self._columns, name: replace(column, bins=tuple(bins), missing=missing)}
+        return self.with_columns(columns)
+
+    def with_columns(self, columns: Mapping[str, Column]) -> Schema:
+        """Return a schema of these columns for the same file and the same unit of privacy.
+
+        >>> schema = Schema(age=Numeric(0, 110)).with_unit("pid")
+        >>> schema.with_columns({"old": Categorical(["no", "yes"])}).unit == schema.unit
+        True
+        """
         return Schema._marked(columns, self._format, self._chosen, self._unit)
 
     @property

@@ -59,7 +59,7 @@ def coarse(schema: Schema, groups: Groups) -> Schema:
         name: Categorical(group_names(schema[name], which), drafted=schema[name].drafted)
         for name, which in groups.items()
     }
-    return Schema({name: merged.get(name, column) for name, column in schema.items()})
+    return schema.with_columns({name: merged.get(name, column) for name, column in schema.items()})
 
 
 def examples(names: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -244,7 +244,7 @@ def states_schema(schema: Schema, found: FollowUp) -> Schema:
         for name, column in schema.items()
         if name != found.time
     }
-    return Schema(columns).with_format(**asdict(schema.format))
+    return schema.with_columns(columns)
 
 
 def with_states(data: Dataset | Counts, found: FollowUp) -> Dataset | Counts:

@@ -308,3 +308,22 @@ def test_no_cell_of_an_id_or_an_order_is_an_error(kind: str) -> None:
     pid, visit = odd[kind]
     rows = {"pid": pid, "visit": visit, "age": [1.0] * n, "smoke": ["no"] * n}
     assert dc.read(rows, SCHEMA, unit="pid", order_by="visit").n >= 1
+
+
+def test_an_outcome_that_is_made_of_two_columns_is_still_about_persons() -> None:
+    schema = dc.Schema(
+        arm=dc.Categorical(["a", "b"]), died=dc.Categorical(["no", "yes"]), t=dc.Numeric(0, 10)
+    )
+    n = 900
+    rows = {
+        "arm": ["a", "b", "b"] * (n // 3),
+        "died": ["no", "yes"] * (n // 2),
+        "t": np.arange(n) % 10,
+        "pid": np.arange(n) // 2,
+    }
+    data = dc.read(rows, schema, unit="pid")
+    with dc.testing.seeded(1):
+        found = dc.effect(
+            data, "arm", dc.Survival("t", "died", horizon=5.0), adjust=[], epsilon=3.0, anyway=True
+        )
+    assert found.privacy.unit == PersonRows()
