@@ -40,7 +40,7 @@ CHANGES = {
     Neighbours.FIXED_LABELS: "changing one row, apart from its public label",
 }
 UNIT_CHANGES = {  # where what is protected is not a row
-    "person-rows": "changing one person, with all rows,",
+    "person-rows": "changing all rows of one person",
     "person": "changing one person's genotypes (who takes part, and who is a case, is public)",
     "allele": "changing one allele at each SNP (half a person; who takes part, and who is a case, is public)",
 }
