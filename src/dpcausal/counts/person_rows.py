@@ -105,9 +105,9 @@ def person_rows(
     if entries == 1:
         return rows.filter(rows[PLACE] == 0).select(*schema)
     rows = rows.mutate(**{ROWS: rows.count().over(ibis.window(group_by=rows[PERSON]))})
-    used = (rows[ROWS] < entries).ifelse(rows[ROWS], entries)
     taken = [
-        rows.filter(rows[PLACE] == ibis.literal(entry) % used).select(*schema) for entry in range(entries)
+        rows.filter(rows[PLACE] == ibis.literal(entry) % rows[ROWS]).select(*schema)
+        for entry in range(entries)
     ]
     return ibis.union(*taken)
 

@@ -135,11 +135,10 @@ def _uses(persons: Ints, ranks: Ints, unit: PersonUnit) -> tuple[Ints, Ints]:
     first = np.flatnonzero(np.r_[True, sorted_persons[1:] != sorted_persons[:-1]][: len(order)])
     lengths = np.diff(np.r_[first, len(order)])
     place = np.arange(len(order)) - np.repeat(first, lengths)
-    used = np.minimum(np.repeat(lengths, lengths), unit.rows)
-    entries = np.where(place < used, unit.rows // used + (place < unit.rows % used), 0)
+    whole, rest = np.divmod(unit.rows, np.repeat(lengths, lengths))
     once, times = np.zeros(len(persons), np.int64), np.zeros(len(persons), np.int64)
     somebody = sorted_persons >= 0
-    once[order], times[order] = (place == 0) & somebody, entries * somebody
+    once[order], times[order] = (place == 0) & somebody, (whole + (place < rest)) * somebody
     return once, times
 
 
