@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve
 from scipy.special import ndtr
 
+from dpcausal.stats.published import crt_bound, products_bound
 from gcm.design import Batch, Values
 
 LAMBDA = 10.0
@@ -104,17 +105,6 @@ def ridge(n: int, reading: str) -> float:
     return n * LAMBDA / 2 if reading == "analysed" else LAMBDA
 
 
-def products_bound(strength: float) -> float:
-    """Lemma B.6: L1 sensitivity of the residual products (valid, and loose)."""
-    root = math.sqrt(2 / strength)
-    return 4 * (1 + root) * (1 + root + 4 * math.sqrt(2) / strength**1.5 + 4 / strength)
-
-
-def sum_bound(strength: float) -> float:
-    """Lemma C.1: sensitivity of T when X given Z is known."""
-    return 4 * (1 + math.sqrt(2 / strength) + 2 * math.sqrt(2) / strength**1.5 + 2 / strength)
-
-
 def residuals(batch: Batch, fits: Fits, column: str, alpha: float) -> Values:
     """Residuals of x or y, kept with the batch: several tests need them."""
     if (column, alpha) not in batch.kept:
@@ -166,6 +156,6 @@ def crt_pvalues(statistics: Values) -> Values:
 def priv_crt_pvalues(statistics: Values, epsilon: float, rng: np.random.Generator) -> Values:
     """Algorithm 2: noisy max over ranks, scores -|Q_c - T_0|/(2 Delta_T), exponential noise of scale 2/epsilon."""
     ordered = -np.sort(-statistics, axis=0)
-    scores = -np.abs(ordered - statistics[0]) / (2 * sum_bound(LAMBDA))
+    scores = -np.abs(ordered - statistics[0]) / (2 * crt_bound(LAMBDA))
     rank = np.argmax(scores + rng.exponential(2 / epsilon, scores.shape), axis=0)
     return np.asarray((1 + rank) / len(statistics), np.float64)

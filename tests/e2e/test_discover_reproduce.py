@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import tomllib
+from pathlib import Path, PurePosixPath
 
-import numpy as np
 import pytest
 
 from dpcausal.cli import reproduce
@@ -29,7 +29,46 @@ def test_needs_a_checkout(
     monkeypatch.setattr(reproduce, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     monkeypatch.chdir(tmp_path)
     assert run(["reproduce", "priv-pc-table2"]) == 2
-    assert "needs a source checkout" in capsys.readouterr().err
+    assert "source checkout" in capsys.readouterr().err
+
+
+def test_a_wheel_brings_the_scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installed as data below share/: found by the record of the distribution, wherever that is."""
+    place = tmp_path / "share" / "dpcausal" / "experiments"
+    place.mkdir(parents=True)
+    (place / "papers.toml").touch()
+
+    class Recorded(PurePosixPath):
+        def locate(self) -> Path:
+            return tmp_path / self
+
+    monkeypatch.setattr(reproduce, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
+    monkeypatch.chdir(tmp_path)
+    recorded = [Recorded("dpcausal/__init__.py"), Recorded("share/dpcausal/experiments/papers.toml")]
+    monkeypatch.setattr(reproduce.metadata, "files", lambda name: recorded)
+    assert reproduce.experiments() == place.resolve()
+
+
+def test_every_script_is_in_the_wheel() -> None:
+    """pyproject.toml names the folders of the scripts one by one."""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    taken = {path.relative_to(ROOT) for globs in data.values() for glob in globs for path in ROOT.glob(glob)}
+    there = {path.relative_to(ROOT) for path in (ROOT / "experiments").rglob("*.py")}
+    assert there <= taken
+    assert all(
+        str(Path(target).relative_to("share/dpcausal")) == str(Path(glob).parent)
+        for target, globs in data.items()
+        for glob in globs
+    )
+
+
+def test_the_list_has_paper_item_and_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["reproduce", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(reproduce.FIGURES)
+    for line, (name, about) in zip(lines[1:], reproduce.ABOUT.items(), strict=True):
+        assert line.split()[0] == name
+        assert all(word in line for word in (about.paper, about.item, about.minutes))
 
 
 def test_figures_are_made(tmp_path: Path) -> None:
@@ -45,10 +84,10 @@ def test_figures_are_made(tmp_path: Path) -> None:
     assert len((tmp_path / "f.csv").read_text().splitlines()) == 9
     assert all(0 <= p.skeleton <= 1 for p in points)
     counts = figure.counts("cancer", 0, 5000)
-    skeleton, claimed = figure.published.priv_pc(
-        counts, 1.0, np.random.default_rng(0), figure.optimal_subsample
-    )
-    assert claimed > 0
-    assert skeleton.columns == tuple(counts.schema)
-    skeleton, _ = comparison.published.curate(counts, 1.0, np.random.default_rng(0))
-    assert skeleton.columns == tuple(counts.schema)
+    for label in figure.STYLES:
+        found = figure.as_published(label, "cancer", 0, 1.0)
+        assert found.claimed > 0
+        assert found.skeleton.columns == tuple(counts.schema)
+    every = [p for one in figure.STYLES for p in figure.published_points("cancer", 1, one, True)]
+    assert [row[-1].count("/") for row in figure.rankings(every, figure.PAIRS)] == [2] * len(figure.PAIRS)
+    assert len(comparison.published_points("cancer", 1)) == 2 * len(comparison.EPSILONS)

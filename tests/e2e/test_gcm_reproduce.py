@@ -36,7 +36,7 @@ def test_published_bounds(gcm: Any) -> None:
     """Lemmas B.6 and C.1 at lambda = 1 and 10, by hand."""
     assert gcm.published.products_bound(1.0) == pytest.approx(4 * (1 + 2**0.5) * (5 + 5 * 2**0.5))
     assert gcm.published.products_bound(10.0) == pytest.approx(11.72, abs=0.01)
-    assert gcm.published.sum_bound(1.0) == pytest.approx(4 * (3 + 3 * 2**0.5))
+    assert gcm.published.crt_bound(1.0) == pytest.approx(4 * (3 + 3 * 2**0.5))
 
 
 def test_residuals_are_those_of_ridge(gcm: Any) -> None:

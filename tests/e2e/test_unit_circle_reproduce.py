@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -40,8 +40,7 @@ def test_algorithms_3_and_4_stop_at_s1(published: Any) -> None:
     rng = np.random.default_rng(2)
     strong = published.drawn(rng, 50, 4000, np.full(6, 0.5), np.full(6, 0.1))
     for found in (
-        published.with_svt(strong, 20.0, 0.05, 2, rng, fresh=True),
-        published.with_svt(strong, 20.0, 0.05, 2, rng, fresh=False),
+        *(published.with_svt(strong, 20.0, 0.05, 2, rng, one) for one in get_args(published.Reading)),
         published.with_em(strong, 20.0, 0.05, 2, rng),
     ):
         assert (found.sum(axis=1) == 2).all()

@@ -463,6 +463,8 @@ def _tests() -> Iterator[Case]:
         ("gcm", "numbers", mixed, {"variant": "moments", "kernel": kernel})
         for kernel in ("additive", "mixed")
     ]
+    asked += [("gcm", "numbers", mixed, {"variant": "paper"})]
+    asked += [("crt", "numbers", valued, {"model": linear, "variant": "paper"})]
     for release in ("decision", "rank"):
         for score in ("ranks", "plain", "kernel"):
             asked += [("crt", "numbers", valued, {"model": linear, "release": release, "score": score})]
@@ -526,7 +528,7 @@ def _tests() -> Iterator[Case]:
             deltas=deltas,
         )
     circles: list[dict[str, Any]] = [{"statistic": word} for word in ("circle", "distance", "chi2")]
-    circles += [{}, {"positives": 90}, {"positives": (50, 120)}]
+    circles += [{}, {"positives": 90}, {"positives": (50, 120)}, {"positives": 90, "variant": "paper"}]
     for options in circles:
         words = [_word(*option) for option in options.items()]
         for relation in (FIXED, BOTH):  # add-remove is refused, replace-one read as fixed labels
@@ -616,6 +618,9 @@ def _sessions() -> Iterator[Case]:
 # --- discover ----------------------------------------------------------------------------------------------------
 
 
+PRINTED = ("priv-pc", "svt-pc", "em-pc", "curate")  # methods with a variant that is as printed
+
+
 def _discoveries() -> Iterator[Case]:
     asked: list[tuple[str, str, dict[str, Any]]] = []
     for name in METHODS:
@@ -661,6 +666,7 @@ def _discoveries() -> Iterator[Case]:
     asked += [("em-pc", "levels", {"orders": 1}), ("em-pc", "level counts", {})]
     asked += [("curate", "levels", {"margins_of": "threshold", "margins": (0.5, 0.5)})]
     asked += [("curate", "levels", {"margins": (5.0, 5.0)}), ("curate", "levels", {"stable": False})]
+    asked += [(name, "levels", {"variant": "paper"}) for name in PRINTED]  # refused: not private
     for inner in ("g", "chi2", "measured", "unit-circle", "test-of-tests", "test-of-tests:chi2"):
         asked += [
             (
@@ -1262,6 +1268,7 @@ REFUSED = {
     "discover tests levels test=g median=laplace, no delta",
     "discover priv-pc levels test=spearman",
     "discover svt-pc levels test=spearman",
+    *(f"discover {name} levels variant=paper" for name in PRINTED),
     "command test data.csv --x a --y c --method kendall level csv",
 }
 

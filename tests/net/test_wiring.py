@@ -780,7 +780,11 @@ def test_what_is_not_private_touches_no_mechanism() -> None:
 # --- the catalogue -------------------------------------------------------------------------------------------------
 
 ROWS = 40
-WALKED = [case for case in calls.CASES if case.call != "command" and case.needs is None]
+# searches as printed are not private; they are refused for the operating system's noise, which is replaced here
+PRINTED = {f"discover {name} levels variant=paper" for name in calls.PRINTED}
+WALKED = [
+    case for case in calls.CASES if case.call != "command" and case.needs is None and case.id not in PRINTED
+]
 
 
 def walked(case: calls.Case, terms: calls.Terms, folder: Path) -> None:

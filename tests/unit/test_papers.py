@@ -1,19 +1,66 @@
-"""docs/papers.md: every row names a place that exists and a command, or a test, that exists."""
+"""docs/papers.md: every row names a place that exists and a command, or a test, that exists; and its figures are so.
+
+The page is written from ``experiments/papers.toml``, its figures are cells of finished pages, and they are
+computed anew (``experiments/facts.py``) as far as that takes seconds, the others in the slow tests.
+"""
 
 from __future__ import annotations
 
 import re
+import runpy
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from dpcausal.cli import reproduce
 from dpcausal.cli.app import app
 from dpcausal.cli.audit import _methods
 from dpcausal.cli.reproduce import FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+
+
+TOOL = runpy.run_path(str(ROOT / "tools" / "papers.py"))
+FACTS: dict[str, dict[str, Any]] = TOOL["table"]()["facts"]
+
+
+def test_the_page_is_written_from_the_table() -> None:
+    assert TOOL["page"]() == PAGE
+
+
+@cache
+def computed() -> dict[str, Any]:
+    """How each fact is computed anew."""
+    script = reproduce.load(ROOT / "experiments" / FIGURES["facts"])
+    return dict(script.COMPUTED)
+
+
+def agrees(name: str) -> None:
+    """Fail unless a fact, computed anew, is near what its page has."""
+    there = float(TOOL["on_page"](FACTS[name]))
+    assert abs(computed()[name]() - there) <= FACTS[name]["within"], (name, there)
+
+
+@pytest.mark.parametrize("name", [name for name, f in FACTS.items() if "within" in f and not f.get("slow")])
+def test_a_figure_of_the_page_is_so(name: str) -> None:
+    agrees(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, fact in FACTS.items() if fact.get("slow")])
+def test_a_simulated_figure_of_the_page_is_so(name: str) -> None:
+    """Bounds are for 300 data sets or more: five standard errors of both runs, so a failure has P < 1e-5."""
+    agrees(name)
+
+
+def test_every_fact_is_quoted_and_computed() -> None:
+    quoted = {name for row in TOOL["table"]()["row"] for name in re.findall(r"\{(\w+)\}", row["says"])}
+    assert quoted == set(FACTS)
+    assert {name for name, fact in FACTS.items() if "within" in fact} == set(computed())
 
 
 def rows() -> list[list[str]]:
@@ -146,3 +193,18 @@ def test_moments_of_laplace_noise() -> None:
     assert np.mean(np.abs(noise).max(axis=1)) <= 3.0 * (1 + np.log(50))
     other = np.random.default_rng(5).exponential(2.0, noise.shape)
     assert np.mean(np.abs(noise + other) ** 3) <= 4 * (np.mean(np.abs(noise) ** 3) + np.mean(other**3))
+
+
+def test_limits_of_noisy_products() -> None:
+    """Lemmas B.8 to B.11 of 002 as PrivGCM uses them: with noise on every product, the mean and the variance tend to
+    theirs, and their ratio to a normal law. 2,000 sets of 2,000 products: bounds are five standard errors."""
+    rng = np.random.default_rng(6)
+    scores = []
+    for _ in range(2000):
+        noisy = rng.normal(size=2000) * rng.normal(size=2000) + rng.laplace(0, 3.0, 2000)
+        scores.append((np.sqrt(2000) * noisy.mean() / noisy.std(), noisy.var()))
+    ratio, variance = np.array(scores).T
+    assert abs(ratio.mean()) < 5 / np.sqrt(2000)
+    assert ratio.std() == pytest.approx(1.0, abs=5 / np.sqrt(2 * 2000))
+    assert np.mean(np.abs(ratio) > 1.96) == pytest.approx(0.05, abs=5 * np.sqrt(0.05 * 0.95 / 2000))
+    assert variance.mean() == pytest.approx(1 + 2 * 3.0**2, rel=0.01)

@@ -9,8 +9,12 @@ needed**; where numbers are given, rows change places within random pairs as the
 
 - ``release="decision"`` (default): one bit, whether the real T is among the k = level (m + 1) largest of the noisy ones
   (``privacy/mechanisms/noisy_rank.py``). The level stays exact *with* the noise, whose scale does not grow with m.
-- ``release="rank"``: the paper's Algorithm 2, two-sided: the noisy rank of T_0 (``query_rank``); a p-value,
-  with less power and no exact level.
+- ``release="rank"``: the noisy rank of T_0 (``query_rank``), as in [2]; a p-value, with less power and no exact level.
+
+``variant="paper"`` is [2]'s Algorithm 2 with its Definition 3.4: T = sum of (x - E[x|z]) (y - its ridge fit), one-sided
+as printed, x - E[x|z] over half the width of x's declared range, the sensitivity of Lemma C.1, lambda = 10 unless
+``strength`` is given, 19 copies at level .05, and the noisy rank. It is private. ``score="kernel"`` is another test:
+x - E[x|z] is counted in standard deviations and cut at one, T is two-sided, and its sensitivity is smaller.
 
 **Guarantee**: epsilon-DP, both relations (``score="kernel"``: replace-one), by ``crt.proof.md`` and the mechanism's
 proof. Public are the model, the number of copies and the strata of z. The copies, pairs and their swaps may be
@@ -70,10 +74,12 @@ from dpcausal.stats.crt import (
     places_in_cells,
     query_rank_scores,
     rank_scores,
+    signed_statistic,
     standardised,
     swap_chances,
     swapped_pairs,
 )
+from dpcausal.stats.published import crt_bound
 from dpcausal.stats.value_ranks import ranked
 
 Floats = NDArray[np.float64]
@@ -81,6 +87,7 @@ Integers = NDArray[np.int64]
 DECISION_COPIES = 200  # columns compared in a decision, the real one too, unless the level asks for more
 RANK_COPIES = 20  # the same for a rank, the paper's choice: more copies make its rank noisier
 MAX_COPIES = 10_000
+PAPER_STRENGTH = 10.0  # the least lambda in the paper
 PILOT_DRAWS = 64  # draws that show the mean and standard deviation of a function's law
 
 
@@ -105,12 +112,17 @@ class Crt(ValueTest):
     score: Annotated[Score, "score of the other column: ranks, plain or kernel"] = "ranks"
     release: Annotated[Literal["decision", "rank"], "decision (one bit) or rank (a p-value)"] = "decision"
     strata: Annotated[Strata, "strata of numeric given columns (ranks), as in kendall"] = "auto"
-    strength: Annotated[float, "lambda of the ridge regression (kernel)"] = 1.0
-    bandwidth: Annotated[float, "bandwidth, as a share of the declared range (kernel)"] = 0.2
+    strength: Annotated[
+        float | None, "lambda of the ridge regression (kernel, paper); default 1, paper 10"
+    ] = None
+    bandwidth: Annotated[float, "bandwidth, as a share of the declared range (kernel, paper)"] = 0.2
+    variant: Annotated[
+        Literal["ours", "paper"], "ours, or paper: Algorithm 2 as printed, in place of score and release"
+    ] = "ours"
 
     info = TestInfo(
         "crt",
-        "x against made-up copies of x: from a model you know (in Python), or permutations",
+        "x against made-up copies of x: from a law of x that you know, or permutations",
         first_column_option="resample",
         numeric_given="model",
     )
@@ -121,6 +133,21 @@ class Crt(ValueTest):
             raise InputError("draw='permutation' needs score='ranks' or 'plain', not 'kernel'")
         if self.copies is not None and self.copies < 1:
             raise InputError(f"copies must be at least 1, not {self.copies!r}")
+        if self.paper:
+            if self.draw != "law" or self.score != "ranks" or self.release != "decision":
+                raise InputError("variant='paper' sets draw, score and release itself: leave them out")
+            object.__setattr__(self, "score", "kernel")
+            object.__setattr__(self, "release", "rank")
+
+    @property
+    def paper(self) -> bool:
+        """Whether the test is as printed."""
+        return self.variant == "paper"
+
+    @property
+    def ridge_strength(self) -> float:
+        """The lambda of the ridge regression."""
+        return (PAPER_STRENGTH if self.paper else 1.0) if self.strength is None else self.strength
 
     @property
     def releases(self) -> Released:
@@ -159,6 +186,10 @@ class Crt(ValueTest):
                     "leave model out"
                 )
             return
+        if self.paper and not question.ordered:
+            raise InputError(
+                f"variant='paper' needs numbers or ordered levels for {question.x} and {question.y}"
+            )
         model = as_model(self.model, question)
         if kind == "pairs" and not isinstance(model, LinearGaussian | TableModel):
             raise InputError(
@@ -184,10 +215,13 @@ class Crt(ValueTest):
         kind = self._kind(question)
         if kind != "cells":
             refuse_fitted_rows(as_model(self.model, question), data)
-        sensitivity = crt_sensitivity(settings.neighbours, self.score, self.strength, kind)
+        sensitivity = crt_sensitivity(settings.neighbours, self.score, self.ridge_strength, kind)
         if self.score == "kernel":
-            eta = residual_error(max(data.n, 1), self.strength, self._kernel(question), len(question.given))
+            kernel, d = self._kernel(question), len(question.given)
+            eta = residual_error(max(data.n, 1), self.ridge_strength, kernel, d)
             sensitivity += 2 * inner_error(data.n, eta)
+        if self.paper:
+            sensitivity = max(sensitivity, crt_bound(self.ridge_strength))
         copies = self._copies(settings.level)
         label = f"{self.name}: {question}"
         if self.release == "decision":
@@ -247,9 +281,10 @@ class Crt(ValueTest):
             draw, score = in_cells(real, cell), partial(_in_bounds, data, name)
         else:
             draw, score = self._by_model(question, data, name, real, generator)
+        statistic = signed_statistic if self.paper else crt_statistic
         found = np.empty(copies + 1)
         for j in range(copies + 1):
-            found[j] = crt_statistic(score(real if j == 0 else draw()), v)
+            found[j] = statistic(score(real if j == 0 else draw()), v)
         return found
 
     def _by_model(
@@ -262,6 +297,8 @@ class Crt(ValueTest):
             return usable(model.draw(data, generator), data, name)
 
         centre, sd = _moments(model, data, name, from_law)
+        if self.paper:
+            sd = np.full_like(sd, _half_width(data, name))
         pairs = self._kind(question) == "pairs"
         draw = from_law
         if pairs and isinstance(model, LinearGaussian | TableModel):  # checked before any charge
@@ -280,12 +317,18 @@ class Crt(ValueTest):
         if self.score == "plain":
             return scaled
         z = np.column_stack([np.zeros((data.n, 0)), *(_unit(data, name) for name in question.given)])
-        return ridge_residuals(z, scaled, self._kernel(question), penalty_of(self.strength, data.n))
+        return ridge_residuals(z, scaled, self._kernel(question), penalty_of(self.ridge_strength, data.n))
 
     def _kernel(self, question: Question) -> Kernel:
         """Return the kernel of the ridge regression on the given columns."""
         discrete = tuple(i for i, z in enumerate(question.given) if z not in question.numeric)
         return Kernel(self.bandwidth, discrete=discrete)
+
+
+def _half_width(data: Dataset, name: str) -> float:
+    """Return half the width of a column's declared range, of numbers or of codes of levels."""
+    column = data.schema[name]
+    return (column.upper - column.lower) / 2 if isinstance(column, Numeric) else max(column.size - 1, 1) / 2
 
 
 def _largest(level: float, copies: int) -> int:

@@ -81,15 +81,18 @@ from dpcausal.stats.gcm_parts import (
     weighted_score,
 )
 from dpcausal.stats.noisy_normal import normal_pvalue
+from dpcausal.stats.published import products_bound
 
-Variant = Literal["parts", "weighted", "bins", "moments", "residuals"]
+Variant = Literal["parts", "weighted", "bins", "moments", "residuals", "paper"]
 RELEASES: dict[Variant, Released] = {
     "parts": Noisy("cut-scores"),
     "weighted": Noisy("cut-scores"),
     "bins": Noisy("binned-covariance"),
     "moments": Noisy("residual-sums"),
     "residuals": Noisy("residuals"),
+    "paper": Noisy("residuals"),
 }
+PAPER_LAMBDA = 10.0
 ROWS_PER_BIN = 4  # of variant="bins", about
 MIN_ROWS_FOR_THREADS = 200  # rows of a part from which parts are shared out to threads
 CLASSICAL_WEIGHTED_ROWS = 2048  # rows of one weighted fit without privacy, both halves together
@@ -190,7 +193,9 @@ def scored_parts(
 class Gcm(ValueTest):
     """The generalised covariance measure with its options."""
 
-    variant: Annotated[Variant, "parts, weighted, bins, moments or residuals"] = "parts"
+    variant: Annotated[
+        Variant, "parts, weighted, bins, moments, residuals or paper (Algorithm 1 as printed)"
+    ] = "parts"
     lambda_: Annotated[float | None, "strength of the ridge (moments, residuals); default 1"] = None
     bandwidth: Annotated[
         float | None,
@@ -289,7 +294,10 @@ class Gcm(ValueTest):
 
     @property
     def ridge(self) -> Ridge:
-        """The regression of the variants moments and residuals."""
+        """The regression of the variants moments, residuals and paper."""
+        if self.variant == "paper":
+            strength = self.lambda_ or PAPER_LAMBDA
+            return Ridge(strength, self.bandwidth, self.kernel, products_bound(strength))
         return Ridge(self.lambda_ or DEFAULT_LAMBDA, self.bandwidth, self.kernel)
 
     @property
@@ -329,7 +337,7 @@ class Gcm(ValueTest):
             return private_parts(columns, settings, budget, label, self.parts, weighted)
         if self.variant == "bins":
             return self._binned(columns, settings, budget, label)
-        per_row, ridge, chosen = self.variant == "residuals", self.ridge, None
+        per_row, ridge, chosen = self.variant != "moments", self.ridge, None
         if self.select:
             choice = f"gcm (lambda and bandwidth): {question}"
             ridge, settings = self.choice.choose(columns, settings, budget, choice, per_row=per_row)

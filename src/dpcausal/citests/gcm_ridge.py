@@ -2,7 +2,8 @@
 
     R_i = (x_i - f(z_i)) (y_i - g(z_i)),   f and g by kernel ridge, x and y in [-1, 1]
 
-``variant="moments"`` releases (sum R, w sum R^2), ``variant="residuals"`` (the paper's Algorithm 1) all n products.
+``variant="moments"`` releases (sum R, w sum R^2), ``variant="residuals"`` all n products, and ``variant="paper"`` is
+the paper's Algorithm 1: the same with the noise of its Lemma B.6, lambda = 10 unless one is given. It is private.
 Up to ``regression.ridge.MAX_EXACT_ROWS`` rows the regression is exact, above that it uses Fourier features.
 
 **Guarantee** (``gcm_ridge.proof.md``, with what floats add from ``rounding.proof.md``): epsilon-DP for
@@ -80,11 +81,15 @@ def default_bandwidth(d: int) -> float:
 
 @dataclass(frozen=True)
 class Ridge:
-    """A kernel ridge regression: lambda, bandwidth (None: the default) and the kind of kernel, all public."""
+    """A kernel ridge regression: lambda, bandwidth (None: the default) and the kind of kernel, all public.
+
+    ``least_sensitivity``: noise on products is made for this sensitivity where it is larger than the one needed.
+    """
 
     lambda_: float = DEFAULT_LAMBDA
     bandwidth: float | None = None
     kind: Kind = "gaussian"
+    least_sensitivity: float = 0.0
 
     def kernel(self, columns: RegressionColumns) -> Kernel:
         """Return the kernel on these conditioning columns."""
@@ -163,7 +168,7 @@ class Ridge:
         n = len(columns.x)
         eta = self.error(columns, exact=n <= MAX_EXACT_ROWS)
         return Laplace(
-            sensitivity=sensitivity + 2 * products_error(n, eta),
+            sensitivity=max(sensitivity + 2 * products_error(n, eta), self.least_sensitivity),
             epsilon=settings.epsilon,
             neighbours=settings.neighbours,
             size=max(n, 1),

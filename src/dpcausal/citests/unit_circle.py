@@ -8,6 +8,10 @@ public and one row's *outcome* is what is protected.
   is released: significant at level/2, and noise beyond its own level/2 quantile; valid by the union bound.
 - ``statistic="chi2"``: output perturbation of chi-squared, the baseline. Only a decision, by the same rule.
 
+``variant="paper"`` is the paper's Algorithm 1 as far as its appendix shows it: the noise of appendix G, and in place of
+a p-value the ceil((m + 1)(1 - level))-th smallest of m values simulated at the public ``positives`` (the text says
+largest, which would reject nearly always), from tables drawn over all four cells as in Algorithm 3. It is private.
+
 **Guarantee**: epsilon-DP with labels fixed, which is weaker than what the other tests promise; the statement says so.
 **Null law**: exact given the margins. ``positives`` is what is public about the number of rows with the second outcome:
 a number, a range, or nothing, in which case the p-value is the worst over all of them.
@@ -20,9 +24,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
 from scipy.special import chdtri
 
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
+from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import CircleDecision, LabelsKnown, Noisy, OutcomeOnly, Public, Released, Unit
@@ -30,7 +36,22 @@ from dpcausal.privacy.mechanisms.additive import Laplace
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.chi2 import chi2_sensitivity, pearson
+from dpcausal.stats.published import circle_bound
 from dpcausal.stats.unit_circle import fixed_labels_distance, unit_circle, unit_circle_sensitivity, worst_tail
+
+SIMULATED = 999  # values of the null law as printed
+
+
+def simulated_cut(n1: int, n0: int, positives: int, tau: float, level: float, epsilon: float) -> float:
+    """Return the paper's threshold: a quantile of noisy ||V|| over tables without effect, from public numbers alone."""
+    generator, n = public_generator(), n1 + n0
+    ones, share = n1 / n, positives / n
+    cells = [ones * share, ones * (1 - share), (1 - ones) * share, (1 - ones) * (1 - share)]
+    c11, c1, c10, c0 = generator.multinomial(n, cells, SIMULATED).T
+    groups = np.maximum(c11 + c1, 1), np.maximum(c10 + c0, 1)
+    values = unit_circle(c11, c10, *groups, tau)
+    values = values + generator.laplace(0.0, circle_bound(*groups, tau) / epsilon)
+    return float(np.sort(values)[math.ceil((SIMULATED + 1) * (1 - level)) - 1])
 
 
 @dataclass(frozen=True)
@@ -45,6 +66,10 @@ class UnitCircle(TableTest):
     statistic: Annotated[
         Literal["circle", "distance", "chi2"], "circle (a p-value), distance or chi2 (a decision only)"
     ] = "circle"
+    variant: Annotated[
+        Literal["ours", "paper"],
+        "ours, or paper: Algorithm 1 as printed, a decision; positives must be a number",
+    ] = "ours"
 
     info = TestInfo(
         "unit-circle",
@@ -57,7 +82,7 @@ class UnitCircle(TableTest):
     @property
     def releases(self) -> Released:
         """What the test releases: the statistic, or a decision."""
-        if self.statistic == "circle":
+        if self.statistic == "circle" and self.variant == "ours":
             return Noisy("unit-circle")
         return CircleDecision(self.statistic)
 
@@ -76,6 +101,10 @@ class UnitCircle(TableTest):
         super().check(question)
         if (question.r, question.c, question.k) != (2, 2, 1) or question.given:
             raise InputError(f"unit-circle takes two columns of two levels and nothing given, not {question}")
+        if self.variant == "paper" and (self.statistic != "circle" or not isinstance(self.positives, int)):
+            raise InputError(
+                "variant='paper' needs statistic='circle' and positives= the public number of rows"
+            )
         if self.labels not in (None, question.x, question.y):
             raise InputError(f"labels must be {question.x} or {question.y}, not {self.labels}")
 
@@ -101,6 +130,12 @@ class UnitCircle(TableTest):
         label = f"{self.name} ({self.statistic}): {question}"
         if self.statistic == "circle":
             tau = float(chdtri(1, settings.level))
+            if self.variant == "paper":
+                low, _ = self._range(n0 + n1)
+                mechanism = self._noise(float(circle_bound(n1, n0, tau)), settings)
+                cut = simulated_cut(n1, n0, low, tau, settings.level, settings.epsilon)
+                noisy = float(release(mechanism, budget, label, float(unit_circle(c11, c10, n1, n0, tau))))
+                return Outcome(independent=not noisy > cut)
             mechanism = self._noise(unit_circle_sensitivity(n1, n0, tau), settings)
             noisy = float(release(mechanism, budget, label, float(unit_circle(c11, c10, n1, n0, tau))))
             pvalue = worst_tail(noisy, n1, n0, self._range(n0 + n1), tau, mechanism.scale)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.law_file import law_of
 from dpcausal.cli.method_options import (
     Choice,
     MethodsCommand,
@@ -41,6 +43,7 @@ from dpcausal.cli.options import (
     epsilon_of,
     explained,
     parse_names,
+    path,
     restrict_schema,
     rows_of,
 )
@@ -74,6 +77,12 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc,sex \\
 # charged to a ledger; one JSON object for a script
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --epsilon 0.5 --ledger sqlite:///budget.db --dataset cohort --json
+
+# crt with the law of x given the rest: known, or fitted to a public sample
+dpcausal test patients.csv --schema schema.toml --x dose --y bronc \\
+  --given age --method crt --model law.toml --epsilon 1
+dpcausal test patients.csv --schema schema.toml --x dose --y bronc \\
+  --given age --method crt --model-from public.csv --epsilon 1
 
 # kept in files: DIR/answer.json and DIR/privacy.json
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
@@ -170,6 +179,21 @@ def run_test(
         ),
     ] = "auto",
     option: Options = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            help="For crt: a TOML or JSON file with the law of x given the rest: sd, slopes and intercept, or given "
+            "and probabilities.",
+            parser=path,
+        ),
+    ] = None,
+    model_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--model-from", help="For crt: a public sample of other rows to fit that law to.", parser=path
+        ),
+    ] = None,
     epsilon: Epsilon = None,
     delta: Delta = 0.0,
     level: Annotated[
@@ -236,6 +260,11 @@ def run_test(
         "neighbours": neighbours,
         **(parse_options(option, types_of_test(method), method) if option else {}),
     }
+    if model is not None or model_from is not None:
+        if method != "crt":
+            raise InputError("--model and --model-from are the law of --method crt")
+        column = asked.get("resample") or (sides[0] if isinstance(sides[0], str) else sides[0][0])
+        asked["model"] = law_of(model, model_from, declared, column, names, data)
     if not no_privacy and not as_json:
         silence_draft_warning()
     bars = not as_json and sys.stderr.isatty()

@@ -1,7 +1,7 @@
 """``dpcausal reproduce``: a paper's figure or table, from scratch.
 
-The scripts live in ``experiments/`` of the source repository, which is not part of an installed package: this command
-finds them next to the package's source, or in the current directory, and says so in one line where there are none.
+The scripts are those of ``experiments/`` in the source repository. A wheel installs them as data, below
+``share/dpcausal``: they are no modules of the package, and nothing in it imports them.
 """
 
 from __future__ import annotations
@@ -10,36 +10,60 @@ import importlib.util
 import json
 import sys
 import time
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
+from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from dpcausal.cli.options import AsJson, path
 from dpcausal.core.errors import InputError, did_you_mean
 
-# name -> script below experiments/, with a function main(quick: bool, out: Path) -> None
-FIGURES = {
-    "priv-pc-figure1": "priv_pc/figure1.py",
-    "priv-pc-table2": "priv_pc/table2.py",
-    "priv-pc-bounds": "priv_pc/bounds.py",
-    "priv-pc-tweak": "priv_pc/tweak.py",
-    "curate-comparison": "curate/comparison.py",
-    **{f"gcm-figure{k}": f"gcm/figure{k}.py" for k in range(1, 10)},
-    "gcm-test-of-tests": "gcm/test_of_tests.py",
-    "unit-circle-single": "unit_circle/single.py",
-    "unit-circle-svt": "unit_circle/svt.py",
-    "unit-circle-em": "unit_circle/em.py",
-    "unit-circle-bounds": "unit_circle/bounds.py",
-}
 
-HELP = f"""Reproduce a paper's figure or table from scratch; prints a table and writes pictures to docs/figures.
+class Figure(NamedTuple):
+    """A script below experiments/ with a function ``main(quick, out)``, what it is about, and how long it takes."""
+
+    script: str
+    paper: str
+    item: str
+    minutes: str  # of one core, about; with --quick
+
+
+PRIV_PC, CURATE, GCM, CIRCLE = "Wang et al. 2020", "CURATE", "Kalemaj et al. 2024", "Kakizaki et al. 2017"
+ABOUT = {
+    "priv-pc-figure1": Figure("priv_pc/figure1.py", PRIV_PC, "figure 1, section 4.2", "3; 1"),
+    "priv-pc-table2": Figure("priv_pc/table2.py", PRIV_PC, "tables 1 and 2, section 4.3", "1; 1"),
+    "priv-pc-bounds": Figure("priv_pc/bounds.py", PRIV_PC, "theorems 2, 4, 5; lemma 1 of CURATE", "1; 1"),
+    "priv-pc-tweak": Figure("priv_pc/tweak.py", PRIV_PC, "threshold tweak, section 3.1", "2; 1"),
+    "priv-pc-definitions": Figure(
+        "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "1; 1"
+    ),
+    "priv-pc-small": Figure("priv_pc/small.py", PRIV_PC, "footnote 5, algorithms 2 and 3", "4; 1"),
+    "curate-comparison": Figure("curate/comparison.py", CURATE, "lemma 1's rule, public code", "3; 1"),
+    "curate-sensitivity": Figure("curate/sensitivity.py", CURATE, "equations 14 to 17", "1; 1"),
+    "gcm-figure1": Figure("gcm/figure1.py", GCM, "figure 1, theorem 2.2", "15; 2"),
+    **{f"gcm-figure{k}": Figure(f"gcm/figure{k}.py", GCM, f"figure {k}", "10; 1") for k in range(2, 10)},
+    "gcm-test-of-tests": Figure("gcm/test_of_tests.py", GCM, "appendix D, PrivToT", "10; 1"),
+    "gcm-crt-printed": Figure("gcm/crt_printed.py", GCM, "definition 3.4, algorithm 2", "2; 1"),
+    "gcm-overfit": Figure("gcm/overfit.py", GCM, "section 2, overfitting", "1; 1"),
+    "unit-circle-single": Figure("unit_circle/single.py", CIRCLE, "algorithm 1", "1; 1"),
+    "unit-circle-svt": Figure("unit_circle/svt.py", CIRCLE, "algorithm 3", "2; 1"),
+    "unit-circle-em": Figure("unit_circle/em.py", CIRCLE, "algorithm 4", "1; 1"),
+    "unit-circle-bounds": Figure("unit_circle/bounds.py", CIRCLE, "theorems 2, 3 and 7", "1; 1"),
+    "facts": Figure("facts.py", "all five", "figures that docs/papers.md quotes, computed anew", "2; 1"),
+}
+FIGURES = {name: about.script for name, about in ABOUT.items()}
+
+HELP = f"""Reproduce a paper's figure or table from scratch; prints a table and writes pictures.
 
 Figures: {", ".join(FIGURES)}. Noise and data are seeded: repeatable, and not private (the data are synthetic).
-Needs a source checkout.
+Files go to docs/figures of a source checkout, else to ./figures.
 
 [bold]Examples[/bold]
+
+# which there are: paper, item, minutes
+dpcausal reproduce --list
 
 dpcausal reproduce priv-pc-figure1 --quick --out figures
 
@@ -48,11 +72,30 @@ dpcausal reproduce gcm-figure1 --quick --out figures --json"""
 
 
 def experiments() -> Path:
-    """Return the directory of the scripts; raise ``InputError`` without a source checkout."""
+    """Return the directory of the scripts: of a source checkout, or as a wheel installed them.
+
+    Raises ``InputError`` where there is neither.
+    """
     for root in (Path(__file__).resolve().parents[3], Path.cwd()):
         if (root / "experiments" / "priv_pc").is_dir():
             return root / "experiments"
-    raise InputError("reproduce needs a source checkout: there is no experiments/ directory here")
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files("dpcausal") or []:
+            if file.match("share/dpcausal/experiments/papers.toml"):
+                return Path(str(file.locate())).resolve().parent
+    raise InputError(
+        "reproduce finds no scripts: neither a source checkout nor an installed experiments/ directory"
+    )
+
+
+def listed() -> str:
+    """Return all figures as a table: paper, item and minutes."""
+    heads = ("name", "paper", "item", "minutes of one core; with --quick")
+    rows = [heads, *((name, about.paper, about.item, about.minutes) for name, about in ABOUT.items())]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
 
 
 def load(script: Path) -> Any:
@@ -61,7 +104,7 @@ def load(script: Path) -> Any:
     if spec is None or spec.loader is None:
         raise InputError(f"can't load {script.name}")
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(script.parents[1]))
+    sys.path.insert(0, str(experiments()))
     try:
         spec.loader.exec_module(module)
     finally:
@@ -73,23 +116,31 @@ def run_reproduce(
     figure: Annotated[
         str,
         typer.Argument(help="Which: " + ", ".join(FIGURES), autocompletion=lambda: list(FIGURES)),
-    ],
+    ] = "",
+    show: Annotated[bool, typer.Option("--list", help="Only list them: paper, item, minutes.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: minutes, not hours.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Directory for pictures and tables; docs/figures if not given.", parser=path
+            "--out",
+            help="Directory for pictures and tables; docs/figures or figures if not given.",
+            parser=path,
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce one figure or table."""
+    if show:
+        every = [{"name": name, **about._asdict()} for name, about in ABOUT.items()]
+        typer.echo(json.dumps(every) if as_json else listed())
+        return
     if figure not in FIGURES:
         raise InputError(
             f"no figure is called {figure!r}{did_you_mean(figure, FIGURES)}; there are {', '.join(FIGURES)}"
         )
     root = experiments()
-    target = out or root.parent / "docs" / "figures"
+    checkout = root.parent / "docs"
+    target = out or (checkout if checkout.is_dir() else Path.cwd()) / "figures"
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 RandomBytes = Callable[[int], bytes]
+Generator = np.random.Generator  # its type, for rooms that are handed one
 
 _sources: list[RandomBytes] = []  # pushed by testing only; the last one wins
 _pushes = 0  # how often an insecure source was ever pushed: never goes down

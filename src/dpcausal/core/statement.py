@@ -397,6 +397,7 @@ class NotPrivate(StrEnum):
     STATED = "stated"  # written by an earlier version, or by a caller
     NOT_ASKED = "not-asked"
     SEEDED = "seeded"
+    PRINTED = "printed"  # an algorithm as its paper prints it, whose promise does not hold
 
 
 ONE_ROW = WholeUnit("row")
@@ -524,18 +525,19 @@ class PrivacyStatement:
         *,
         released: Iterable[Released],
         neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
+        why: NotPrivate = NotPrivate.NOT_ASKED,
     ) -> PrivacyStatement:
         """Return the statement of an answer without any privacy."""
         return cls(
             private=False,
-            not_private=NotPrivate.NOT_ASKED,
+            not_private=why,
             definition="none",
             epsilon=None,
             delta=None,
             neighbours=Neighbours.parse(neighbours),
             released=tuple(released),
             composition=Composition.NOTHING,
-            noise=NoiseSource.NONE,
+            noise=NoiseSource.NONE if why is NotPrivate.NOT_ASKED else NoiseSource.SEEDED,
             limits=(NoPrivacy(),),
         )
 

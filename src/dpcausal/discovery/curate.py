@@ -45,7 +45,7 @@ References: [1] CURATE, appendix (Lemma 1), and its public code.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, product
 from typing import Annotated, Literal, get_args
 
@@ -55,7 +55,9 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.discovery import printed
 from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
 from dpcausal.discovery.private_search import paid_answers, strata_note
 from dpcausal.discovery.scores import assumed, scorer_for
 from dpcausal.discovery.search import (
@@ -225,8 +227,11 @@ def run(
         MarginsOf, "margins in noise scales (noise), or as printed, T(1 - beta) to T(1 + beta) (threshold)"
     ] = "noise",
     stable: Annotated[bool, STABLE] = True,
+    variant: Annotated[Variant, VARIANT] = "ours",
 ) -> SearchOutcome:
     """Discover; between the margins (below, above) a coin decides."""
+    if checked_variant(variant) == "paper":
+        return run_printed("curate", task, partial(printed.curate, cost=cost_now))
     if not all(0 <= margin < 10 for margin in margins):
         raise InputError(f"margins must be two numbers between 0 and 10, not {margins!r}")
     if margins_of not in get_args(MarginsOf):

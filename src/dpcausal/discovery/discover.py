@@ -30,7 +30,15 @@ from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
-from dpcausal.core.statement import NOT_EMPTY, SCHEMA, Asked, DeltaNotNeeded, KeptForEffects
+from dpcausal.core.statement import (
+    NOT_EMPTY,
+    SCHEMA,
+    Asked,
+    DeltaNotNeeded,
+    KeptForEffects,
+    NotPrivate,
+    PrivacyStatement,
+)
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, attach_progress, number_known, source_limits, unit_of
 from dpcausal.data.dataset import Dataset
@@ -346,6 +354,10 @@ def discover(
         limits=source_limits(counts),
         rows=public_rows,
     )
+    if found.printed:
+        statement = PrivacyStatement.none(
+            released=found.released, neighbours=relation, why=NotPrivate.PRINTED
+        )
     asked = Terms(
         method=chosen.name,
         reason=reason,

@@ -36,6 +36,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.discovery import printed
+from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
 from dpcausal.discovery.private_search import deletable, paid_answers, still_open
 from dpcausal.discovery.scores import KENDALL_ROWS, Scorer
 from dpcausal.discovery.search import (
@@ -142,8 +144,11 @@ def run(
     orders: Annotated[
         int | None, "orders (sizes of the set held fixed) that budget is set aside for; none is all"
     ] = None,
+    variant: Annotated[Variant, VARIANT] = "ours",
 ) -> SearchOutcome:
     """Discover; orders beyond ``orders`` are paid by what deletions and second looks would need."""
+    if checked_variant(variant) == "paper":
+        return run_printed("em-pc", task, printed.em_pc)
     if orders is not None and orders < 1:
         raise InputError(f"orders must be at least 1, not {orders}")
     most, possible = deletable(task), len(task.columns) - 1

@@ -40,6 +40,8 @@ import numpy as np
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
+from dpcausal.discovery import printed
+from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
 from dpcausal.discovery.private_search import Sessions, deletable, paid_answers, sharpest, strata_note
 from dpcausal.discovery.scores import ON, SCORED, On, Scorer, ScoreTest, assumed, scorer_for
 from dpcausal.discovery.search import (
@@ -158,8 +160,11 @@ def run(
         float | None,
         "how far below the second look's threshold the first one's lies, in noise scales; none fits each to its noise",
     ] = None,
+    variant: Annotated[Variant, VARIANT] = "ours",
 ) -> SearchOutcome:
     """Discover; with a subsample numeric columns are compared by their declared bins, whatever ``on`` is."""
+    if checked_variant(variant) == "paper":
+        return run_printed("priv-pc", task, printed.priv_pc)
     total = task.private_budget().total
     if hits is not None and hits < 1:
         raise InputError(f"hits must be at least 1, not {hits}")

@@ -244,6 +244,23 @@ class CostsOfTests(Note, kind="test-costs"):
     costs: tuple[tuple[int, float], ...]
 
 
+PaperName = Literal["priv-pc", "svt-pc", "em-pc", "curate"]
+
+
+class AsPrinted(Note):
+    """The method ran as its paper prints it: not private.
+
+    ``epsilon`` is of a round (priv-pc), a deletion (svt-pc), a choice (em-pc) or in all (curate); ``claimed`` the total
+    at ``delta`` that the paper's sums give for ``rounds`` of them.
+    """
+
+    method: PaperName
+    epsilon: float
+    rounds: int
+    claimed: float
+    delta: float
+
+
 class EqualWidths(Note):
     """Numbers that are cut into equal widths where they are given."""
 
@@ -568,6 +585,7 @@ class SearchOutcome:
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG
     # p-values or Bayes factors, where they were released
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
+    printed: bool = False  # whether the method ran as its paper prints it: not private, whatever was charged
 
 
 def drive(

@@ -30,6 +30,8 @@ from typing import Annotated
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.discovery import printed
+from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
 from dpcausal.discovery.private_search import (
     Sessions,
     deletable,
@@ -101,8 +103,11 @@ def run(
     stable: Annotated[bool, STABLE] = True,
     on: Annotated[On, ON] = "values",
     test: Annotated[ScoreTest, SCORED] = "kendall",
+    variant: Annotated[Variant, VARIANT] = "ours",
 ) -> SearchOutcome:
     """Discover; with fewer ``positives``, from public knowledge, noise is less, and pairs beyond them are open."""
+    if checked_variant(variant) == "paper":
+        return run_printed("svt-pc", task, printed.svt_pc)
     most = deletable(task)
     if positives is not None and positives < 1:
         raise InputError(f"positives must be at least 1, not {positives}")

@@ -282,6 +282,8 @@ def _costs(fact: facts.CostsOfTests) -> str:
     return f"Cost of a test ({fact.unit}), by number of columns given: {costs}"
 
 
+PRINTED_UNIT = {"priv-pc": "a round", "svt-pc": "a deletion", "em-pc": "a choice", "curate": "in all"}
+
 # a text with fields filled in, or a function
 NOTES: dict[type[Note], str | Callable[[Any], str]] = {
     facts.OneLevel: _one_level,
@@ -322,6 +324,10 @@ NOTES: dict[type[Note], str | Callable[[Any], str]] = {
     facts.CoarseEdges: _coarse_edges,
     facts.ChoicesMade: _choices,
     facts.CostsOfTests: _costs,
+    facts.AsPrinted: lambda fact: (
+        f"{fact.method} as its paper prints it, not private: epsilon {fact.epsilon:g} {PRINTED_UNIT[fact.method]}, "
+        f"paid {counted(fact.rounds, 'time')}, {fact.claimed:.3g} in all at delta {fact.delta:g} by the paper's sums"
+    ),
 }
 
 

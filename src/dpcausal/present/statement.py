@@ -304,6 +304,7 @@ WHY_NOT: dict[NotPrivate, str] = {
     NotPrivate.STATED: "",
     NotPrivate.NOT_ASKED: "no privacy was asked for (epsilon=None): computed from the raw rows, no noise added",
     NotPrivate.SEEDED: "made under dpcausal.testing.seeded: the noise was predictable",
+    NotPrivate.PRINTED: "the algorithm as its paper prints it: the privacy it claims does not hold",
 }
 
 

@@ -182,6 +182,18 @@ def crt_statistic(u: Floats, v: Floats) -> float:
     return max(abs(math.fsum(float((a[rows] * b[rows]).sum()) for rows in chunks)) for a in u.T for b in v.T)
 
 
+@proved("crt.proof.md")
+def signed_statistic(u: Floats, v: Floats) -> float:
+    """Return sum_i u_i v_i of one column each: the statistic as the paper prints it, one-sided.
+
+    >>> signed_statistic(np.array([[1.0], [-1.0]]), np.array([[0.25], [0.5]]))
+    -0.25
+    """
+    n = checked_rows(len(u))
+    chunks = [slice(start, start + CHUNK_ROWS) for start in range(0, n, CHUNK_ROWS)]
+    return math.fsum(float((u[rows, 0] * v[rows, 0]).sum()) for rows in chunks)
+
+
 def _runs(new: NDArray[np.bool_], place: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the run of equal values that holds each place begins and stops; ``new`` marks the first of a run."""
     first = np.flatnonzero(new)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpcausal import testing
+from dpcausal.discovery import curate
 from dpcausal.discovery.curate import NoisyTests, cost_now, even_scale, expected_tests, most_tests, run
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.search import CostsOfTests, Query, drive, pc_search
@@ -89,3 +91,21 @@ def test_no_order_runs_out_half_way(task: Any) -> None:
         with testing.seeded(seed):
             found = run(task("asia", 1.0))
         assert {0, 1} <= set(found.skeleton.asked)
+
+
+def test_margins_as_shares_of_the_threshold(task: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``margins_of="threshold"``: T(1 - beta_1) to T(1 + beta_2), T the shift, is where a coin decides, and no more."""
+    tests = NoisyTests(task("cancer", 20.0, 0.0), (0.5, 0.25), of_threshold=True)
+    shares = np.array([0.26, 0.24, -0.49, -0.51])
+    coins: list[bool] = []
+
+    def coin() -> bool:
+        coins.append(True)
+        return True
+
+    monkeypatch.setattr(tests.scorer, "scores", lambda batch, shift, least: shares * shift)
+    monkeypatch.setattr(curate, "release", lambda mechanism, budget, label, value: value)
+    monkeypatch.setattr(curate.noise, "coin", coin)
+    asked = [Query("Pollution", "Smoker", ("Cancer",))] * 4
+    assert tests(asked) == [True, True, True, False]
+    assert len(coins) == 2

@@ -1,0 +1,107 @@
+"""Write docs/papers.md from experiments/papers.toml: what we say of each item of the five papers.
+
+    python tools/papers.py [--check]
+
+Figures in the texts are names in braces: facts, each a cell of a finished page below docs/figures. A row is linked to
+the pages and pictures that its commands make. ``--check``: is the page up to date?
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, FIGURES = ROOT / "docs" / "papers.md", ROOT / "docs" / "figures"
+HEAD = """# The five papers, row by row
+
+<!-- Written by tools/papers.py from experiments/papers.toml. -->
+
+Every algorithm, theorem, statistic, figure, table and data set of each paper: where it is, whether it is as printed
+or corrected, and the command that shows it (`dpcausal reproduce --list` has all of them). A test asks for a row of
+everything that a paper numbers. *As printed* means to the letter: `variant="paper"` runs it. What is wrong in a paper,
+and the evidence, is in [Corrections](corrections.md). The papers are named by their files: 003 is Wang, Pang & Song
+2020 (Priv-PC), 000 its appendix in an earlier layout, 001 the appendix of CURATE, 002 Kalemaj, Kasiviswanathan & Ramdas
+2024 (private GCM and CRT), 004 the appendix on the unit circle.
+"""
+COLUMNS = "| what | where | as printed or corrected | shown by |\n|---|---|---|---|\n"
+
+
+def table() -> dict[str, Any]:
+    """The table of facts and rows."""
+    return tomllib.loads((ROOT / "experiments" / "papers.toml").read_text(encoding="utf-8"))
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a row of a table."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
+def on_page(fact: dict[str, Any]) -> str:
+    """The cell of a finished page that a fact is."""
+    lines = page_lines(fact["page"])
+    start = next(i for i, line in enumerate(lines) if fact.get("below", "") in line)
+    heads: list[str] = []
+    for before, line in zip(lines[start:], lines[start + 1 :], strict=False):
+        if line.startswith("|---"):
+            heads = cells(before)
+        elif (
+            line.startswith("| ")
+            and fact["column"] in heads
+            and cells(line)[: len(fact["row"])] == fact["row"]
+        ):
+            return cells(line)[heads.index(fact["column"])]
+    raise KeyError(f"no cell {fact['row']}, {fact['column']} on {fact['page']}.md")
+
+
+@cache
+def page_lines(name: str) -> list[str]:
+    """The lines of a finished page."""
+    return (FIGURES / f"{name}.md").read_text(encoding="utf-8").splitlines()
+
+
+def shown(cell: str) -> str:
+    """The commands of a row, with links to the pages and pictures that they make."""
+    links = []
+    for name in dict.fromkeys(re.findall(r"dpcausal reproduce ([\w-]+)", cell)):
+        stem = name.replace("gcm-figure", "gcm_figure").replace("gcm-test-of-tests", "gcm_test_of_tests")
+        if (FIGURES / f"{stem}.md").is_file():
+            links.append(f"[page](figures/{stem}.md)")
+        pictures = [path for path in (f"{stem}.png", f"{stem}-skeleton.png") if (FIGURES / path).is_file()]
+        links += [f"[picture](figures/{path})" for path in pictures]
+    return ", ".join([cell, *links])
+
+
+def page() -> str:
+    """The whole page."""
+    known = table()
+    facts = {name: re.sub(r"^0\.", ".", on_page(fact)) for name, fact in known["facts"].items()}
+    parts = [HEAD]
+    for paper in known["paper"]:
+        about = textwrap.fill(paper["about"], 120, break_on_hyphens=False, break_long_words=False)
+        parts.append(f"\n## {paper['id']}\n\n{about}\n\n{COLUMNS}")
+        for row in known["row"]:
+            if row["paper"] == paper["id"]:
+                says = re.sub(r"\{(\w+)\}", lambda name: facts[name[1]], row["says"])
+                parts.append(f"| {row['what']} | {row['where']} | {says} | {shown(row['shown'])} |\n")
+    return "".join(parts)
+
+
+def main() -> int:
+    """Write, or compare."""
+    new = page()
+    if "--check" in sys.argv[1:]:
+        same = PAGE.read_text(encoding="utf-8") == new
+        print("papers.md:", "up to date" if same else "not up to date: run python tools/papers.py")
+        return int(not same)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
