@@ -2,10 +2,11 @@
 
     python benchmarks/hospital.py run [--alarm alarm.bif]     # measured, rivals of the house, ceilings
     python benchmarks/hospital.py run --methods mst,aim --python .venv-mbi/bin/python   # see utility_rivals.py
+    python benchmarks/hospital.py now                         # measured at a few points: after a change
     python benchmarks/hospital.py null                        # columns without any dependence: false edges
     python benchmarks/hospital.py real --folder FOLDER        # NHEFS, flchain and CPS: see hospital_real.py
     python benchmarks/hospital.py time                       # CPU seconds of the default call, confidence included
-    python benchmarks/hospital.py page                        # put all tables and the figure into docs/hospital.md
+    python benchmarks/hospital.py page                        # put all tables and the figure into the two pages
     python benchmarks/hospital.py page --print                # the same, on standard output
 
 Every mode goes on where it stopped (``results/hospital*.json``); ``--again measured`` runs a method anew after its code
@@ -32,7 +33,7 @@ import hospital_time as clock
 def small(folder: Path) -> None:
     """One network, few rows, one budget; results in a folder of their own."""
     grid.RESULTS, null.RESULTS, real.RESULTS = (folder / f"{name}.json" for name in ("grid", "null", "real"))
-    clock.RESULTS = folder / "time.json"
+    clock.RESULTS, grid.NOW = folder / "time.json", folder / "now.json"
     grid.SMALL, grid.ROWS, grid.EPSILONS, grid.MORE_ROWS = ("cancer",), (200, 300), (1.0,), {}
     null.COLUMNS, null.ROWS, null.EPSILONS, null.RIVAL_ROWS = (3,), (200,), (1.0,), (200,)
     real.BOOTSTRAPS, real.EPSILONS, real.ROWS = 2, (1.0,), (200,)
@@ -45,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("mode", choices=("run", "null", "real", "time", "page"))
+    parser.add_argument("mode", choices=("run", "now", "null", "real", "time", "page"))
     parser.add_argument("--seeds", type=int, help="20; null: 100; real: 10")
     parser.add_argument("--methods", default=",".join(grid.METHODS))
     parser.add_argument("--networks", help="the five small ones, and alarm where its file is given")
@@ -85,6 +86,14 @@ def main() -> None:
             rivals = [point for _, point in page.above(results)[0] if point.network in networks.split(",")]
             grid.control(results, list(dict.fromkeys(rivals)), alarm=asked.alarm, python=asked.python)
             print("\n".join(page.bars(results)))
+        if asked.mode == "now" or everything:
+            results = grid.Results(grid.NOW)
+            for method in asked.again:
+                results.forget(method)
+            rows, epsilons = map(list, (page.BRIEF_ROWS, page.BRIEF_EPSILONS))
+            small_ones = networks.replace(",alarm", "").split(",")
+            grid.run(results, ["measured"], small_ones, asked.seeds or 10, rows=rows, epsilons=epsilons)
+            print("\n".join(page.brief(grid.Results(grid.RESULTS), results)))
         if asked.mode == "null" or everything:
             if "measured" in asked.again:
                 null.RESULTS.unlink(missing_ok=True)

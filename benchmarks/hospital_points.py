@@ -21,6 +21,7 @@ from dpcausal.discovery.discover import discover
 from dpcausal.graphs import cpdag_scores, skeleton_scores
 
 RESULTS = Path(__file__).parent / "results" / "hospital.json"
+NOW = Path(__file__).parent / "results" / "hospital_now.json"  # measured at a few points, after a change
 SMALL = ("earthquake", "cancer", "survey", "asia", "sachs")
 ROWS = (500, 1_000, 3_000, 10_000, 20_000)
 MORE_ROWS = {"alarm": (30_000,)}

@@ -1,5 +1,5 @@
-"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, the notebook, what can
-be reproduced, one page per room, and formulas.
+"""What mkdocs adds to docs/ when it builds: the proofs beside the code, the command line, errors, notebooks,
+what can be reproduced, one page per room, and formulas.
 
 Nothing is written to docs/; the pages exist only in the built site. Formulas are LaTeX between dollars, ``$x_i^2$`` in
 a line and ``$$x_i^2$$`` as a display, on every page and outside code; they become MathML here, which browsers show
@@ -21,6 +21,7 @@ from markdown.inlinepatterns import InlineProcessor
 sys.path.insert(0, str(Path(__file__).parent))
 
 from docs_command import command_page
+from docs_errors import error_page
 from docs_figures import figures_page
 from notebook import pages as notebook_pages
 
@@ -185,6 +186,7 @@ def generated() -> dict[str, str]:
     pages["proofs/index.md"] = PROOFS_INTRO + "\n".join(rows) + "\n"
     pages["reference/command_line.md"] = command_page()
     pages["reproductions.md"] = figures_page()
+    pages["errors.md"] = error_page()
     pages |= notebook_pages()
     for room in rooms():
         pages[f"reference/{room}.md"] = room_page(room, ROOMS.get(room, "reference"))

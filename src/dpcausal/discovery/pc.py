@@ -44,6 +44,8 @@ def run(
         test = "moments" if numbers is not None and mostly_numbers(task.columns, numbers) else "g"
     refuse_crt(test)
     if test == "moments":
+        if unknown := sorted(options.keys() - {"harmonics"}):
+            raise InputError(f"moments has no option {unknown[0]!r} without privacy; it has harmonics")
         return moments.classical(task, stable=stable, latent=latent, **options)
     by_values = task.rows is not None and bool(task.rows.values)
     stage = task.stage if stable else silent  # not private: a bar may follow answers

@@ -266,3 +266,10 @@ def test_absent_needs_a_test_that_would_have_shown_a_medium_dependence() -> None
             found = dc.discover(data, epsilon=0.3, delta=1e-6, method="moments", confidence=0, anyway=True)
         decided = found.graph.skeleton | found.open
         assert frozenset("xy") in decided  # never absent: 20 of 20 seeds of this noise
+
+
+def test_an_option_that_the_search_without_noise_lacks_is_named() -> None:
+    numbers = dc.networks.clinic.sample(200, seed=1)
+    for option in ({"target": "bmi"}, {"folds": 3}):
+        with pytest.raises(dc.InputError, match=next(iter(option))):
+            dc.discover(numbers, epsilon=None, method="pc", test="moments", **option)

@@ -145,6 +145,27 @@ def test_no_proof_names_one_that_is_not_there(proof: Path) -> None:
     assert [name for name in named if HOOKS.proof_named(name, proof) is None] == []
 
 
+def test_every_error_warning_and_remark_says_what_to_do() -> None:
+    assert tool("docs_errors").lacking() == []
+
+
+def test_a_class_of_errors_without_advice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = tool("docs_errors")
+    monkeypatch.delitem(errors.TO_DO, "BudgetError")
+    monkeypatch.delitem(errors.REMARKS["Note"], "conflicts")
+    assert errors.lacking() == ["class BudgetError", "Note conflicts"]
+
+
+def test_the_catalogue_has_the_messages_of_every_room() -> None:
+    """Each in the words of the code, with an example of every remark that asks for something."""
+    page = HOOKS.generated()["errors.md"]
+    assert page.count("\n- `") > 500
+    for title, _ in tool("docs_errors").ROOMS.values():
+        assert title in ("Models for crt", "Testing") or f"### {title}\n" in page
+    assert "| |" not in page
+    assert "|  |" not in page
+
+
 def test_rooms_are_described() -> None:
     assert set(HOOKS.rooms()) <= HOOKS.ROOMS.keys()
 
