@@ -53,7 +53,6 @@ from dpcausal.data.findings import (
     AllDifferent,
     CodeBook,
     Determined,
-    FarUpper,
     Finding,
     HeaderLikeValues,
     LeftOut,
@@ -76,6 +75,7 @@ from dpcausal.data.findings import (
     Unusable,
     WithSeparators,
 )
+from dpcausal.data.follow_up import follow_up_columns
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
@@ -96,7 +96,6 @@ class DraftRules:
     max_levels: int = 50  # distinct texts of a categorical column
     max_number_levels: int = 12  # distinct whole numbers of a categorical column
     min_levels: int = 2  # levels that must be left where codes are treated as missing
-    max_event_levels: int = 5  # of a column that may say whether a time ended in an event
     max_code_run: int = 30  # largest of whole numbers from 0 or 1 on without a gap that may be codes
     min_grades: int = 3  # levels that may be grades
     min_graded_share: float = 0.6  # of value labels: those with a word of a scale, for them to read as grades
@@ -104,13 +103,13 @@ class DraftRules:
     min_number_share: float = 0.8  # cells that are numbers, or nearly, in a numeric column with other texts
     min_missing_level: float = 0.05  # share of cells without a number from which these get a bin
     ages: tuple[float, float] = (0.0, 110.0)  # bounds of a column that is named like an age
+    years: tuple[int, int] = (1800, 2100)  # whole numbers that are years
     min_oldest: float = 40.0  # how old the oldest must be for these
     cuts_by_rows: tuple[tuple[int, int], ...] = ((100_000, 8), (20_000, 5), (0, 3))  # (rows, cut points)
     central_quantiles: tuple[float, float] = (0.01, 0.99)  # between which cut points lie
     max_uneven_share: float = 0.66  # share of the numbers in one bin above which cut points follow quantiles
     max_bin_share: float = 0.8  # share of the numbers in one bin above which a note says so
     min_spread_numbers: int = 50  # numbers from which a note on how they are spread is made
-    far_upper: float = 0.5  # of the upper bound: it is far where nearly all numbers lie below this part of it
     min_skewness: float = 4.0  # (95% quantile - median) / (median - 5% quantile)
     min_spread: float = 10.0  # and how many times their lower end their upper end must be
 
@@ -270,13 +269,8 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
 def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, list[Finding]]:
     """Return notes on several columns: a time and its event, a code that several columns share."""
     notes: dict[str, list[Finding]] = {name: [] for name in held}
-    for event, column in held.items():
-        is_event = isinstance(column, Categorical) and column.size <= RULES.max_event_levels
-        if is_event and _EVENT_NAME.search(event):
-            for name in held:
-                if isinstance(held[name], Numeric) and _TIME_NAME.search(name):
-                    notes[name].append(TimeToEvent(event))
-            break
+    for time, event in follow_up_columns(held):
+        notes[time].append(TimeToEvent(event))
     for value, names, cells in rows.shared_values():
         having = {
             name: level
@@ -294,15 +288,6 @@ def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, l
 
 # ---- what the name of a column tells
 
-_TIME_NAME = re.compile(
-    r"^(time|fu|tte|os|pfs|dfs|efs)([ _.-]?(time|days|months|years|d|m|y))?$|fu[ _.-]?time|follow[ _.-]?up|surv(ival)?"
-    r"[ _.-]?(time|days|months|years)|time[ _.-]?to|überleb|ueberleb|beobachtungs(zeit|dauer)|nachbeobachtung",
-    re.IGNORECASE,
-)
-_EVENT_NAME = re.compile(
-    r"death|died|dead|deceased|mortality|^status$|event|censor|relaps|recurr|progress(ed|ion)|^tod|verst[oa]rb|gestorben",
-    re.IGNORECASE,
-)
 _AGE_NAME = re.compile(
     r"(^|[^a-zà-ÿ])(age|alter|âge|edad|età|leeftijd|ålder|alder|idade)($|[^a-zà-ÿ])", re.IGNORECASE
 )
@@ -430,9 +415,14 @@ def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, lis
     column, notes = _with_missing_level(levels, aliases, missing, profile, codes, label)
     if aliases:
         notes.append(AliasesRead(tuple(aliases)))
-    if len(levels) >= RULES.min_grades:
-        notes.append(NumberLevels(levels[0], levels[-1]))
-    return column, notes
+    if len(levels) < RULES.min_grades:
+        return column, notes
+    first, last = RULES.years
+    if first <= levels[0] and levels[-1] <= last and not column.missing_codes:
+        return replace(
+            column, ordered=True
+        ), notes  # years, of which neighbours alone are ever taken together
+    return column, [*notes, NumberLevels(levels[0], levels[-1])]
 
 
 def _texts(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
@@ -545,7 +535,10 @@ def _numeric(name: str, profile: ColumnProfile, label: str) -> Drafted:
         bins = min(even, near, key=lambda cuts: largest_share(values, cuts))
     other = None
     if len(values):
-        middle = float(f"{float(np.median(values)):.2g}")  # two digits: it is the value of no row
+        step = 10.0 ** (
+            math.floor(math.log10(bounds[1] - bounds[0])) - 1
+        )  # two digits of the range, not of a row
+        middle = round(round(float(np.median(values)) / step) * step, 12)
         other = min(max(middle, bounds[0]), bounds[1])
     own = absent > RULES.min_missing_level * profile.rows
     try:
@@ -581,18 +574,14 @@ def _cell_notes(profile: ColumnProfile, column: Numeric) -> list[Finding]:
 
 
 def _spread_notes(values: NDArray[np.float64], column: Numeric) -> list[Finding]:
-    """Return notes on numbers that leave bins empty, a bound far away, or reach much further up than down."""
+    """Return notes on numbers that leave bins empty, or reach much further up than down."""
     notes: list[Finding] = []
     if (share := largest_share(values, column.bins or ())) > RULES.max_bin_share:
         middle = float(np.median(values))
         notes.append(UnevenBins(share, middle if float(np.mean(values == middle)) >= share else None))
     if len(values) < RULES.min_spread_numbers:
         return notes
-    low, middle, high, end = np.quantile(values, (0.05, 0.5, 0.95, RULES.central_quantiles[1]))
-    _, most = public_bounds(column.lower, max(float(end), column.lower))
-    part = (most - column.lower) / (column.upper - column.lower)
-    if part <= RULES.far_upper:
-        notes.append(FarUpper(most, part))
+    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
     least = max(low, float(np.min(values[values > 0], initial=math.inf)))
     further_up = high > middle and high - middle > RULES.min_skewness * max(middle - low, 0.0)
     if column.lower >= 0 and further_up and high >= RULES.min_spread * least:

@@ -44,17 +44,25 @@ class HeaderLikeValues(Finding):
 
 
 class RepeatedIdentifier(Finding):
-    """An identifier whose values repeat: how many rows come after the first with their value."""
+    """An identifier whose values repeat: how many rows come after the first with their value.
+
+    ``unique``: another identifier, which never repeats: then rows are persons, and this one says who belong together.
+    """
 
     column: str
     rows: int
+    unique: str | None = None
 
 
 class MissingTogether(Finding):
-    """Columns that are missing in nearly the same rows, and the number of rows in which all are missing."""
+    """Columns that are missing in nearly the same rows, and the number of rows in which all are missing.
+
+    ``seen``: how many rows were looked at, the first ones; None: all.
+    """
 
     columns: tuple[str, ...]
     rows: int
+    seen: int | None = None
 
 
 class ManyColumns(Finding):
@@ -77,7 +85,8 @@ class Determined(Finding):
 class MissingWith(Finding):
     """A column that is missing in nearly all rows in which another has a value, and how many these are.
 
-    ``number``: the column that is missing holds numbers.
+    ``number``: the column that is missing holds numbers; ``seen``: how many rows were looked at, the first ones; None:
+    all.
     """
 
     column: str
@@ -85,6 +94,7 @@ class MissingWith(Finding):
     value: str
     cells: int
     number: bool
+    seen: int | None = None
 
 
 class SharedCode(Finding):
@@ -173,13 +183,6 @@ class UnevenBins(Finding):
 
     share: float
     same: float | None
-
-
-class FarUpper(Finding):
-    """A bound below which nearly all numbers lie, and the range up to it as a part of the declared one."""
-
-    most: float
-    part: float
 
 
 class Skewed(Finding):

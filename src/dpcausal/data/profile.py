@@ -450,7 +450,9 @@ class IdentifierProfile:
 def repeated_identifiers(profiles: Mapping[str, IdentifierProfile]) -> list[RepeatedIdentifier]:
     """Return the columns that look like an identifier and have repeated values."""
     repeated = {name: profile.repeated_rows() for name, profile in profiles.items()}
-    return [RepeatedIdentifier(name, rows) for name, rows in repeated.items() if rows]
+    named = [name for name in profiles if is_identifier_name(name)]
+    unique = next((name for name in named if profiles[name].all_different()), None)
+    return [RepeatedIdentifier(name, rows, unique) for name, rows in repeated.items() if rows]
 
 
 def _numbers_as_keys(cells: pa.Array) -> bool:

@@ -19,7 +19,7 @@ where these agree. A file of 65 columns and 1,566 rows took 0.6 s on one core.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpcausal.data.coding import CategoricalCoder, parse_numbers
+from dpcausal.data.coding import CategoricalCoder, numeric_coder
 from dpcausal.data.columns import Column, Numeric, canonical_value
 from dpcausal.data.file_format import NumberMarks, decode_bytes
 from dpcausal.data.findings import Determined, MissingTogether, MissingWith, Relation
@@ -44,6 +44,10 @@ class Tolerance:
     """Thresholds for columns that others determine, and limits on the search for them."""
 
     unexplained: float = 1e-4  # of the variance of a number: what rounding leaves
+    unexplained_by_two: float = (
+        2e-3  # of a product of two that explain little alone: an index of other days' values
+    )
+    odd_rows: float = 0.02  # that a function does not hold for: slips of the pen
     misplaced: float = 0.02  # rows with another level, as a part of those that a guess by chance would miss
     screened_misplaced: float = 0.1  # the same in the first rows
     screened_unexplained: float = 0.02
@@ -128,6 +132,12 @@ def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[De
     correlation = _correlations(values)
     explained = correlation**2
     enough = 1.0 - TOLERANCE.screened_unexplained
+
+    def most(a: int, b: int, c: int) -> float:
+        needed = max(explained[a, c], explained[b, c]) <= enough
+        loose = needed and relation is Relation.PRODUCT
+        return TOLERANCE.unexplained_by_two if loose else TOLERANCE.unexplained
+
     for c in range(1, len(names)):
         alone = [a for a in range(c) if explained[a, c] > enough and _fits(values, [a], c)]
         if alone:
@@ -139,7 +149,7 @@ def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[De
             both = (to_c[:, None] ** 2 + to_c**2 - 2 * np.outer(to_c, to_c) * among) / (1 - among**2)
         both[~(among**2 < 1 - TOLERANCE.unexplained)] = 0.0  # one of the two says nothing beside the other
         pairs = np.argwhere(np.triu(both, 1) > enough)
-        fits = ((a, b) for a, b in pairs[:50] if _fits(values, [a, b], c))
+        fits = ((a, b) for a, b in pairs[:50] if _fits(values, [a, b], c, most(a, b, c)))
         if (pair := next(fits, None)) is not None:
             yield Determined(names[c], (names[pair[0]], names[pair[1]]), relation)
 
@@ -158,16 +168,22 @@ def _correlations(values: Floats) -> Floats:
     return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _fits(values: Floats, by: Sequence[int], column: int) -> bool:
-    """Return whether a column is a linear function of others in the rows in which all have a value."""
+def _fits(values: Floats, by: Sequence[int], column: int, most: float = TOLERANCE.unexplained) -> bool:
+    """Return whether a column is a linear function of others in the rows in which all have a value, but a few odd ones.
+
+    ``most``: of its variance, what may be left unexplained.
+    """
     chosen = values[:, [*by, column]]
     chosen = chosen[np.isfinite(chosen).all(axis=1)]
     spread = np.ptp(chosen, axis=0) if len(chosen) else np.zeros(1)
     if len(chosen) < TOLERANCE.min_rows or not (spread > 0).all():
         return False
     scaled = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
-    _, left, rank, _ = np.linalg.lstsq(scaled[:, :-1], scaled[:, -1], rcond=None)
-    return bool(rank == len(by) and left[0] <= TOLERANCE.unexplained * len(chosen))
+    slopes, _, rank, _ = np.linalg.lstsq(scaled[:, :-1], scaled[:, -1], rcond=None)
+    far = np.abs(scaled[:, -1] - scaled[:, :-1] @ slopes)
+    kept = scaled[far <= np.quantile(far, 1 - TOLERANCE.odd_rows)]
+    slopes, left, *_ = np.linalg.lstsq(kept[:, :-1], kept[:, -1], rcond=None)
+    return bool(rank == len(by) and len(left) and left[0] <= most * len(kept))
 
 
 # ---- levels that were cut from numbers
@@ -310,9 +326,16 @@ class FirstRows:
     def __init__(self) -> None:
         self._cells: dict[str, list[pa.Array]] = {}
         self.rows = 0
+        self._all = 0
+
+    @property
+    def seen(self) -> int | None:
+        """How many rows are remembered, where these are not all; else None."""
+        return self.rows if self.rows < self._all else None
 
     def add(self, chunk: Chunk) -> None:
         """Remember the next rows, up to the limit."""
+        self._all += len(next(iter(chunk.values()))) if chunk else 0
         room = min(PAIRS.max_rows, PAIRS.max_cells // max(len(chunk), 1)) - self.rows
         if not chunk or room <= 0:
             return
@@ -343,9 +366,9 @@ class FirstRows:
         masks = {name: found[name] for name in columns if name in found}
         return Relations(
             determined_columns(numbers, levels),
-            _missing_together(masks, self.rows),
+            [replace(one, seen=self.seen) for one in _missing_together(masks, self.rows)],
             [
-                MissingWith(name, *where, number=isinstance(columns[name], Numeric))
+                MissingWith(name, *where, number=isinstance(columns[name], Numeric), seen=self.seen)
                 for name, where in _missing_with(self, masks).items()
             ],
         )
@@ -408,7 +431,7 @@ def _coded(
     for name, column in columns.items():
         cells = rows.cells(name)
         if isinstance(column, Numeric):
-            values = parse_numbers(cells, marks)
+            values = numeric_coder(column, marks).parse(cells)
             numbers[name] = np.where(np.isfinite(values) & ~np.isin(values, column.missing), values, np.nan)
         elif column.size <= TOLERANCE.max_levels:
             levels[name] = CategoricalCoder(column, separate_other=True).codes(cells).astype(np.int64)

@@ -16,6 +16,7 @@ from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric, reads_as_missing
+from dpcausal.data.follow_up import follow_up_columns
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
@@ -31,6 +32,7 @@ from dpcausal.discovery.result import (
 )
 from dpcausal.discovery.search import (
     Conflicts,
+    FollowUpColumns,
     Method,
     Note,
     OneLevel,
@@ -97,7 +99,7 @@ def result_of_search(
             asked=dict(skeleton.asked),
             complete=skeleton.complete,
             settled=settle,
-            notes=(*_one_level_note(schema), *found.notes, *more),
+            notes=(*_one_level_note(schema), *found.notes, *_follow_up_note(schema), *more),
         ),
         reuse=replace(reuse, tables=values_for_effects(found.values, schema)),
     )
@@ -248,6 +250,12 @@ def _one_level_note(schema: Schema) -> tuple[Note, ...]:
     """Return the note on columns with one level, where there are any."""
     single = one_level(schema)
     return (OneLevel(single),) if single else ()
+
+
+def _follow_up_note(schema: Schema) -> tuple[Note, ...]:
+    """Return the note on columns that are a time and a status by their names, where there are any."""
+    pairs = tuple(follow_up_columns(schema))
+    return (FollowUpColumns(pairs),) if pairs else ()
 
 
 def _conflict_note(

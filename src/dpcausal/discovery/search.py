@@ -87,6 +87,12 @@ class OneLevel(Note):
     columns: tuple[str, ...]
 
 
+class FollowUpColumns(Note):
+    """Pairs of columns that are a time and a status by their names."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
 class CountsMeasured(Note):
     """Tables were measured: the noise of a count of two columns, and the rows in it (None where they are protected)."""
 

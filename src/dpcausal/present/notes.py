@@ -103,6 +103,15 @@ def rows_words(rows: float) -> str:
     return f"{rows:.0f}" if rows >= 10 else f"{rows:.2g}"
 
 
+def _follow_up(fact: facts.FollowUpColumns) -> str:
+    pairs = listed([f"{time} with {event}" for time, event in fact.pairs])
+    how = spelled("--time, --event and --horizon of dpcausal effect", "dc.effect with dc.Survival")
+    return (
+        f"a time and a status ({pairs}) are one outcome: their edges mix how long people were followed with what "
+        f"happened to them; for an effect on it use {how}."
+    )
+
+
 def _one_level(fact: facts.OneLevel) -> str:
     names = listed([f'"{name}"' for name in fact.columns])
     if len(fact.columns) == 1:
@@ -286,6 +295,7 @@ PRINTED_UNIT = {"priv-pc": "a round", "svt-pc": "a deletion", "em-pc": "a choice
 
 # a text with fields filled in, or a function
 NOTES: dict[type[Note], str | Callable[[Any], str]] = {
+    facts.FollowUpColumns: _follow_up,
     facts.OneLevel: _one_level,
     facts.JointTableMeasured: _joint_table,
     facts.TablesMeasured: _tables,

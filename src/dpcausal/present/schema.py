@@ -139,15 +139,26 @@ def _determined(note: found.Determined) -> str:
 
 def _missing_with(note: found.MissingWith) -> str:
     keep = ", this one if you ask about the number" if note.number else ""
+    cells = f"{note.cells:,} cells" if note.seen is None else f"{note.cells:,}{_first_rows(note.seen)} rows"
     return (
-        f"is missing in (nearly) all rows in which {note.other} is {note.value!r} ({note.cells:,} cells), which tells "
+        f"is missing in (nearly) all rows in which {note.other} is {note.value!r} ({cells}), which tells "
         f"whether it is missing: keep one of the two{keep}; if it arises only afterwards (a cause of death), leave "
         "this one out"
     )
 
 
+def _first_rows(seen: int | None) -> str:
+    """Of how many rows a number is, where these are the first ones."""
+    return "" if seen is None else f" of the first {seen:,}"
+
+
 def _repeated(note: found.RepeatedIdentifier) -> str:
     count = "1 row" if note.rows == 1 else f"{note.rows:,} rows"
+    if note.unique is not None:
+        return (
+            f"{note.column} repeats in {count} and {note.unique} does not: if it says who belong together (a matched "
+            "set, a family), intervals and tests take such rows for unrelated"
+        )
     return (
         f"{note.column} repeats in {count}: the promise is for one row; to protect persons, make it the unit "
         f"(--unit {note.column})"
@@ -249,7 +260,8 @@ _WORDS: dict[
     "rows",
     found.RepeatedIdentifier: _repeated,
     found.MissingTogether: lambda note: (
-        f"Missing together: {', '.join(note.columns)} ({note.rows:,} rows). Links among them may show only that: keep "
+        f"Missing together: {', '.join(note.columns)} ({note.rows:,}{_first_rows(note.seen)} rows). "
+        "Links among them may show only that: keep "
         "one of them, or ask only about people with complete rows, and decide that before you look"
     ),
     found.ManyColumns: "{note.columns} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts "
@@ -257,8 +269,8 @@ _WORDS: dict[
     found.Determined: _determined,
     found.MissingWith: _missing_with,
     found.SharedCode: _shared_code,
-    found.TimeToEvent: "is this the time to {note.event}? Follow-up of different length and censoring are not "
-    "modelled: leave out one of the two, or say what happened within a time that all were observed for",
+    found.TimeToEvent: "is this the time to {note.event}? In a graph it mixes how long people were followed with what "
+    "happened to them: leave out one of the two there; an effect takes both as they are (--time, --event, --horizon)",
     found.UnreadCells: _unread,
     found.MissingCode: _missing_code,
     found.MissingLevel: _missing_level,
@@ -269,8 +281,6 @@ _WORDS: dict[
     found.CodeBook: _code_book,
     found.QuantileBins: "cut points are round numbers near quantiles of the rows: replace them by those of your field",
     found.UnevenBins: _uneven,
-    found.FarUpper: "nearly all numbers lie below {note.most:g}: with `upper = {note.most:g}` a mean gets "
-    "{note.part:.0%} of the noise",
     found.Skewed: 'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and '
     "leave `bins` out",
     found.AgeBounds: "{note.lower:g} to {note.upper:g} are bounds for any age: narrow them to those of your study",
