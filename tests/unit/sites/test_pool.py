@@ -119,7 +119,7 @@ def test_other_neighbours_and_other_noise_are_combined(site: Sites) -> None:
     protocol = dc.protocol(site(0).schema, [2000, 2000], 2.0, 1e-6)
     given = [
         dc.contribute(site(0), protocol, "east"),
-        dc.contribute(site(1), protocol, "north", epsilon=0.5, delta=0.0, neighbours="add-remove"),
+        dc.contribute(site(1), protocol, "north", epsilon=1.5, delta=0.0, neighbours="add-remove"),
     ]
     assert [one.values.plan.gaussian for one in given] == [True, False]
     result = dc.pool(given, confidence=0)
