@@ -43,6 +43,9 @@ COMMANDS = [
     "effect",
     "gwas-simulate",
     "gwas",
+    "protocol",
+    "contribute",
+    "pool",
     "ledger",
     "ledger create",
     "ledger show",
@@ -82,6 +85,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert found.release is not None
     found.release.save(folder / "first" / "release.json")
+    rows = dc.read(table, dc.Schema.from_toml(folder / "schema.toml"))
+    protocol = dc.protocol(rows.schema, [2000] * 3, 2.0, 1e-6, rounds=2)
+    protocol.save(folder / "protocol.json")  # for contribute and pool
+    second = protocol.for_promising([("smoke", "bronc")], ["east", "north", "site_a", "south"])
+    second.save(folder / "protocol-2.json")
+    for site in ("north", "south", "east"):
+        dc.contribute(rows, protocol, site).save(folder / site)
+        dc.contribute(rows, second, site).save(folder / f"{site}-2")
     schema = str(folder / "schema.toml")
     planned = ["plan", "--schema", schema, "--rows", "2000", "--epsilon", "1", "--out", str(folder / "plans")]
     assert run(planned) == 0  # for discover --plan

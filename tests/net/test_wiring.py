@@ -144,6 +144,14 @@ def graph_by(method: str, relation: str, epsilon: float = 1.0, delta: float = 0.
     )
 
 
+def contribution(relation: str, delta: float) -> Any:
+    """A call of ``contribute`` in a second round, which names pairs."""
+    asked: Any = relation
+    first = dc.protocol(MANY, [100, 100], 2.0, 2 * delta, neighbours=asked, rounds=2)
+    second = first.for_promising([("x", "y"), ("z", "u"), ("v", "w")], ["north"])
+    return lambda data: dc.contribute(data, second, "north")
+
+
 def stars(kind: str, seed: int = 0, **more: Any) -> Callable[[], Iterator[Star]]:
     """Levels of that kind."""
     return lambda: near.level_stars(SIZES[kind], seed, **more)
@@ -379,6 +387,15 @@ def _graphs() -> Iterator[Tight]:
                 build=of(MANY),
                 most=3,
                 **more,
+            )
+            yield Tight(
+                f"contribute second round {end}",
+                contribution(relation, delta),
+                stars("many", most=4, rows=(130, 400)),
+                build=of(MANY),
+                most=3,
+                relation=relation,
+                covers=("contribute", "measured"),
             )
             one = graph_by("measured", relation, delta=delta, target=next(iter(MANY)))
             yield Tight(
@@ -679,6 +696,7 @@ def test_the_search_covers_every_name() -> None:
     covered = {case.covers for case in TIGHT}
     names = [("ci_test", name) for name in ("auto", *calls.TESTS)]
     names += [("discover", name) for name in calls.METHODS if name != "pc"]
+    names += [("contribute", "measured")]
     names += [("effect", "table"), ("effect", "regression")]
     names += [("gwas", name) for name in (*get_args(calls.GwasMethod), "single")]
     assert set(names) == covered

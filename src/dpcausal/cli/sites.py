@@ -70,16 +70,16 @@ drawn. dpcausal again SITE searches your own part by itself, free.
 
 [bold]Examples[/bold]
 
-dpcausal contribute data.csv --protocol protocol.json --out north \\
+dpcausal contribute patients.csv --protocol protocol.json --out site_a \\
   --ledger sqlite:///budget.db --dataset cohort
 
 # your site lacks a column of the protocol
-dpcausal contribute data.csv --protocol protocol.json --out south \\
+dpcausal contribute patients.csv --protocol protocol.json --out site_b \\
   --columns age,sex,smoke,bronc
 
 # the second round, under the name of the first
-dpcausal contribute data.csv --protocol protocol-2.json --site north \\
-  --out north-2 --ledger sqlite:///budget.db --dataset cohort"""
+dpcausal contribute patients.csv --protocol protocol-2.json --site site_a \\
+  --out site_a-2 --ledger sqlite:///budget.db --dataset cohort"""
 
 POOL_HELP = """Learn one graph from what several sites contributed, free.
 

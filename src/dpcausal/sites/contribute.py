@@ -209,8 +209,8 @@ def contribute(
         raise InputError(f"no site {name!r} took part in the first round: there are {known}")
     counts = counts_of(data)
     relation = asked.neighbours if neighbours is None else Neighbours.parse(neighbours, labels=False)
-    rows = counts.n if relation is Neighbours.REPLACE_ONE else max(asked.rows)
-    plan = asked.plan_for(counts.schema, rows, epsilon, delta, relation)
+    # for the rows of the protocol: discover takes those that there are, where their number is public
+    plan = asked.plan_for(counts.schema, max(asked.rows), epsilon, delta, relation)
     found = discover(
         data, plan=plan, ledger=ledger, dataset=dataset, progress=progress, anyway=True, confidence=0
     )

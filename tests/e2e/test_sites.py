@@ -1,0 +1,84 @@
+"""Two hospitals follow the guide: separate folders, separate processes, and nothing but contributions travels."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpcausal as dc
+
+pytestmark = pytest.mark.long_file
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "sites.md"
+BLOCK = re.compile(r"^```sh\n# in (\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+ROWS = {"north": 3000, "south": 2000}
+
+
+def ran(folder: Path, commands: str) -> subprocess.CompletedProcess[str]:
+    """Run lines of a shell in a process and a folder of its own."""
+    command = f'dpcausal() {{ "{sys.executable}" -m dpcausal "$@"; }}\nset -e\n{commands}'
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=os.environ, capture_output=True, text=True, timeout=300
+    )
+
+
+@pytest.fixture(scope="module")
+def hospitals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for each hospital with its own rows, and one for whoever pools, with the schema alone."""
+    root, network = tmp_path_factory.mktemp("sites"), dc.networks.load("asia")
+    for seed, (site, rows) in enumerate(ROWS.items()):
+        data = network.sample(rows, seed=seed)
+        (root / site).mkdir()
+        with (root / site / "data.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(data.schema)
+            cells = [[column.levels[i] for i in data.codes[name]] for name, column in data.schema.items()]
+            writer.writerows(zip(*cells, strict=True))
+    (root / "centre").mkdir()
+    (root / "centre" / "schema.toml").write_text(network.schema.to_toml())
+    return root
+
+
+def test_two_hospitals_follow_the_guide(hospitals: Path) -> None:
+    centre, steps = hospitals / "centre", BLOCK.findall(GUIDE.read_text())
+    assert [where for where, _ in steps] == ["centre", "north", "south", "centre", "north", "centre"]
+    for where, commands in steps:
+        found = ran(hospitals / where, commands)
+        assert found.returncode == 0, f"{commands}\n{found.stderr}"
+    assert {path.name for path in centre.rglob("*.csv")} == {"arcs.csv", "pairs.csv"}  # no rows
+    assert not (centre / "graph" / "protocol-2.json").exists()
+    report = (centre / "graph" / "report.html").read_text()
+    assert all(site in report for site in ROWS)
+    graph = dc.Graph.from_json((centre / "graph" / "graph.json").read_text())
+    assert frozenset({"bronc", "dysp"}) in graph.skeleton
+    privacy = json.loads((centre / "graph" / "privacy.json").read_text())
+    assert privacy["private"]
+    assert 1.0 < privacy["epsilon"] <= 2.0  # of north, both rounds
+    # which have spent all that north has
+    again = "--protocol ../centre/first/protocol-2.json --site north --out more"
+    ledger = "--ledger sqlite:///budget.db --dataset cohort"
+    found = ran(hospitals / "north", f"dpcausal contribute data.csv {again} {ledger}")
+    assert found.returncode == 3, found.stderr
+    assert not (hospitals / "north" / "more").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("dpcausal pool . . --out wrong", "no contribution"),
+        ("dpcausal contribute data.csv --protocol schema.toml --out wrong", "no protocol"),
+        ("dpcausal protocol --schema schema.toml --rows many --epsilon 1", "--rows"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(hospitals: Path, command: str, told: str) -> None:
+    found = ran(hospitals / "centre", command)
+    assert (found.returncode, len(found.stderr.splitlines())) == (2, 1), found.stderr
+    assert told in found.stderr
+    assert not (hospitals / "centre" / "wrong").exists()
