@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
     from dpcausal.data.check import check
+    from dpcausal.data.codes import read_codes
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
@@ -119,6 +120,7 @@ _HOMES = {
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
+    "read_codes": "dpcausal.data.codes",
     "testing": "dpcausal",
 }
 
@@ -179,6 +181,7 @@ __all__ = [
     "networks",
     "plan",
     "read",
+    "read_codes",
     "testing",
 ]
 
