@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
     from dpcausal.data.check import check
+    from dpcausal.data.codes import read_codes
     from dpcausal.data.columns import Categorical, Numeric
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.dates import Date
@@ -135,6 +136,7 @@ _HOMES = {
     "pool": "dpcausal.sites.pool",
     "protocol": "dpcausal.sites.protocol",
     "read": "dpcausal.data.read",
+    "read_codes": "dpcausal.data.codes",
     "testing": "dpcausal",
 }
 
@@ -203,6 +205,7 @@ __all__ = [
     "pool",
     "protocol",
     "read",
+    "read_codes",
     "testing",
 ]
 

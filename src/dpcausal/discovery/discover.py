@@ -41,8 +41,10 @@ from dpcausal.core.statement import (
 )
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, attach_progress, number_known, source_limits, unit_of
+from dpcausal.data.codes import CodeTable
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
+from dpcausal.discovery.codes import method as codes
 from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, checked_column, without_constants
 from dpcausal.discovery.measured import method as measured
@@ -73,7 +75,7 @@ if TYPE_CHECKING:
 
 METHODS: Mapping[str, Method] = {
     module.METHOD.name: module.METHOD
-    for module in (measured, pc, priv_pc, svt_pc, em_pc, curate, tests, moments)
+    for module in (measured, pc, priv_pc, svt_pc, em_pc, curate, tests, moments, codes)
 }
 
 
@@ -232,9 +234,9 @@ def discover(
     The methods, each with its options (name, default, meaning). Options are public: choose them without looking at
     the rows.
 
-    ``auto``: moments where most columns hold numbers and noise leaves room to measure how they are spread, else
-    measured. The choice follows from the schema, the budget and the number of rows where it is public, never from
-    rows. It takes the options of the method that it chooses.
+    ``auto``: codes where ``dc.read_codes`` made the data, moments where most columns hold numbers and noise leaves room
+    to measure how they are spread, else measured. The choice follows from the schema, the budget, how the rows were
+    read and their number where it is public, never from rows. It takes the options of the method that it chooses.
 
     {methods}
 
@@ -485,6 +487,8 @@ def _chosen(
         return pc.METHOD, MethodByCall("no-privacy")
     if target is not None:
         return measured.METHOD, MethodByCall("one-target")
+    if isinstance(data, CodeTable):
+        return codes.METHOD, MethodByCall("read-codes")
     numbers = moments.numbers_of(data)
     if numbers is None:
         return measured.METHOD, MethodByCall("counts-only")

@@ -38,6 +38,31 @@ class Evidence:
         return {"given": list(self.given), "pvalue": self.pvalue, "log10_bayes": self.log10_bayes}
 
 
+@dataclass(frozen=True)
+class LinkStrength:
+    """How strong a link of two columns is, with nothing held fixed.
+
+    Attributes
+    ----------
+    w : float
+        Cohen's w: of two yes/no columns the size of their correlation.
+    low, high : float
+        A 95% interval for it, of sampling and noise. Links are found because they look strong, so that w is rather too
+        large than too small.
+    sign : int
+        1 where two yes/no columns occur together more often than by chance, -1 where less often; 0 of other columns.
+    """
+
+    w: float
+    low: float
+    high: float
+    sign: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"w": self.w, "low": self.low, "high": self.high, "sign": self.sign}
+
+
 def largest_pvalues(
     answers: Iterable[tuple[Pair, tuple[str, ...], float | None]],
     separating: Mapping[Pair, tuple[str, ...]],

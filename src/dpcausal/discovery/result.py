@@ -29,7 +29,7 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import ReleasedTables, effect_after
 from dpcausal.discovery.effect_moments import ReleasedMoments
-from dpcausal.discovery.evidence import Evidence
+from dpcausal.discovery.evidence import Evidence, LinkStrength
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
 from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import (
@@ -136,6 +136,7 @@ class PairFindings:
     held: frozenset[Pair] | None = None
     evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
     detectable: Mapping[Pair, float] = field(default_factory=dict)
+    strength: Mapping[Pair, LinkStrength] = field(default_factory=dict)
     direction: Mapping[tuple[str, str], float] = field(default_factory=dict)
     marks: Mapping[tuple[str, str], float] = field(default_factory=dict)
     confidence: Mapping[Pair, float] | None = None
@@ -312,6 +313,14 @@ class DiscoveryResult(OtherNames):
         names = {*self.graph.nodes}
         edges = self.graph.skeleton
         return {pair: w for pair, w in self.pairs.detectable.items() if pair <= names and pair not in edges}
+
+    @property
+    def strength(self) -> Mapping[Pair, LinkStrength]:
+        """How strong each link found is (Cohen's w with a 95% interval), with nothing held fixed.
+
+        Of ``codes``; other methods have none.
+        """
+        return {pair: link for pair, link in self.pairs.strength.items() if pair in self.graph.skeleton}
 
     @property
     def direction(self) -> Mapping[tuple[str, str], float]:
@@ -685,6 +694,10 @@ class DiscoveryResult(OtherNames):
             "detectable": [
                 {"pair": sorted(pair), "w": w if math.isfinite(w) else None}
                 for pair, w in sorted(self.detectable.items(), key=lambda item: sorted(item[0]))
+            ],
+            "strength": [
+                {"pair": sorted(pair), **link.to_dict()}
+                for pair, link in sorted(self.strength.items(), key=lambda item: sorted(item[0]))
             ],
             "separating": [
                 {"pair": sorted(pair), "given": list(given)}

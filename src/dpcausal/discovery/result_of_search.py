@@ -87,6 +87,7 @@ def result_of_search(
             held=frozenset(skeleton.held),
             evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
             detectable={pair: w for pair, w in found.detectable.items() if pair not in asking.forbidden},
+            strength={pair: link for pair, link in found.strength.items() if pair in graph.skeleton},
             direction=_direction_of_edges(found, asking, graph),
             marks={
                 end: chance for end, chance in (found.marks or {}).items() if frozenset(end) in graph.skeleton

@@ -42,7 +42,7 @@ from dpcausal.core.progress import Stage, silent
 from dpcausal.core.statement import Public, Released
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
-from dpcausal.discovery.evidence import Evidence
+from dpcausal.discovery.evidence import Evidence, LinkStrength
 from dpcausal.discovery.knowledge import Knowledge, Pair
 from dpcausal.planning.measurement_plan import MeasurementPlan
 from dpcausal.privacy.budget import Budget
@@ -55,7 +55,7 @@ class MethodReason(Fact):
 class MethodByCall(MethodReason, named_by="why"):
     """The call decides."""
 
-    why: Literal["as-asked", "no-privacy", "counts-only", "one-target", "sites"]
+    why: Literal["as-asked", "no-privacy", "counts-only", "one-target", "sites", "read-codes"]
 
 
 class MethodByNumbers(MethodReason, named_by="why"):
@@ -221,6 +221,16 @@ class MomentsMeasured(Note, kind="moments"):
     features: int
     waves: int
     sd: float
+
+
+class CodesMeasured(Note, kind="codes"):
+    """Capped co-occurrences were measured: the ones that count in full, the mean weight of a pair, and the noise."""
+
+    ones: int
+    retained: float
+    sd: float
+    again: int
+    sd_again: float
 
 
 class ThresholdUsed(Note, kind="threshold"):
@@ -581,6 +591,7 @@ class SearchOutcome:
     marks: Mapping[tuple[str, str], float] | None = None
     # of pairs that are not edges: the w that would be found in most runs
     detectable: Mapping[Pair, float] = field(default_factory=dict)
+    strength: Mapping[Pair, LinkStrength] = field(default_factory=dict)  # of edges, where it is known
     confidence: Mapping[Pair, float] | None = None  # how often each edge is found again
     repeats: int | None = None  # of the search, for confidence
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all

@@ -20,6 +20,7 @@ MERGING = (
 BY_CALL = {
     "as-asked": "as asked",
     "no-privacy": "chosen because no privacy was asked for",
+    "read-codes": "chosen because the data are codes of persons",
     "one-target": "chosen because the question is about one column",
     "sites": "made for sites, as each measured the same tables",
     "counts-only": "chosen because there are counts only, no rows",
@@ -324,6 +325,10 @@ NOTES: dict[type[Note], str | Callable[[Any], str]] = {
     "private method moments asks the same tests with noise, and plans its own number of harmonics",
     facts.MomentsMeasured: "{0.features} features of the columns (of a number: its value and {0.waves} pairs of "
     "waves); sums of their products have noise of standard deviation {0.sd:.3g} rows",
+    facts.CodesMeasured: "Rows in which two codes occur together were counted. A person with more than {0.ones} codes "
+    "counts for as much as one with {0.ones}, spread over all pairs: a pair keeps {0.retained:.0%} of its weight on "
+    "average, and that is reckoned with. Noise has a standard deviation of {0.sd:.3g} persons, and of {0.sd_again:.3g} "
+    "in the {0.again} promising pairs that were measured again",
     facts.ThresholdUsed: _threshold,
     facts.EqualWidths: lambda fact: (
         f"Where {', '.join(fact.columns)} are held fixed, their numbers are cut into strata of equal width between the "

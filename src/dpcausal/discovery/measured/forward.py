@@ -30,7 +30,6 @@ from typing import Any
 
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.repeats import repeats_for
 from dpcausal.discovery.search import Task
 from dpcausal.planning.settings import MAX_SET
@@ -283,8 +282,8 @@ class Forward:
         self._sets_now.clear()
 
 
-def rules_for(task: Task, measured: Measurements) -> Rules:
-    """Return what the forward search may do, from the plan, the level and what is known beforehand."""
+def rules_for(task: Task, enough: float, absent: float) -> Rules:
+    """Return what the forward search may do, from what makes an edge, an absent pair, and what is known beforehand."""
     place = {name: j for j, name in enumerate(task.columns)}
 
     def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
@@ -297,10 +296,9 @@ def rules_for(task: Task, measured: Measurements) -> Rules:
     def may_separate(z: int, x: int, y: int) -> bool:
         return task.known.may_separate(names[z], names[x], names[y])
 
-    enough = measured.plan.enough(task.level)
     return Rules(
         enough,
-        measured.plan.settings.absent,
+        absent,
         required=places(task.known.required),
         forbidden=places(task.known.forbidden),
         may_separate=may_separate,

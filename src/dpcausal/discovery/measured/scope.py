@@ -58,7 +58,7 @@ class Scope:
             places,
             tuple(task.columns[j] for j in places),
             measured.contrasts(measured.near or None),
-            rules_for(task, measured).within(places),
+            rules_for(task, measured.plan.enough(task.level), measured.plan.settings.absent).within(places),
             frozenset(k for k, j in enumerate(places) if j in coarse),
             frozenset(k for k, j in enumerate(places) if j in cut),
         )

@@ -1,0 +1,123 @@
+"""Codes: links among many rare yes/no columns, such as diagnoses, from co-occurrences of rows with few ones.
+
+``measured`` counts all four cells of every pair, and a row is in one cell of each: its noise grows with the number of
+columns. Here a row counts for the pairs of its own ones alone, and a cap says for how many.
+
+1. **Measure** (``measure.py``): single columns and pairs of ones, capped, the promising pairs twice.
+2. **Evidence** (``stats/co_occurrence.py``, ``stats/contrasts.py``): correlations with their noise, what the cap takes
+   away reckoned with.
+3. **Search** (``measured/forward.py``): the strongest links first, then what no set of others explains.
+4. **Report**: found, absent and open pairs, how strong a link is, the chance of each direction, and how often an edge
+   is found again.
+
+Columns with more levels, such as groups of age, have an indicator for every level but the first.
+
+**Guarantee** (epsilon, delta)-DP in total (``measure.proof.md``). **Cost** O(n d^2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+
+from dpcausal.core.entropy import released_generator
+from dpcausal.discovery.codes.measure import CodeMeasurements, measure
+from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
+from dpcausal.discovery.evidence import LinkStrength, held_pairs
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
+from dpcausal.discovery.measured.method import detectable_of, named, places_of
+from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
+from dpcausal.discovery.search import CodesMeasured, Method, SearchOutcome, Skeleton, Task
+from dpcausal.planning.settings import SETTINGS, acceptance_threshold
+from dpcausal.stats.co_occurrence import link_strength
+from dpcausal.stats.limits import row_limit
+
+
+def run(task: Task, *, confidence: Annotated[int | None, CONFIDENCE] = None) -> SearchOutcome:
+    """Measure, search, orient."""
+    repeats = checked_repeats(confidence)
+    with task.stage("measuring co-occurrences", None):
+        measured = measure(task)
+    return search_codes(task, measured, repeats)
+
+
+def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> SearchOutcome:
+    """Search what was measured, and orient. ``asked``: repeats for confidence."""
+    columns, contrasts = task.columns, measured.contrasts
+    rules = rules_for(task, acceptance_threshold(len(columns), task.level), SETTINGS.absent)
+    forward = Forward(contrasts, rules).run().separate()
+    found = frozenset(named(columns, forward.edges()))
+    apart = {
+        frozenset((columns[x], columns[y])): tuple(columns[z] for z in given)
+        for (x, y), given in forward.separating.items()
+    }
+    undecided = frozenset(named(columns, forward.open_pairs()))
+    near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
+    skeleton = Skeleton(
+        columns,
+        near,
+        separating={pair: given for pair, given in apart.items() if pair not in undecided},
+        asked=dict(forward.asked),
+        answered=set(found),
+        held=held_pairs(forward.answers, columns),
+    )
+    repeats, again = confidence_of(task, forward, found, asked)
+    limits = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
+    chances = directions_by_pairs(
+        contrasts,
+        places_of(skeleton, found),
+        allowed_arrows(task),
+        forward.rules.acceptance_threshold,
+        SETTINGS.misfit,
+    )
+    return SearchOutcome(
+        skeleton,
+        released=measured.released,
+        public=row_limit(task.neighbours),
+        notes=(
+            CodesMeasured(
+                ones=measured.ones,
+                retained=measured.retained,
+                sd=measured.sd,
+                again=measured.again,
+                sd_again=measured.sd_again,
+            ),
+        ),
+        direction={(columns[a], columns[b]): chance for (a, b), chance in chances.items()},
+        detectable=detectable_of(forward, None, skeleton),
+        strength={
+            frozenset((columns[x], columns[y])): LinkStrength(*link_strength(contrasts, x, y))
+            for x, y in forward.edges()
+        },
+        confidence=again,
+        repeats=repeats or None,
+        open=undecided,
+        given_up_to=limits,
+        evidence=forward.evidence_by_pair(columns, skeleton.separating),
+    )
+
+
+def confidence_of(
+    task: Task, forward: Forward, found: frozenset[Pair], asked: int | None
+) -> tuple[int, Mapping[Pair, float] | None]:
+    """Return how many repeats there were, and how often each edge is found again; None: none were asked for."""
+    if asked == 0:
+        return 0, None
+    generator = released_generator(forward.contrasts.covariance)
+    kept = np.ones(len(task.columns))
+    repeats = repeats_of(forward, asked)
+    return repeats, found_again(
+        task, found, repeats, lambda: forward_again(forward, task.columns, generator, kept)
+    )
+
+
+METHOD = Method(
+    "codes",
+    "for hundreds of rare yes/no columns, such as diagnoses: counts of two together, a person counting for few",
+    run,
+    tables_only=True,
+    settles=True,
+)

@@ -1,0 +1,133 @@
+"""Long tables of (person, code) as persons with yes/no columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpcausal as dc
+from dpcausal.data.codes import codes_of_file
+
+CODES = ["I10", "E11*", "E11.9"]
+LONG = {
+    "pid": ["7", 7, " 7 ", "07", 8, "p1", "P1 ", None, ""],
+    "icd10": ["I10", "i10", "E11.9", "Z99", "E11.2", "I10", "E11", "I10", "I10"],
+}
+
+
+def rows_of(data: dc.Dataset) -> list[tuple[int, ...]]:
+    """The rows, sorted: their order means nothing."""
+    return sorted(zip(*(data.codes[name].tolist() for name in data.columns), strict=True))
+
+
+def read(long: Any = LONG, people: Any = 5, **more: Any) -> dc.Dataset:
+    return dc.read_codes(long, codes=CODES, unit="pid", code="icd10", people=people, **more)
+
+
+def test_spellings_of_an_id_are_one_person_and_repeats_count_once() -> None:
+    data = read()
+    assert data.n == 5
+    assert data.columns == tuple(CODES)
+    # 7: I10, E11.9 and so E11*; 8: E11*; p1: I10, E11*; records without an id are nobody's
+    assert rows_of(data) == sorted([(1, 1, 1), (0, 1, 0), (1, 1, 0), (0, 0, 0), (0, 0, 0)])
+
+
+def test_all_sources_give_the_same(tmp_path: Path) -> None:
+    text = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in LONG.items()}
+    frame = pd.DataFrame(text)
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    frame.to_parquet(tmp_path / "long.parquet")
+    sources = [
+        frame,
+        tmp_path / "long.csv",
+        tmp_path / "long.parquet",
+        pa.table(text),
+        pa.table(text).to_reader(),
+    ]
+    for source in sources:
+        assert rows_of(read(source)) == rows_of(read())
+
+
+def test_more_persons_than_declared_are_drawn_without_an_error() -> None:
+    long = {"pid": np.arange(50), "icd10": np.where(np.arange(50) < 25, "I10", "E11")}
+    sums = []
+    for seed in range(40):
+        with dc.testing.seeded(seed):
+            data = read(long, people=20)
+        assert data.n == 20
+        sums.append(int(data.codes["I10"].sum()))
+    # hypergeometric: mean 10, standard deviation below 1.8 a draw; five standard errors of the mean of 40
+    assert abs(np.mean(sums) - 10) < 5 * 1.8 / 40**0.5
+    assert len(set(sums)) > 1
+
+
+def test_a_table_of_persons_says_who_counts() -> None:
+    people = {
+        "pid": [8.0, 7.0, 7.0, 9.0, np.nan],
+        "sex": ["f", "m", "f", "f", "m"],
+        "age": [50, 60, 61, 70, 80],
+    }
+    schema = dc.Schema(sex=dc.Categorical(["f", "m"]), age=dc.Numeric(0, 100, bins=[55, 65]))
+    data = read(people=people, schema=schema)
+    assert data.columns == ("sex", "age", *CODES)
+    rows = list(zip(*(data.codes[name].tolist() for name in data.columns), strict=True))
+    blank = (0, 0, 0, 0, 0)  # a second row of a person, and a row without an id, hold nothing
+    assert rows == [(0, 0, 0, 1, 0), (1, 1, 1, 1, 1), blank, (0, 2, 0, 0, 0), blank]
+    assert data.values["age"].tolist() == [50.0, 60.0, 0.0, 70.0, 0.0]
+
+
+def test_one_person_changes_one_row() -> None:
+    rng = np.random.default_rng(3)
+    long = {
+        "pid": rng.integers(0, 30, 200).tolist(),
+        "icd10": rng.choice(["I10", "E11.9", "E11.1", "Q"], 200).tolist(),
+    }
+    kept = [i for i, pid in enumerate(long["pid"]) if pid != 4]
+    without = {name: [cells[i] for i in kept] for name, cells in long.items()}
+    more = {
+        "pid": without["pid"] + ["new"] * 5 + [" NEW"],
+        "icd10": without["icd10"] + ["I10"] * 5 + ["E11.9"],
+    }
+    first, second, third = (rows_of(read(one, people=40)) for one in (long, without, more))
+    for other in (second, third):
+        apart = [row for row in set(first) | set(other) if first.count(row) != other.count(row)]
+        assert sum(abs(first.count(row) - other.count(row)) for row in apart) <= 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"people": 0},
+        {"people": True},
+        {"people": 2.5},
+        {"people": None},
+        {"people": {"pid": []}},
+        {"people": {"id": [1]}},
+        {"unit": "person"},
+        {"code": "icd"},
+        {"codes": []},
+        {"codes": "I10"},
+        {"codes": ["I10", " i10 "]},
+        {"codes": ["*"]},
+        {"codes": ["E*1"]},
+        {"codes": [10]},
+        {"schema": dc.Schema(age=dc.Numeric(0, 1))},
+        {"schema": dc.Schema(I10=dc.Numeric(0, 1)), "people": {"pid": [1], "I10": [1]}},
+    ],
+)
+def test_bad_declarations_are_refused(bad: dict[str, Any]) -> None:
+    arguments = {"codes": ["I10"], "unit": "pid", "code": "icd10", "people": 4, **bad}
+    with pytest.raises(dc.DpcausalError):
+        dc.read_codes(LONG, **arguments)
+
+
+def test_a_file_of_codes(tmp_path: Path) -> None:
+    (tmp_path / "codes.txt").write_text("# heart\nI10\tHypertension\n\n E11* # diabetes\n")
+    assert codes_of_file(tmp_path / "codes.txt") == ["I10", "E11*"]
+    with pytest.raises(dc.InputError):
+        codes_of_file(tmp_path / "none.txt")
