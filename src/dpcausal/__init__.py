@@ -10,6 +10,7 @@
 - Plan a budget before any data is touched (``plan``, ``Plan``, ``PowerForecast``), keep one per data set (``Ledger``,
   ``Budget``), see what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together
   (``compose``).
+- Ask where you may not hold the rows: a custodian's desk (``remote``), with ``dummy`` rows to try a script on.
 - ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
   simulated data, ``testing`` for repeatable runs that are not private.
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
+    from dpcausal.desk.client import remote
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph
     from dpcausal.graphs.pag import PAG
     from dpcausal.models import LinearGaussian, TableModel
+    from dpcausal.networks.dummy import dummy
     from dpcausal.planning.plan import Plan, plan
     from dpcausal.privacy.accounting.pld import compose
     from dpcausal.privacy.budget import Budget
@@ -109,6 +112,7 @@ _HOMES = {
     "compose": "dpcausal.privacy.accounting.pld",
     "connect": "dpcausal.counts.connect",
     "discover": "dpcausal.discovery.discover",
+    "dummy": "dpcausal.networks.dummy",
     "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
     "forecast_ci_test": "dpcausal.citests.forecast",
@@ -119,6 +123,7 @@ _HOMES = {
     "networks": "dpcausal",
     "plan": "dpcausal.planning.plan",
     "read": "dpcausal.data.read",
+    "remote": "dpcausal.desk.client",
     "testing": "dpcausal",
 }
 
@@ -169,6 +174,7 @@ __all__ = [
     "compose",
     "connect",
     "discover",
+    "dummy",
     "effect",
     "estimators",
     "forecast_ci_test",
@@ -179,6 +185,7 @@ __all__ = [
     "networks",
     "plan",
     "read",
+    "remote",
     "testing",
 ]
 

@@ -29,6 +29,7 @@ from dpcausal.cli import (
     plan,
     reproduce,
     schema,
+    serve,
 )
 from dpcausal.cli.usage import Command, usage_words
 from dpcausal.core.errors import DpcausalError
@@ -101,6 +102,8 @@ app.command("effect", cls=Command, help=effect.HELP)(effect.run_effect)
 app.command("gwas", cls=Command, help=gwas.HELP)(gwas.run_gwas)
 app.command("gwas-simulate", help=gwas.SIMULATE_HELP)(gwas.run_simulate)
 app.add_typer(ledger.commands, name="ledger")
+app.command("serve", cls=Command, help=serve.HELP)(serve.run_serve)
+app.command("work", cls=Command, help=serve.WORK_HELP)(serve.run_work)
 app.command("audit")(audit.run_audit)
 app.command("reproduce", help=reproduce.HELP)(reproduce.run_reproduce)
 
