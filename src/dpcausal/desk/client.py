@@ -53,6 +53,12 @@ def remote(url: str, token: str | None = None) -> RemoteDesk:
     ------
     InputError
         If there is no token, or the desk does not accept it.
+
+    Examples
+    --------
+    >>> import dpcausal as dc
+    >>> desk = dc.remote("https://desk.example.org", token="...")  # doctest: +SKIP
+    >>> desk["cohort"].discover(epsilon=0.5, delta=1e-6, purpose="what comes before it?")  # doctest: +SKIP
     """
     found = token or os.environ.get(TOKEN)
     if not found:

@@ -13,18 +13,24 @@ from __future__ import annotations
 import base64
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from dpcausal.citests import ci_test
 from dpcausal.core.errors import InputError
 from dpcausal.data.schema import Schema
+from dpcausal.discovery import discover, release
+from dpcausal.effects import effect
 from dpcausal.graphs.graph import Graph
+from dpcausal.planning import plan
+
+LOADED = ci_test, discover, effect, plan, release  # and with them every class of a result
 
 FORMAT = 1
 # rooms and modules whose values hold rows, or a right to spend
@@ -140,9 +146,7 @@ def _value(plain: Any) -> Any:
 def _class(name: str, kind: type) -> Any:
     """Return a class of this package by its name; refuse any other."""
     module, _, qualified = name.partition(":")
-    found: Any = None
-    if module.startswith("dpcausal."):
-        found = import_module(module)
+    found: Any = sys.modules.get(module) if module.startswith("dpcausal.") else None
     for part in qualified.split("."):
         found = getattr(found, part)
     if not isinstance(found, type) or not issubclass(found, kind) or _class_name(found) != name:
