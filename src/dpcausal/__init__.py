@@ -12,6 +12,7 @@
 - Plan a budget before any data is touched (``plan``, ``Plan``, ``PowerForecast``), keep one per data set (``Ledger``,
   ``Budget``), see what was promised (``PrivacyStatement``, ``Neighbours``) and what releases cost together
   (``compose``).
+- Ask where you may not hold the rows: a custodian's desk (``remote``), with ``dummy`` rows to try a script on.
 - ``estimators`` for scikit-learn, ``models`` for tests with a known law, ``gwas`` for genotypes, ``networks`` for
   simulated data, ``testing`` for repeatable runs that are not private.
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from dpcausal.data.person_unit import UnitNotDeclared
     from dpcausal.data.read import ColumnsIgnored, DecimalNotDeclared, DraftSchema, read
     from dpcausal.data.schema import Schema
+    from dpcausal.desk.client import remote
     from dpcausal.discovery.discover import NoDelta, discover
     from dpcausal.discovery.release import Release, load_release
     from dpcausal.discovery.result import DiscoveryResult
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph
     from dpcausal.graphs.pag import PAG
     from dpcausal.models import LinearGaussian, TableModel
+    from dpcausal.networks.dummy import dummy
     from dpcausal.planning.plan import Plan, plan
     from dpcausal.privacy.accounting.pld import compose
     from dpcausal.privacy.budget import Budget
@@ -124,6 +127,7 @@ _HOMES = {
     "connect": "dpcausal.counts.connect",
     "contribute": "dpcausal.sites.contribute",
     "discover": "dpcausal.discovery.discover",
+    "dummy": "dpcausal.networks.dummy",
     "effect": "dpcausal.effects.effect",
     "estimators": "dpcausal",
     "forecast_ci_test": "dpcausal.citests.forecast",
@@ -137,6 +141,7 @@ _HOMES = {
     "protocol": "dpcausal.sites.protocol",
     "read": "dpcausal.data.read",
     "read_codes": "dpcausal.data.codes",
+    "remote": "dpcausal.desk.client",
     "testing": "dpcausal",
 }
 
@@ -193,6 +198,7 @@ __all__ = [
     "connect",
     "contribute",
     "discover",
+    "dummy",
     "effect",
     "estimators",
     "forecast_ci_test",
@@ -206,6 +212,7 @@ __all__ = [
     "protocol",
     "read",
     "read_codes",
+    "remote",
     "testing",
 ]
 

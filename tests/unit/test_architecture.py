@@ -20,11 +20,11 @@ ROOT = Path(dpcausal.__file__).parent
 ROOMS = {
     "numpy.random": ("core/entropy.py", "networks/", "testing.py", "gwas/simulate.py"),
     "random": (),
-    "secrets": ("privacy/ledger/",),  # jitter between retries, not noise
+    "secrets": ("privacy/ledger/", "desk/store.py"),  # jitter between retries, and tokens: not noise
     "os.urandom": ("core/entropy.py", "core/process.py"),
     "opendp": (),  # an oracle in tests and benchmarks
     "dp_accounting": (),  # an oracle in tests
-    "sqlalchemy": ("privacy/ledger/",),
+    "sqlalchemy": ("privacy/ledger/", "desk/"),
     "sqlite3": ("privacy/ledger/",),
     "psycopg": ("privacy/ledger/",),
     "duckdb": ("counts/duckdb_table.py", "counts/stream.py", "counts/connect.py"),
@@ -35,7 +35,12 @@ ROOMS = {
         "counts/feature_queries.py",
         "counts/person_rows.py",
     ),
-    "jinja2": ("present/page.py",),
+    "jinja2": ("present/page.py", "desk/pages.py"),
+    "fastapi": ("desk/", "cli/serve.py"),
+    "uvicorn": ("cli/serve.py",),
+    "httpx": ("desk/client.py",),
+    "alembic": ("desk/", "cli/serve.py"),
+    "joserfc": ("desk/identity.py", "cli/serve.py"),
     "matplotlib": ("present/plots.py",),
     "rich": ("cli/", "core/progress.py", "present/planning.py"),
     "typer": ("cli/",),
@@ -49,7 +54,7 @@ ROOMS = {
     "openpyxl": (),
     "diffprivlib": (),
 }
-ABOVE = ("cli/", "present/")  # the rooms where words and pictures are made
+ABOVE = ("cli/", "desk/", "present/")  # the rooms where words and pictures are made
 
 
 @cache

@@ -29,6 +29,7 @@ from dpcausal.cli import (
     plan,
     reproduce,
     schema,
+    serve,
     sites,
 )
 from dpcausal.cli.usage import Command, usage_words
@@ -105,6 +106,8 @@ app.command("protocol", cls=Command, help=sites.PROTOCOL_HELP)(sites.run_protoco
 app.command("contribute", cls=Command, help=sites.CONTRIBUTE_HELP)(sites.run_contribute)
 app.command("pool", cls=Command, help=sites.POOL_HELP)(sites.run_pool)
 app.add_typer(ledger.commands, name="ledger")
+app.command("serve", cls=Command, help=serve.HELP)(serve.run_serve)
+app.command("work", cls=Command, help=serve.WORK_HELP)(serve.run_work)
 app.command("audit")(audit.run_audit)
 app.command("reproduce", help=reproduce.HELP)(reproduce.run_reproduce)
 

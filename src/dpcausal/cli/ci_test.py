@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.law_file import law_of
 from dpcausal.cli.method_options import (
     Choice,
@@ -30,12 +31,12 @@ from dpcausal.cli.options import (
     LedgerUrl,
     NoPrivacy,
     OptionalFile,
+    OptionalSchema,
     OrderBy,
     Person,
     Purpose,
     Relation,
     RowsPerUnit,
-    SchemaFile,
     Sheet,
     SourceUrl,
     TableName,
@@ -162,9 +163,9 @@ def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
 
 
 def run_test(
-    schema: SchemaFile,
     x: Annotated[str, typer.Option("--x", help="A column; gcm takes several, with commas.")],
     y: Annotated[str, typer.Option("--y", help="Another column; gcm takes several, with commas.")],
+    schema: OptionalSchema = None,
     data: OptionalFile = None,
     source: SourceUrl = None,
     table: TableName = None,
@@ -205,6 +206,7 @@ def run_test(
     dataset: DatasetName = None,
     person: Person = None,
     purpose: Purpose = None,
+    desk: DeskUrl = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -242,7 +244,19 @@ def run_test(
         raise InputError(
             "--rows goes with --forecast and without a file or --source, not both: rows are counted there"
         )
-    whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
+    remote = None
+    if desk is not None:
+        unused = {
+            "the file": data, "--source": source, "--table": table, "--schema": schema, "--ledger": ledger,
+            "--person": person, "--encoding": encoding, "--sheet": sheet, "--no-privacy": no_privacy,
+            "--explain": explain, "--rows": number,
+        }  # fmt: skip
+        remote = at_desk(desk, dataset, unused, "free" if forecast else purpose)
+        whole, number = remote.schema, remote.rows
+    elif schema is None:
+        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
+    else:
+        whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
     names = parse_names("--given", given, "leave it out to condition on none")
     sides = parse_side("--x", x, whole), parse_side("--y", y, whole)
     named = [name for side in sides for name in ([side] if isinstance(side, str) else side)]
@@ -274,9 +288,14 @@ def run_test(
         ahead = dc.forecast_ci_test(rows, *sides, names, rows=number, **asked)
         print_forecast(ahead, ledger, dataset, as_json)
         return
-    counted = rows_of(data, source, table, declared, bars)
+    counted: Any = rows_of(data, source, table, declared, bars) if remote is None else remote
+    if remote is not None:
+        del asked["neighbours"]
+        asked |= {"epsilon": epsilon, "anyway": anyway, "purpose": purpose, "progress": bars}
 
     def tested() -> CITestResult:
+        if remote is not None:
+            return remote.ci_test(*sides, names, **asked)
         with (
             warn_before_charge(data, ledger, person, purpose),
             shown("testing", None, bars),

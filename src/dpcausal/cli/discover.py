@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.method_options import (
     Choice,
     MethodsCommand,
@@ -35,13 +36,13 @@ from dpcausal.cli.options import (
     LedgerUrl,
     MaxOrder,
     OptionalFile,
+    OptionalSchema,
     OrderBy,
     Person,
     Purpose,
     Relation,
     Required,
     RowsPerUnit,
-    SchemaFile,
     Sheet,
     ShowOpen,
     SourceUrl,
@@ -165,7 +166,7 @@ def result_text(
 def write(
     result: DiscoveryResult,
     out: Path,
-    origin: Origin,
+    origin: Origin | None,
     *,
     show_open: bool = False,
     effects: list[dict[str, Any]] | None = None,
@@ -176,7 +177,10 @@ def write(
 
     where = choose_folder(out)
     more = {"effects.json": json.dumps(effects, indent=2, ensure_ascii=False)} if effects else {}
-    write_texts(where.folder, {**file_texts(result, open=show_open, data=origin.data), **more})
+    write_texts(
+        where.folder,
+        {**file_texts(result, open=show_open, data="" if origin is None else origin.data), **more},
+    )
     write_page(result, where.folder / "report.html", origin=origin, open=show_open)
     return where
 
@@ -291,7 +295,7 @@ def print_release(result: DiscoveryResult, text: str, where: Place, *, full: boo
 
 
 def run_discover(
-    schema: SchemaFile,
+    schema: OptionalSchema = None,
     data: OptionalFile = None,
     out: Annotated[
         Path | None,
@@ -323,6 +327,7 @@ def run_discover(
     dataset: DatasetName = None,
     person: Person = None,
     purpose: Purpose = None,
+    desk: DeskUrl = None,
     direction_level: DirectionLevel = None,
     confidence: Confidence = None,
     target: Annotated[
@@ -406,6 +411,26 @@ def run_discover(
         raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
     if method == "pc":
         asked.setdefault("epsilon", None)
+    bars = not as_json and sys.stderr.isatty()
+    if desk is not None and out is not None:
+        unused = {
+            "the file": data, "--source": source, "--table": table, "--schema": schema, "--ledger": ledger,
+            "--person": person, "--plan": plan, "--effect": effect, "--columns": columns, "--encoding": encoding,
+            "--sheet": sheet, "--explain": explain,
+        }  # fmt: skip
+        remote = at_desk(desk, dataset, unused, purpose)
+        sent = {name: value for name, value in {**asked, **of_method}.items() if value not in (None, [])}
+        sent = {
+            name: value for name, value in sent.items() if name not in ("dataset", "neighbours", "effect")
+        }
+        with writable_directory(out):
+            found_there = remote.discover(purpose=str(purpose), progress=bars, **{"epsilon": None, **sent})
+            where = write(found_there, out, None, show_open=show_open)
+        text = result_text(found_there, [], [], as_json, show_open=show_open, full=full)
+        print_release(found_there, text, where, full=full, as_json=as_json)
+        return
+    if schema is None:
+        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     chosen = parse_names("--columns", columns, "leave it out for all")
     named = columns_named({**asked, **of_method})
     declared = restrict_schema(
@@ -422,7 +447,6 @@ def run_discover(
         return
     if method != "pc" and not as_json:
         silence_draft_warning()
-    bars = not as_json and sys.stderr.isatty()
     rows = rows_of(data, source, table, declared, bars)
     with writable_directory(out):
         with warn_before_charge(data, ledger, person, purpose):

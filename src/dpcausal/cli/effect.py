@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.options import (
     AnswerDir,
     AsJson,
@@ -224,6 +225,7 @@ def run_effect(
     dataset: DatasetName = None,
     person: Person = None,
     purpose: Purpose = None,
+    desk: DeskUrl = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -280,6 +282,22 @@ def run_effect(
         loaded = dc.load_release(release)
         asked["adjust"] = columns_to_adjust(names, loaded.schema)
         print_answer_of(lambda: loaded.effect(treatment, about, **asked), out, full=full, as_json=as_json)
+        return
+    if desk is not None:
+        local = {
+            "the file": data, "--source": source, "--table": table, "--schema": schema, "--ledger": ledger,
+            "--person": person, "--encoding": encoding, "--sheet": sheet, "--no-privacy": no_privacy,
+            "--graph": graph,
+        }  # fmt: skip
+        remote = at_desk(desk, dataset, local, "free" if forecast else purpose)
+        asked |= {"epsilon": epsilon, "delta": delta, "method": method}
+        asked["adjust"] = columns_to_adjust(names, remote.schema)
+        sent = {name: value for name, value in asked.items() if value is not None or name == "epsilon"}
+        if forecast:
+            print_forecast(remote.forecast_effect(treatment, outcome, **sent), None, None, as_json)
+            return
+        sent |= {"purpose": str(purpose), "progress": not as_json and sys.stderr.isatty()}
+        print_answer_of(lambda: remote.effect(treatment, outcome, **sent), out, full=full, as_json=as_json)
         return
     if schema is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")

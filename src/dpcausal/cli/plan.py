@@ -10,13 +10,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.options import (
     AsJson,
     Columns,
+    DatasetName,
     Delta,
     Explain,
+    OptionalSchema,
     Relation,
-    SchemaFile,
     SourceUrl,
     TableName,
     count_rows_at,
@@ -63,8 +65,8 @@ dpcausal plan --schema schema.toml --rows 100000 --epsilon 0.1 \\
 
 
 def run_plan(
-    schema: SchemaFile,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all; less is safer.")],
+    schema: OptionalSchema = None,
     rows: Annotated[
         int | None, typer.Option("--rows", help="How many rows there will be, about; or --source.")
     ] = None,
@@ -96,15 +98,23 @@ def run_plan(
         Path | None,
         typer.Option("--out", help="Directory for plan.json and plan.png.", metavar="DIR", parser=path),
     ] = None,
+    desk: DeskUrl = None,
+    dataset: DatasetName = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what a budget will show, as a table or JSON; write files to ``out`` where it is given."""
     from dpcausal.data.schema import Schema
     from dpcausal.planning.plan import plan
 
-    declared = restrict_schema(
-        Schema.from_toml(schema), parse_names("--columns", columns, "leave it out for all"), None, None
-    )
+    if desk is not None:
+        remote = at_desk(desk, dataset, {"--schema": schema, "--source": source, "--table": table})
+        whole, rows = remote.schema, remote.rows if rows is None else rows
+        neighbours = str(remote.facts["neighbours"])
+    elif schema is None:
+        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
+    else:
+        whole = Schema.from_toml(schema)
+    declared = restrict_schema(whole, parse_names("--columns", columns, "leave it out for all"), None, None)
     chosen = _pair(pair)
     if explain:
         if rows is not None:

@@ -8,7 +8,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.privacy.ledger import Asker, Ledger, asked_by
-from dpcausal.privacy.ledger.required import SETTINGS, VARIABLE, refuse_missing_ledger
+from dpcausal.privacy.ledger.required import SETTINGS, VARIABLE, refuse_missing_ledger, requirements
 
 
 @pytest.fixture
@@ -143,4 +143,4 @@ def test_settings_that_cannot_be_read_refuse(tmp_path, text):
 
 def test_settings_that_ask_for_nothing(tmp_path):
     (tmp_path / SETTINGS).write_text("[ledger]\nrequired = false\n")
-    refuse_missing_ledger(tmp_path / "patients.csv", None, None)
+    assert requirements(tmp_path / "patients.csv") == []

@@ -1,0 +1,188 @@
+"""``dpcausal serve`` and ``dpcausal work``: a custodian's desk, and the processes that answer its questions."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpcausal.cli.options import AsJson, path
+from dpcausal.core.errors import InputError
+
+if TYPE_CHECKING:
+    from dpcausal.desk.config import DeskConfig
+    from dpcausal.desk.store import Desk
+
+HELP = """Serve a desk: analysts ask, nobody but the custodian holds a row.
+
+[bold]Examples[/bold]
+
+# made-up data, one custodian, two analysts: open the links it prints
+dpcausal serve --demo
+
+# the real one, and a process that answers
+dpcausal serve --config desk.toml
+dpcausal work --config desk.toml"""
+WORK_HELP = """Answer questions that a desk has approved and charged; run as many of these as you like.
+
+[bold]Examples[/bold]
+
+dpcausal work --config desk.toml"""
+
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="The settings of the desk.", metavar="desk.toml", parser=path)
+]
+
+
+def _needs_server() -> None:
+    """Refuse where the packages of a server are not installed."""
+    try:
+        import alembic
+        import fastapi
+        import joserfc
+        import uvicorn
+
+        _ = alembic, fastapi, joserfc, uvicorn
+    except ImportError:
+        raise InputError("a desk needs more packages: pip install 'dpcausal[server]'") from None
+
+
+def run_serve(
+    config: ConfigFile = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Made-up data, one custodian, two analysts.")] = False,
+    port: Annotated[int | None, typer.Option("--port", help="Port to listen at.", min=0, max=65535)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve a desk until interrupted."""
+    if demo == (config is not None):
+        raise InputError("give --demo, or --config desk.toml")
+    _needs_server()
+    from dpcausal.desk.config import read_config
+    from dpcausal.desk.demo import write_demo
+
+    if config is not None:
+        settings = read_config(config)
+        with _listening(settings.host, settings.port if port is None else port) as listener:
+            _serve(settings, listener, as_json=as_json, demo=False)
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="dpcausal-desk-") as folder,
+        _listening("127.0.0.1", port or 0) as listener,
+    ):
+        settings = write_demo(Path(folder), listener.getsockname()[1])
+        _serve(settings, listener, as_json=as_json, demo=True)
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        raise InputError(f"can't listen at {host}:{port}: {error.strerror}") from None
+    with listener:
+        yield listener
+
+
+def _serve(settings: DeskConfig, listener: socket.socket, *, as_json: bool, demo: bool) -> None:
+    """Open the desk, say how to reach it, and serve it; a demonstration has a worker of its own."""
+    import uvicorn
+
+    from dpcausal.desk.server import create_app
+    from dpcausal.desk.store import Desk
+
+    desk = Desk.open(settings, create=True)
+    worker = _demo_worker(desk) if demo else None
+    try:
+        server = uvicorn.Server(
+            uvicorn.Config(create_app(desk), log_level="warning", access_log=False, server_header=False)
+        )
+        listener.listen(128)
+        typer.echo(_demo_words(desk, as_json) if demo else _first_words(desk, as_json))
+        server.run(sockets=[listener])
+    finally:
+        if worker is not None:
+            worker.terminate()
+            worker.join(5)
+
+
+def _demo_worker(desk: Desk) -> Any:
+    worker = multiprocessing.get_context("fork").Process(target=_work, args=(desk, 0.2))
+    worker.start()
+    return worker
+
+
+def _work(desk: Desk, pause: float) -> None:
+    """Work until terminated, or until the process that started this one is gone."""
+    from dpcausal.desk.worker import work
+
+    parent = os.getppid()
+    going = [True]
+
+    def stop(*_: object) -> None:
+        going[0] = False
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    work(desk, running=lambda: going[0] and os.getppid() == parent, pause=pause, log=_log)
+
+
+def _log(line: str) -> None:
+    typer.echo(f"dpcausal work: {line}", err=True)
+
+
+def _demo_words(desk: Desk, as_json: bool) -> str:
+    from dpcausal.desk.demo import ANALYSTS, AUDITOR, CUSTODIAN, DATASET
+
+    url = desk.config.address
+    tokens = {name: desk.issue(name, "token") for name in (CUSTODIAN, *ANALYSTS)}
+    if as_json:
+        shown = {"url": url, "dataset": DATASET, "custodian": tokens[CUSTODIAN]}
+        return json.dumps({**shown, "analysts": [tokens[name] for name in ANALYSTS]})
+    links = [(name, role) for name, role in desk.config.persons.items() if name != AUDITOR]
+    lines = [f"{role:>9}: {url}/enter/{desk.issue(name, 'link')}" for name, role in links]
+    first = f"import dpcausal as dc; desk = dc.remote({url!r}, token={tokens[ANALYSTS[0]]!r})"
+    ask = f"desk[{DATASET!r}].discover(epsilon=0.5, delta=1e-6, purpose='a first look')"
+    return "\n".join(
+        ["A desk with made-up patients; each link works once:", *lines, "In Python:", first, ask]
+    )
+
+
+def _first_words(desk: Desk, as_json: bool) -> str:
+    """Return the address, and a one-time link for every person of the settings who has had none."""
+    new = [name for name in desk.config.persons if not desk.has_token(name)]
+    links = {name: f"{desk.config.address}/enter/{desk.issue(name, 'link')}" for name in new}
+    if as_json:
+        return json.dumps({"url": desk.config.address, "links": links})
+    return "\n".join([desk.config.address, *(f"{name}: {link}" for name, link in links.items())])
+
+
+def run_work(
+    config: Annotated[
+        Path, typer.Option("--config", help="The settings of the desk.", metavar="desk.toml", parser=path)
+    ],
+    until_empty: Annotated[bool, typer.Option("--until-empty", help="Return when no job is left.")] = False,
+) -> None:
+    """Answer approved questions until terminated."""
+    _needs_server()
+    from dpcausal.desk.config import read_config
+    from dpcausal.desk.store import Desk
+    from dpcausal.desk.worker import open_rows, work
+
+    desk = Desk.open(read_config(config))
+    for name, settings in desk.config.datasets.items():
+        open_rows(settings, desk.schemas[name])  # what is wrong with a source is said here, once
+    if until_empty:
+        work(desk, until_empty=True, log=_log)
+    else:
+        _work(desk, 1.0)

@@ -1,0 +1,444 @@
+"""The pages: an analyst asks and reads, a custodian decides, an auditor looks. Plain forms, no script.
+
+A session is a cookie that no script can read and no other site can send; every form carries a secret of the session,
+too. A report is shown in a sandbox of its own. Texts of people are escaped by the templates.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.data.columns import Categorical
+from dpcausal.desk.api import Id, Name, desk_of
+from dpcausal.desk.config import ROLES
+from dpcausal.desk.store import (
+    DONE,
+    FAILED,
+    REFUSED,
+    SESSION_SECONDS,
+    WAITING,
+    WITHDRAWN,
+    WORKING,
+    Desk,
+    NotFound,
+    Person,
+)
+from dpcausal.desk.store import Request as Asked
+from dpcausal.present.ledger import asker_words, entry_words
+from dpcausal.privacy.ledger import Entry
+
+router = APIRouter(include_in_schema=False)
+COOKIE = "desk"
+REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src data:; font-src data:; frame-ancestors 'none'"
+)
+STATES = {
+    WAITING: "Waits for approval. Nothing was charged.",
+    WORKING: "Approved and charged. The result appears at the next tick after the job has ended.",
+    DONE: "Done. The result is below.",
+    FAILED: "The job failed. It stays charged: noise may have been drawn, and no noise is drawn twice for one charge.",
+    REFUSED: "Refused. Nothing was charged.",
+    WITHDRAWN: "Withdrawn. Nothing was charged.",
+}
+
+templates = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
+)
+
+
+def shown_time(seconds: float | None) -> str:
+    """Return a time for people, in UTC."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def shown_number(value: float | None) -> str:
+    """Return an amount for people."""
+    return "as much as the total" if value is None else f"{value:.6g}"
+
+
+templates.filters |= {"time": shown_time, "number": shown_number}
+templates.globals |= {"STATES": STATES, "WAITING": WAITING, "WORKING": WORKING, "DONE": DONE}
+
+
+def page(name: str, person: Person | None, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page made from a template."""
+    text = templates.get_template(f"{name}.html").render(me=person, **values)
+    return HTMLResponse(text, status)
+
+
+def fault(request: Request, status: int, line: str, kind: str) -> Response:
+    """Return an error: as JSON to a client of the interface, as a page to a person."""
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": line, "kind": kind}, status)
+    if status == 401:
+        return RedirectResponse("/sign-in", 303)
+    return page("fault", None, status, line=line)
+
+
+async def sent_secret(request: Request) -> str:
+    """Return the secret that a form carries; empty for other requests."""
+    if request.method != "POST":
+        return ""
+    refuse_foreign(request)
+    sent = (await request.form()).get("form", "")
+    return sent if isinstance(sent, str) else ""
+
+
+def signed_in(*roles: str) -> Callable[..., Person]:
+    """Return a dependency: the person of the session, who must have one of these roles; for forms with its secret."""
+
+    def person(request: Request, secret: Annotated[str, Depends(sent_secret)]) -> Person:
+        desk, cookie = desk_of(request), request.cookies.get(COOKIE, "")
+        found = desk.who(cookie, "session") if cookie else None
+        if found is None:
+            raise HTTPException(401, "sign in first")
+        request.app.state.limits.count(found.name)
+        if found.role not in roles:
+            raise HTTPException(403, f"this page is for {' or '.join(roles)}")
+        if request.method == "POST" and not hmac.compare_digest(secret.encode(), found.form.encode()):
+            raise HTTPException(403, "this form is out of date: open the page again")
+        return found
+
+    return person
+
+
+def refuse_foreign(request: Request) -> None:
+    """Raise 403 for a form that another site sent, and 415 for one that is no plain form."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "this form comes from another site")
+    if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        raise HTTPException(415, "plain forms only")
+
+
+Anyone = Annotated[Person, Depends(signed_in(*ROLES))]
+Analyst = Annotated[Person, Depends(signed_in("analyst"))]
+Custodian = Annotated[Person, Depends(signed_in("custodian"))]
+Overseer = Annotated[Person, Depends(signed_in("custodian", "auditor"))]
+TheDesk = Annotated[Desk, Depends(desk_of)]
+Text = Annotated[str, Form()]
+
+
+# ---- signing in
+
+
+def start_session(desk: Desk, person: Person) -> Response:
+    """Return a redirection home with the cookie of a new session."""
+    answer = RedirectResponse("/", 303)
+    session = desk.issue(person.name, "session")
+    answer.set_cookie(
+        COOKIE, session, max_age=int(SESSION_SECONDS), httponly=True, samesite="strict",
+        secure=desk.config.is_secure,
+    )  # fmt: skip
+    return answer
+
+
+@router.get("/sign-in")
+def sign_in_page() -> Response:
+    """Show the form for a token."""
+    return page("sign_in", None, link="")
+
+
+@router.get("/enter/{link}")
+def enter_page(link: str) -> Response:
+    """Show a button: the link is used up by pressing it, not by whatever looks at addresses in mails."""
+    return page("sign_in", None, link=link)
+
+
+@router.post("/sign-in")
+def sign_in(request: Request, desk: TheDesk, token: Text = "", link: Text = "") -> Response:
+    """Start a session by a token or a one-time link."""
+    refuse_foreign(request)
+    request.app.state.limits.count(f"address {request.client.host if request.client else ''}")
+    found = desk.use_link(link) if link else request.app.state.identity.person(token.strip())
+    if found is None:
+        return page("fault", None, 403, line="this link or token is not known, or was used before")
+    return start_session(desk, found)
+
+
+@router.post("/sign-out")
+def sign_out(request: Request, person: Anyone, desk: TheDesk) -> Response:
+    """End the session."""
+    desk.sign_out(request.cookies.get(COOKIE, ""))
+    answer = RedirectResponse("/sign-in", 303)
+    answer.delete_cookie(COOKIE)
+    return answer
+
+
+# ---- looking
+
+
+def request_rows(desk: Desk, person: Person) -> list[dict[str, Any]]:
+    """Return requests as the lists show them."""
+    now = time.time()
+    return [{"one": one, "state": one.shown_state(now)} for one in desk.requests_for(person)]
+
+
+@router.get("/")
+def home(person: Anyone, desk: TheDesk) -> Response:
+    """Show an analyst's data sets and requests, or all that wait for the custodian."""
+    if person.role == "analyst":
+        mine = [one for one in desk.config.datasets.values() if one.open_to(person.name)]
+        sets = [(one, desk.left(person.name, one.name)) for one in mine]
+        return page("analyst", person, sets=sets, rows=request_rows(desk, person))
+    accounts = desk.ledger.show()
+    return page("overview", person, accounts=accounts, rows=request_rows(desk, person))
+
+
+@router.get("/data/{name}")
+def data_page(name: str, person: Anyone, desk: TheDesk) -> Response:
+    """Show a data set: columns, public numbers, what is left, and the forms to ask."""
+    return show_data(desk, name, person)
+
+
+def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: Any) -> Response:
+    """Return the page of a data set, with a forecast or an error where a form was sent."""
+    settings, schema = desk.settings(name, person), desk.schemas[name]
+    columns = [
+        (
+            known,
+            ", ".join(map(str, one.levels))
+            if isinstance(one, Categorical)
+            else f"{one.lower:g} to {one.upper:g}",
+        )
+        for known, one in schema.items()
+    ]
+    left = desk.left(person.name, name) if person.role == "analyst" else None
+    values = {"asked": None, "cost": None, "fault": "", **more}
+    return page("data", person, status, settings=settings, columns=columns, left=left, **values)
+
+
+def typed_arguments(
+    command: str, epsilon: str, delta: str, method: str, single: dict[str, str], several: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Return arguments from the fields of a form; empty ones are left out."""
+    try:
+        numbers = {"epsilon": float(epsilon), "delta": float(delta or 0)}
+    except ValueError:
+        raise InputError("epsilon and delta are numbers, such as 0.5 and 0.000001") from None
+    texts = {"method": method, **single}
+    given: dict[str, Any] = numbers | {name: text.strip() for name, text in texts.items() if text.strip()}
+    given |= {name: names for name, names in several.items() if names}
+    if "tiers" in given:
+        tiers = [
+            [one.strip() for one in tier.split(",") if one.strip()] for tier in given["tiers"].split(";")
+        ]
+        given["tiers"] = [tier for tier in tiers if tier]
+    return given
+
+
+@router.post("/data/{name}/ask")
+def ask(
+    name: str,
+    person: Analyst,
+    desk: TheDesk,
+    command: Text = "",
+    action: Text = "forecast",
+    epsilon: Text = "",
+    delta: Text = "",
+    method: Text = "",
+    target: Text = "",
+    tiers: Text = "",
+    x: Text = "",
+    y: Text = "",
+    treatment: Text = "",
+    outcome: Text = "",
+    purpose: Text = "",
+    project: Text = "",
+    key: Text = "",
+    given: Annotated[list[str] | None, Form()] = None,
+    adjust: Annotated[list[str] | None, Form()] = None,
+) -> Response:
+    """Forecast a question, or ask it."""
+    single = {"target": target, "tiers": tiers, "x": x, "y": y, "treatment": treatment, "outcome": outcome}
+    several = {"given": given or [], "adjust": adjust or []}
+    typed = {
+        "command": command, "epsilon": epsilon, "delta": delta, "method": method, "purpose": purpose,
+        "project": project, **single, **several,
+    }  # fmt: skip
+    try:
+        arguments = typed_arguments(command, epsilon, delta, method, single, several)
+        if action == "ask":
+            found = desk.ask(
+                person, name, command, arguments, purpose=purpose, project=project or None, key=key or None
+            )
+            return RedirectResponse(f"/requests/{found.id}", 303)
+        _, cost = desk.rehearse(person, name, command, arguments)
+    except NotFound:
+        raise
+    except DpcausalError as error:
+        return show_data(desk, name, person, 422, asked=typed, fault=str(error))
+    return show_data(desk, name, person, asked=typed, cost=cost)
+
+
+def words_of(found: Asked) -> str:
+    """Return a question as a call in Python."""
+    given = ", ".join(f"{name}={value!r}" for name, value in found.question.arguments.items())
+    return f"{found.command}({given})"
+
+
+@router.get("/requests/{id}")
+def request_page(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
+    """Show a request: what was asked, what it costs, what was decided, and the result."""
+    return show_request(desk, id, person)
+
+
+def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: str = "") -> Response:  # noqa: A002
+    """Return the page of a request."""
+    found = desk.request(id, person)
+    files, state = desk.files(found), found.shown_state(time.time())
+    account = None
+    if person.role != "analyst":
+        account = desk.ledger.show(found.dataset)[0]
+    return page(
+        "request",
+        person,
+        status,
+        one=found,
+        state=state,
+        words=words_of(found),
+        files=sorted(files),
+        summary=files.get("summary.txt", b"").decode(),
+        decisions=desk.decisions(id),
+        account=account,
+        tick=desk.config.tick,
+        fault=fault,
+    )
+
+
+@router.get("/requests/{id}/report")
+def report(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
+    """Show the report of a release, in a sandbox."""
+    files = desk.files(desk.request(id, person))
+    if "report.html" not in files:
+        raise NotFound("there is no report, or not yet")
+    return HTMLResponse(files["report.html"], headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+@router.get("/requests/{id}/files/{file:path}")
+def one_file(id: Id, file: str, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
+    """Send one file of a release to be saved."""
+    files = desk.files(desk.request(id, person))
+    if file not in files:
+        raise NotFound("there is no such file, or not yet")
+    last = file.rpartition("/")[2]
+    return Response(
+        files[file], media_type="application/octet-stream",
+        headers={"Content-Disposition": f'attachment; filename="{last}"'},
+    )  # fmt: skip
+
+
+@router.get("/data/{name}/dummy.csv")
+def dummy_file(name: str, person: Anyone, desk: TheDesk) -> Response:
+    """Send dummy rows to be saved."""
+    from dpcausal.desk.api import dummy_rows
+
+    answer = dummy_rows(name, person, desk, 1000, 0)
+    answer.headers["Content-Disposition"] = 'attachment; filename="dummy.csv"'
+    return answer
+
+
+# ---- deciding
+
+
+@router.post("/requests/{id}/decide")
+def decide(id: Id, person: Custodian, desk: TheDesk, verdict: Text = "", reason: Text = "") -> Response:  # noqa: A002
+    """Approve or refuse."""
+    try:
+        desk.decide(person, id, verdict, reason)
+    except NotFound:
+        raise
+    except DpcausalError as error:
+        return show_request(desk, id, person, 409, str(error))
+    return RedirectResponse(f"/requests/{id}", 303)
+
+
+@router.post("/requests/{id}/withdraw")
+def withdraw(id: Id, person: Analyst, desk: TheDesk) -> Response:  # noqa: A002
+    """Take back a request."""
+    desk.withdraw(person, id)
+    return RedirectResponse(f"/requests/{id}", 303)
+
+
+# ---- the chain and the people
+
+
+def spending(log: list[Entry], dataset: str) -> list[tuple[float, float]]:
+    """Return the picture of a budget over time: points from 0 to 1 (time, share of epsilon that was spent)."""
+    mine = [entry for entry in log if entry.dataset == dataset]
+    times = [datetime.fromisoformat(entry.time).timestamp() for entry in mine]
+    total, begin, end = float(mine[0].epsilon), times[0], max(time.time(), times[-1] + 1)
+    points, spent = [(0.0, 0.0)], 0.0
+    for entry, moment in zip(mine[1:], times[1:], strict=True):
+        at = (moment - begin) / (end - begin)
+        points += [(at, spent)]
+        spent = min(1.0, float(entry.spent_epsilon) / total)
+        points += [(at, spent)]
+    return [*points, (1.0, spent)]
+
+
+@router.get("/ledger")
+def ledger_page(person: Overseer, desk: TheDesk) -> Response:
+    """Show the chain, whether it is intact, and the budgets over time."""
+    log, checked = desk.ledger.log(), desk.ledger.verify()
+    lines = [(entry, entry_words(entry), asker_words(entry.asker)) for entry in log[-500:]]
+    pictures = [
+        (one, " ".join(f"{600 * x:.1f},{100 - 100 * y:.1f}" for x, y in spending(log, one.dataset)))
+        for one in desk.ledger.show()
+    ]
+    return page("ledger", person, checked=checked, lines=lines[::-1], pictures=pictures, count=len(log))
+
+
+@router.get("/ledger/verify", response_class=PlainTextResponse)
+def verify(person: Overseer, desk: TheDesk) -> Response:
+    """Send the head of the chain as a line to note elsewhere."""
+    checked = desk.ledger.verify()
+    word = "intact" if checked.ok else f"ALTERED: {'; '.join(checked.faults)}"
+    return PlainTextResponse(f"{checked.entries} entries, {word}, head {checked.head}\n")
+
+
+@router.get("/people")
+def people_page(person: Overseer, desk: TheDesk) -> Response:
+    """Show who may use the desk."""
+    return page("people", person, people=desk.people(), link="", of="", roles=ROLES)
+
+
+@router.post("/people")
+def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "") -> Response:
+    """Add a person, or make a new link for one; the link is shown this once."""
+    desk.add_person(name.strip(), role)
+    link = f"{desk.config.address}/enter/{desk.issue(name.strip(), 'link')}"
+    return page("people", person, people=desk.people(), link=link, of=name.strip(), roles=ROLES)
+
+
+@router.post("/people/{name}/remove")
+def remove_person(name: Name, person: Custodian, desk: TheDesk) -> Response:
+    """Take away a person's access."""
+    if name == person.name:
+        raise HTTPException(409, "another custodian must take away yours")
+    desk.remove_person(name)
+    return RedirectResponse("/people", 303)
+
+
+@router.get("/token")
+def token_page(person: Anyone) -> Response:
+    """Show the button that makes a token for scripts."""
+    return page("token", person, token="")
+
+
+@router.post("/token")
+def new_token(person: Anyone, desk: TheDesk) -> Response:
+    """Make a token for scripts, shown this once; it replaces the one before."""
+    return page("token", person, token=desk.issue(person.name, "token"))

@@ -1,0 +1,162 @@
+"""A question as it is sent to a desk: the name of a function, its arguments as plain data, and what it will cost.
+
+**Rehearsal.** Before anything is charged, the question is asked of dummy rows that were made from the schema
+(``dc.dummy``), up to the point where the ledger would be charged: there it stops, before any noise. All that can be
+wrong with the arguments is found so, and the amounts and the note of the charge are those of the real run, since both
+follow from public numbers alone. No row is read, so that no message of a rehearsal depends on one.
+
+Arguments that name a file, a ledger or rows are refused: they are not the analyst's to choose here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import dpcausal as dc
+from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
+from dpcausal.desk.config import COMMANDS, DatasetSettings
+
+# arguments of the library's functions that a desk sets itself, or that open files
+OURS = ("data", "ledger", "dataset", "progress", "plan", "graph", "effect", "reserve")
+LARGEST = 20_000  # characters of arguments
+MOST_DUMMY_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """A function by its name, and its arguments as plain data."""
+
+    command: str
+    arguments: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Return the arguments as JSON."""
+        return json.dumps(dict(self.arguments), sort_keys=True, allow_nan=False)
+
+    @property
+    def method(self) -> str:
+        """The method that is asked for."""
+        return str(self.arguments.get("method", "auto"))
+
+    def ask(self, data: Any, ledger: Any, dataset: str) -> Any:
+        """Return the answer from ``data``, charged to ``ledger``."""
+        given = dict(self.arguments)
+        for name in ("required", "forbidden"):
+            if name in given:
+                given[name] = [_edge(one) for one in given[name]]
+        return getattr(dc, self.command)(data, **given, ledger=ledger, dataset=dataset)
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a question will cost, and what its entry will say."""
+
+    epsilon: float
+    delta: float
+    neighbours: str
+    note: Mapping[str, Any]
+
+
+class _Charged(BaseException):
+    """The point of a rehearsal at which noise would follow; no handler of errors may hold it up."""
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self.rehearsal = rehearsal
+
+
+class _Rehearsing:
+    """A ledger that notes what it is asked for and stops."""
+
+    def __init__(self, address: object) -> None:
+        self.address = address
+
+    def charge(
+        self, dataset: str, release: str, epsilon: float, delta: float, *, neighbours: Any, note: Any
+    ) -> NoReturn:
+        raise _Charged(Rehearsal(epsilon, delta, str(neighbours.value), dict(note)))
+
+
+def parse_question(command: object, arguments: object, settings: DatasetSettings) -> Question:
+    """Return a question whose command and names of arguments are allowed; values are checked by ``rehearse``."""
+    if command not in COMMANDS or command not in settings.commands:
+        raise InputError(f"this data set answers {', '.join(settings.commands)}, not {str(command)[:40]!r}")
+    if not isinstance(arguments, Mapping) or len(json.dumps(arguments, default=str)) > LARGEST:
+        raise InputError(f"arguments must be an object of at most {LARGEST} characters")
+    parameters = inspect.signature(getattr(dc, str(command))).parameters
+    free = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    given = dict(arguments)
+    for name in given:
+        if name in OURS or not str(name).isidentifier() or (name not in parameters and not free):
+            raise InputError(
+                f"{command} takes no {str(name)[:40]!r} at a desk{did_you_mean(str(name), parameters)}"
+            )
+    for name, one in parameters.items():
+        if one.default is inspect.Parameter.empty and name not in (*OURS, "options") and name not in given:
+            raise InputError(f"{command} needs {name}")
+    if isinstance(given.get("epsilon"), bool) or not isinstance(given.get("epsilon"), int | float):
+        raise InputError("a desk answers with privacy only: give epsilon, a number")
+    relation = given.setdefault("neighbours", settings.neighbours)
+    if relation != settings.neighbours:
+        raise InputError(f"this data set is kept for {settings.neighbours} neighbours")
+    question = Question(str(command), given)
+    if settings.methods and question.method not in settings.methods:
+        raise InputError(
+            f"methods allowed for this data set: {', '.join(settings.methods)}; name one of them"
+        )
+    return question
+
+
+def _edge(one: Any) -> Any:
+    """Return an edge: a list of two is an arrow, ``{"edge": [a, b]}`` has no direction yet."""
+    if isinstance(one, Mapping):
+        return frozenset(one.get("edge", ()))
+    return tuple(one)
+
+
+@lru_cache(maxsize=8)
+def _dummy(schema: Schema, rows: int) -> Dataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a draft: the custodian was told
+        return dc.dummy(schema, min(rows, MOST_DUMMY_ROWS))
+
+
+def rehearse(question: Question, schema: Schema, rows: int, address: object = None) -> Rehearsal:
+    """Return what a question will be charged; raise ``InputError`` where it can't be asked. Nothing is charged."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            question.ask(_dummy(schema, rows), _Rehearsing(address), "rehearsal")
+    except _Charged as reached:
+        return reached.rehearsal
+    except dc.DpcausalError:
+        raise
+    except (
+        Exception
+    ):  # a value of the wrong kind that no check names; dummy rows alone were there to be told of
+        raise InputError(f"{question.command}: an argument has a value of the wrong kind") from None
+    raise InputError(f"{question.command}: this would cost nothing, so that no desk is needed")
+
+
+def forecast_words(question: Question, schema: Schema, rows: int) -> str:
+    """Return what the answer is expected to show, in words, from the schema and public numbers."""
+    given = dict(question.arguments)
+    given.pop("anyway", None)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if question.command == "ci_test":
+                return dc.forecast_ci_test(schema, rows=rows, **given).summary()
+            if question.command == "effect":
+                return dc.forecast_effect(schema, rows=rows, **given).summary()
+            names = ("epsilon", "delta", "neighbours", "level", "max_order", "target")
+            return dc.plan(schema, rows, **{name: given[name] for name in names if name in given}).summary()
+    except dc.DpcausalError as error:
+        return f"No forecast: {error}"

@@ -1,0 +1,751 @@
+"""The desk itself: persons, requests and their states, and the one transaction that approves and charges.
+
+**States.** ``waiting`` (for approval), ``queued`` (approved and charged), ``running`` (a worker reads rows),
+``drawing`` (noise is or was drawn), and the ends: ``done``, ``failed``, ``refused``, ``withdrawn``.
+
+**Guarantee.** A request is charged in the transaction that makes it ``queued``, with person, project and purpose in the
+chain. A worker draws only after ``begin_drawing``, which takes a request from ``running`` to ``drawing`` once: no
+second draw is ever made for one charge, whoever dies when. A worker that dies before gives the job back without loss;
+one that dies after leaves it ``failed`` and charged.
+
+**What others see.** What an analyst is told depends on the analyst's own requests and share. A refusal for want of the
+data set's total tells that others have spent: shares that add up to no more than the total prevent it. The end of a
+job is shown at a tick (``visible``), so that its run time is not.
+
+``now`` is the time, in seconds since 1970; tests give their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import secrets
+import time
+import uuid
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
+from dpcausal.data.schema import Schema
+from dpcausal.desk import tables
+from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
+from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
+from dpcausal.privacy.accounting.composition import add, exact, fits, left_of
+from dpcausal.privacy.ledger import Asker, Entry, Ledger
+from dpcausal.privacy.ledger import tables as ledger_tables
+from dpcausal.privacy.ledger.chain import CHARGE, canonical
+from dpcausal.privacy.ledger.tables import entries
+
+T = TypeVar("T")
+
+WAITING, QUEUED, RUNNING, DRAWING = "waiting", "queued", "running", "drawing"
+DONE, FAILED, REFUSED, WITHDRAWN = "done", "failed", "refused", "withdrawn"
+WORKING = "working"  # how queued, running and drawing are shown, and an end before its tick
+ENDS = (DONE, FAILED, REFUSED, WITHDRAWN)
+MOST_ATTEMPTS = 3  # of a job whose worker died before it drew
+LEASE = 30.0  # seconds until a worker that does not renew counts as dead
+LINK_SECONDS, SESSION_SECONDS = 3 * 86400.0, 12 * 3600.0
+MOST_WAITING = 100  # requests of one analyst that have not ended
+
+
+class NotAllowed(DpcausalError):
+    """The person may not do this."""
+
+
+class NotFound(DpcausalError):
+    """There is no such thing, or it is another's."""
+
+
+class Conflict(DpcausalError):
+    """The request is not in a state that allows this."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who is signed in; ``form`` is what forms of a session must send back."""
+
+    name: str
+    role: str
+    form: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One question of one analyst, as the database holds it."""
+
+    id: str
+    key: str
+    dataset: str
+    person: str
+    project: str | None
+    purpose: str
+    command: str
+    arguments: str
+    epsilon: float
+    delta: float
+    neighbours: str
+    note: str
+    forecast: str
+    state: str
+    asked: float
+    charged: float | None
+    entry: int | None
+    lease: str | None
+    lease_until: float | None
+    attempts: int
+    ended: float | None
+    visible: float | None
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return Question(self.command, json.loads(self.arguments))
+
+    def shown_state(self, now: float) -> str:
+        """Return the state as people see it: the same from the charge until the tick after its end."""
+        if self.state in (QUEUED, RUNNING, DRAWING):
+            return WORKING
+        return WORKING if self.visible is not None and now < self.visible else self.state
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left to an analyst, of the share for ever."""
+
+    epsilon: float
+    delta: float
+
+
+def token_hash(token: str) -> str:
+    """Return what is kept of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def tick_after(charged: float, ended: float, tick: float) -> float:
+    """Return the first multiple of ``tick`` after the charge at which a job had ended.
+
+    >>> tick_after(100.0, 100.5, 60.0), tick_after(100.0, 161.0, 60.0)
+    (160.0, 220.0)
+    """
+    return charged + tick * max(1, math.ceil((ended - charged) / tick))
+
+
+class Desk:
+    """A desk on its database; safe to share between threads."""
+
+    def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
+        self.config, self.ledger = config, ledger
+        self.schemas: dict[str, Schema] = {name: one.read_schema() for name, one in config.datasets.items()}
+
+    @classmethod
+    def open(cls, config: DeskConfig, *, create: bool = False) -> Desk:
+        """Open a desk; with ``create`` make what is missing: tables, data sets and persons of the settings.
+
+        Raises ``LedgerError`` where the chain is not intact, or shorter than one that was seen before.
+        """
+        ledger = Ledger.open(config.ledger, create=create)
+        desk = cls(config, ledger)
+        desk.refuse_older_chain()
+        if create:
+            desk.run(tables.upgrade)
+            desk._register()
+        desk.remember_head()
+        return desk
+
+    def run(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
+        """Run ``work`` in one transaction of the ledger's database; a write is alone in it."""
+
+        def alone(connection: Connection) -> T:
+            if write:
+                ledger_tables.lock(connection, self.ledger.name)
+            return work(connection)
+
+        return self.ledger.database.run(alone, write=write)
+
+    def _register(self) -> None:
+        """Create data sets that the ledger does not have; refuse totals that differ from those it has."""
+        known = {account.dataset: account for account in self.ledger.show()}
+        for name, one in self.config.datasets.items():
+            if name not in known:
+                self.ledger.create(
+                    name, one.epsilon, one.delta, neighbours=one.neighbours, cap_epsilon=one.cap_epsilon,
+                    cap_delta=one.cap_delta,
+                )  # fmt: skip
+                continue
+            found = known[name]
+            kept = found.epsilon, found.delta, found.neighbours, found.cap_epsilon, found.cap_delta
+            if kept != (one.epsilon, one.delta, one.neighbours, one.cap_epsilon, one.cap_delta):
+                raise InputError(
+                    f"[datasets.{name}]: the ledger has epsilon {found.epsilon:g}, delta {found.delta:g}, "
+                    f"{found.neighbours} and its caps for it, for ever: write the same"
+                )
+        for name, role in self.config.persons.items():
+            self.add_person(name, role)
+
+    # ---- the chain that was seen
+
+    @property
+    def _head_file(self) -> Path:
+        return self.config.folder / "head.json"
+
+    def refuse_older_chain(self) -> None:
+        """Raise ``LedgerError`` where the ledger's chain does not hold the head that was seen last."""
+        try:
+            seen = json.loads(self._head_file.read_text(encoding="utf-8"))
+            head, count = str(seen["head"]), int(seen["entries"])
+        except FileNotFoundError:
+            head, count = "", 0
+        except (OSError, ValueError, KeyError, TypeError):
+            raise LedgerError(
+                f"{self._head_file.name}, the head of the chain as seen last, can't be read"
+            ) from None
+        found = self.ledger.verify(head or None)
+        if found.entries < count or not found.ok:
+            raise LedgerError(
+                f"the ledger {self.ledger.name} is not the one that this desk has seen: {count} entries then, "
+                f"{found.entries} now{''.join(f'; {fault}' for fault in found.faults)}. A restored copy would give "
+                "budget back: restore a newer one, or decide with dpcausal ledger verify what is missing"
+            )
+
+    def remember_head(self) -> None:
+        """Write down how long the chain is and how it ends, beside the database, unless a longer one is known."""
+
+        def work(connection: Connection) -> tuple[int, str]:
+            now = ledger_tables.read_state(connection, self.ledger.name)
+            return int(now.entries), str(now.head)
+
+        count, head = self.ledger.database.run(work, write=False)
+        self.config.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            if int(json.loads(self._head_file.read_text(encoding="utf-8"))["entries"]) >= count:
+                return
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        written = self._head_file.with_suffix(f".{secrets.token_hex(4)}")
+        written.write_text(json.dumps({"entries": count, "head": head}) + "\n", encoding="utf-8")
+        os.replace(written, self._head_file)
+
+    # ---- persons
+
+    def add_person(self, name: str, role: str) -> None:
+        """Add a person; a known one gets this role."""
+        if role not in ROLES:
+            raise InputError(f"a role is one of {', '.join(ROLES)}")
+        Asker(person=name)  # refuses what is no name
+
+        def work(connection: Connection) -> None:
+            found = connection.execute(
+                select(tables.persons).where(tables.persons.c.name == name)
+            ).one_or_none()
+            if found is None:
+                row = {"name": name, "role": role, "added": time.time(), "active": 1}
+                connection.execute(insert(tables.persons).values(row))
+            else:
+                change = update(tables.persons).where(tables.persons.c.name == name)
+                connection.execute(change.values(role=role, active=1))
+
+        self.run(work)
+
+    def remove_person(self, name: str) -> None:
+        """Take away a person's access; entries and requests remain."""
+
+        def work(connection: Connection) -> None:
+            connection.execute(update(tables.persons).where(tables.persons.c.name == name).values(active=0))
+            connection.execute(delete(tables.tokens).where(tables.tokens.c.person == name))
+
+        self.run(work)
+
+    def people(self) -> list[tuple[str, str, bool]]:
+        """Return name, role and whether active, by name."""
+
+        def work(connection: Connection) -> list[tuple[str, str, bool]]:
+            found = connection.execute(select(tables.persons).order_by(tables.persons.c.name))
+            return [(row.name, row.role, bool(row.active)) for row in found]
+
+        return self.run(work, write=False)
+
+    def has_token(self, name: str) -> bool:
+        """Return whether a person was ever given a token or link that still exists."""
+
+        def work(connection: Connection) -> bool:
+            query = select(func.count()).where(tables.tokens.c.person == name)
+            return bool(connection.execute(query).scalar_one())
+
+        return self.run(work, write=False)
+
+    def issue(self, name: str, kind: str, now: float | None = None) -> str:
+        """Return a new token, one-time link or session of a person; only its hash is kept."""
+        token = secrets.token_urlsafe(32)
+        now = time.time() if now is None else now
+        lasts = {"token": None, "link": LINK_SECONDS, "session": SESSION_SECONDS}[kind]
+
+        def work(connection: Connection) -> str:
+            if self._role(connection, name) is None:
+                raise NotFound("there is no such person")
+            expired = tables.tokens.c.expires < now
+            connection.execute(delete(tables.tokens).where(expired))
+            if kind == "token":  # a new one replaces those before
+                old = (tables.tokens.c.person == name) & (tables.tokens.c.kind == "token")
+                connection.execute(delete(tables.tokens).where(old))
+            row = {"hash": token_hash(token), "person": name, "kind": kind, "form": secrets.token_urlsafe(16)}
+            connection.execute(
+                insert(tables.tokens).values(**row, expires=None if lasts is None else now + lasts)
+            )
+            return token
+
+        return self.run(work)
+
+    def _role(self, connection: Connection, name: str) -> str | None:
+        known = select(tables.persons.c.role).where(
+            tables.persons.c.name == name, tables.persons.c.active == 1
+        )
+        return connection.execute(known).scalar_one_or_none()
+
+    def who(self, token: str, kind: str = "token", now: float | None = None) -> Person | None:
+        """Return the person of a token or session; None where it is not known, expired or taken away."""
+        now = time.time() if now is None else now
+
+        def work(connection: Connection) -> Person | None:
+            known = select(tables.tokens).where(
+                tables.tokens.c.hash == token_hash(token), tables.tokens.c.kind == kind
+            )
+            row = connection.execute(known).one_or_none()
+            if row is None or (row.expires is not None and row.expires < now):
+                return None
+            role = self._role(connection, row.person)
+            return None if role is None else Person(row.person, role, row.form)
+
+        return self.run(work, write=False)
+
+    def person(self, name: str) -> Person | None:
+        """Return a person by name; None where there is none."""
+        role = self.run(lambda connection: self._role(connection, name), write=False)
+        return None if role is None else Person(name, role)
+
+    def use_link(self, link: str) -> Person | None:
+        """Return the person of a one-time link, which is used up by this."""
+        person = self.who(link, "link")
+        if person is None:
+            return None
+
+        def work(connection: Connection) -> int:
+            used = delete(tables.tokens).where(tables.tokens.c.hash == token_hash(link))
+            return int(connection.execute(used).rowcount)
+
+        return person if self.run(work) == 1 else None
+
+    def sign_out(self, session: str) -> None:
+        """End a session."""
+        self.run(
+            lambda connection: connection.execute(
+                delete(tables.tokens).where(tables.tokens.c.hash == token_hash(session))
+            )
+        )
+
+    # ---- asking
+
+    def settings(self, dataset: str, person: Person) -> DatasetSettings:
+        """Return the settings of a data set that a person may know of."""
+        found = self.config.datasets.get(dataset)
+        if found is None or (person.role == "analyst" and not found.open_to(person.name)):
+            raise NotFound("there is no such data set")
+        return found
+
+    def rehearse(
+        self, person: Person, dataset: str, command: object, arguments: object
+    ) -> tuple[Question, dict[str, Any]]:
+        """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
+        settings, schema = self.settings(dataset, person), self.schemas[dataset]
+        question = parse_question(command, arguments, settings)
+        cost = rehearse(question, schema, settings.rows, self.ledger.address)
+        words = forecast_words(question, schema, settings.rows)
+        return question, {
+            "epsilon": cost.epsilon,
+            "delta": cost.delta,
+            "neighbours": cost.neighbours,
+            "note": canonical(cost.note),
+            "forecast": words,
+        }
+
+    def ask(
+        self,
+        person: Person,
+        dataset: str,
+        command: object,
+        arguments: object,
+        *,
+        purpose: str,
+        project: str | None = None,
+        key: str | None = None,
+        now: float | None = None,
+    ) -> Request:
+        """Record a question; where the rule approves it, charge and queue it at once.
+
+        Raises ``BudgetError`` where the analyst's share, the cap or the total does not allow it; nothing is recorded.
+        """
+        if person.role != "analyst":
+            raise NotAllowed("only analysts ask")
+        settings = self.settings(dataset, person)
+        now = time.time() if now is None else now
+        if settings.is_over(datetime.fromtimestamp(now, UTC).date()):
+            raise NotAllowed("this data set takes no more questions: its last day is past")
+        who = Asker(person.name, purpose, project or None)
+        if who.purpose is None:
+            raise InputError("say what for: purpose")
+        question, cost = self.rehearse(person, dataset, command, arguments)
+        row = {
+            "id": uuid.uuid4().hex,
+            "key": key or uuid.uuid4().hex,
+            "dataset": dataset,
+            **who.note(),
+            "command": question.command,
+            "arguments": question.to_json(),
+            **cost,
+            "state": WAITING,
+            "asked": now,
+            "attempts": 0,
+        }
+
+        def work(connection: Connection) -> str:
+            earlier = (tables.requests.c.person == person.name) & (tables.requests.c.key == row["key"])
+            old = connection.execute(select(tables.requests.c.id).where(earlier)).scalar_one_or_none()
+            if old is not None:  # sent twice
+                return str(old)
+            theirs = (tables.requests.c.person == person.name) & tables.requests.c.state.not_in(ENDS)
+            if connection.execute(select(func.count()).where(theirs)).scalar_one() >= MOST_WAITING:
+                raise NotAllowed(
+                    f"{MOST_WAITING} of your requests are not answered yet: wait for one of them"
+                )
+            self._refuse_overdrawn_share(connection, settings, who, cost["epsilon"], cost["delta"])
+            connection.execute(insert(tables.requests).values(row))
+            if settings.by_rule(cost["epsilon"]):
+                self._charge(connection, self._get(connection, row["id"]), settings, now)
+            return str(row["id"])
+
+        found = self.run(work)
+        self.remember_head()
+        return self.request(found)
+
+    def _refuse_overdrawn_share(
+        self, connection: Connection, settings: DatasetSettings, who: Asker, epsilon: float, delta: float
+    ) -> None:
+        """Raise ``BudgetError`` where a cost passes the cap of one question, or the share of the person or project."""
+        for unit, cost, limit in (
+            ("epsilon", epsilon, settings.cap_epsilon),
+            ("delta", delta, settings.cap_delta),
+        ):
+            if limit is not None and not fits(exact(cost), exact(limit)):
+                line = f"one question of data set {settings.name!r} may cost {unit} {limit:g} at most, not {cost:g}"
+                raise BudgetError(line, unit=unit, asked=cost, left=limit)
+        shares = [("person", "your share", settings.share_epsilon, settings.share_delta)]
+        if who.project is not None:
+            shares.append(
+                ("project", "the project's share", settings.project_epsilon, settings.project_delta)
+            )
+        for name, words, *most in shares:
+            spent = self._spent(connection, settings.name, name, str(getattr(who, name)))
+            totals = settings.epsilon, settings.delta
+            for unit, cost, before, share, total in zip(
+                ("epsilon", "delta"), (epsilon, delta), spent, most, totals, strict=True
+            ):
+                cap = exact(total if share is None else share)
+                if not fits(add(before, exact(cost)), cap):
+                    left = float(left_of(before, cap))
+                    raise BudgetError.of(f"budget ({words})", unit, cost, float(before), left)
+
+    def _spent(self, connection: Connection, dataset: str, name: str, value: str) -> tuple[Decimal, Decimal]:
+        """Return the sums of the charges in the chain that name this person or project."""
+        noted = canonical({name: value})[1:-1]
+        query = select(entries).where(
+            entries.c.dataset == dataset,
+            entries.c.kind == CHARGE,
+            entries.c.note.contains(noted, autoescape=True),
+        )
+        found = [ledger_tables.as_entry(row) for row in connection.execute(query)]
+        theirs = [entry for entry in found if getattr(entry.asker, name) == value]
+        epsilon = delta = exact("0")
+        for entry in theirs:
+            epsilon, delta = add(epsilon, exact(entry.epsilon)), add(delta, exact(entry.delta))
+        return epsilon, delta
+
+    def left(self, person: str, dataset: str) -> Left:
+        """Return what is left to an analyst: of the share, by the analyst's own charges alone."""
+        settings = self.config.datasets[dataset]
+
+        def work(connection: Connection) -> tuple[Decimal, Decimal]:
+            return self._spent(connection, dataset, "person", person)
+
+        spent = self.run(work, write=False)
+        epsilon = settings.epsilon if settings.share_epsilon is None else settings.share_epsilon
+        delta = settings.delta if settings.share_delta is None else settings.share_delta
+        return Left(float(left_of(spent[0], exact(epsilon))), float(left_of(spent[1], exact(delta))))
+
+    def _charge(
+        self, connection: Connection, request: Request, settings: DatasetSettings, now: float
+    ) -> None:
+        """Charge a request and queue it, in the caller's transaction."""
+        who = Asker(request.person, request.purpose, request.project)
+        self._refuse_overdrawn_share(connection, settings, who, request.epsilon, request.delta)
+        short = False
+        try:
+            entry = self.ledger.asked_by(**who.note()).charge_within(
+                connection,
+                request.dataset,
+                request.id,
+                request.epsilon,
+                request.delta,
+                neighbours=request.neighbours,
+                note={**json.loads(request.note), "desk": True},
+            )
+        except BudgetError:
+            short = True
+        if short:  # outside the except block: what others have spent is not told
+            raise BudgetError(
+                f"the budget of data set {request.dataset!r} does not allow it",
+                asked=request.epsilon,
+            )
+        self._change(connection, request.id, state=QUEUED, charged=now, entry=entry.seq)
+
+    def _change(self, connection: Connection, request: str, **values: Any) -> None:
+        connection.execute(update(tables.requests).where(tables.requests.c.id == request).values(**values))
+
+    def _get(self, connection: Connection, request: str) -> Request:
+        row = connection.execute(select(tables.requests).where(tables.requests.c.id == request)).one_or_none()
+        if row is None:
+            raise NotFound("there is no such request")
+        return Request(**row._mapping)
+
+    # ---- looking
+
+    def request(self, request: str, person: Person | None = None) -> Request:
+        """Return a request; one of somebody else is not there for an analyst."""
+        found = self.run(lambda connection: self._get(connection, request), write=False)
+        if person is not None and person.role == "analyst" and found.person != person.name:
+            raise NotFound("there is no such request")
+        return found
+
+    def requests_for(self, person: Person, most: int = 200) -> list[Request]:
+        """Return the newest requests that a person may see: an analyst's own, all for others."""
+
+        def work(connection: Connection) -> list[Request]:
+            query = select(tables.requests).order_by(tables.requests.c.asked.desc()).limit(most)
+            if person.role == "analyst":
+                query = query.where(tables.requests.c.person == person.name)
+            return [Request(**row._mapping) for row in connection.execute(query)]
+
+        return self.run(work, write=False)
+
+    def decisions(self, request: str) -> list[Mapping[str, Any]]:
+        """Return who decided what and why, oldest first."""
+
+        def work(connection: Connection) -> list[Mapping[str, Any]]:
+            query = select(tables.decisions).where(tables.decisions.c.request == request)
+            return [dict(row._mapping) for row in connection.execute(query.order_by(tables.decisions.c.time))]
+
+        return self.run(work, write=False)
+
+    def files(self, request: Request, now: float | None = None) -> dict[str, bytes]:
+        """Return the files of a release by name; none before its tick."""
+        if request.shown_state(time.time() if now is None else now) != DONE:
+            return {}
+
+        def work(connection: Connection) -> bytes:
+            query = select(tables.releases.c.files).where(tables.releases.c.request == request.id)
+            return bytes(connection.execute(query).scalar_one())
+
+        with zipfile.ZipFile(io.BytesIO(self.run(work, write=False))) as folder:
+            return {name: folder.read(name) for name in folder.namelist()}
+
+    # ---- deciding
+
+    def decide(
+        self, person: Person, request: str, verdict: str, reason: str, now: float | None = None
+    ) -> Request:
+        """Record a custodian's approval or refusal; the last approval that is needed charges and queues.
+
+        Raises ``BudgetError`` where the budget does not allow it: the decision is then not recorded.
+        """
+        if person.role != "custodian":
+            raise NotAllowed("only custodians decide")
+        if verdict not in ("approve", "refuse"):
+            raise InputError("a verdict is approve or refuse")
+        Asker(purpose=reason)  # refuses what is no line
+        now = time.time() if now is None else now
+
+        def work(connection: Connection) -> None:
+            found = self._get(connection, request)
+            if found.state != WAITING:
+                raise Conflict("this request is not waiting for a decision any more")
+            decided = tables.decisions.c.request == request
+            mine = select(tables.decisions).where(decided, tables.decisions.c.person == person.name)
+            if connection.execute(mine).one_or_none() is not None:
+                raise Conflict("you have decided on this request before: another person must")
+            row = {
+                "request": request,
+                "person": person.name,
+                "verdict": verdict,
+                "reason": reason,
+                "time": now,
+            }
+            connection.execute(insert(tables.decisions).values(row))
+            if verdict == "refuse":
+                self._change(connection, request, state=REFUSED, ended=now)
+                return
+            settings = self.config.datasets.get(found.dataset)
+            if settings is None:
+                raise Conflict("the data set of this request is not registered any more")
+            count = connection.execute(select(func.count()).where(decided)).scalar_one()
+            if count >= max(1, settings.approvals):
+                self._charge(connection, found, settings, now)
+
+        self.run(work)
+        self.remember_head()
+        return self.request(request)
+
+    def withdraw(self, person: Person, request: str, now: float | None = None) -> Request:
+        """Take back one's own request while it waits for approval."""
+        self.request(request, person)
+
+        def work(connection: Connection) -> None:
+            found = self._get(connection, request)
+            if found.person != person.name:
+                raise NotAllowed("only who asked can withdraw")
+            if found.state != WAITING:
+                raise Conflict("this request does not wait for approval any more: it was decided on")
+            self._change(connection, request, state=WITHDRAWN, ended=time.time() if now is None else now)
+
+        self.run(work)
+        return self.request(request)
+
+    # ---- working
+
+    def claim(self, now: float | None = None) -> Request | None:
+        """Return the oldest queued request with a new lease; None where none is queued."""
+        now = time.time() if now is None else now
+
+        def work(connection: Connection) -> Request | None:
+            self._reap(connection, now)
+            query = select(tables.requests.c.id).where(tables.requests.c.state == QUEUED)
+            found = connection.execute(
+                query.order_by(tables.requests.c.charged).limit(1)
+            ).scalar_one_or_none()
+            if found is None:
+                return None
+            count = tables.requests.c.attempts + 1
+            lease = {"state": RUNNING, "lease": secrets.token_hex(16), "lease_until": now + LEASE}
+            self._change(connection, found, **lease, attempts=count)
+            return self._get(connection, found)
+
+        return self.run(work)
+
+    def has_work(self, now: float | None = None) -> bool:
+        """Return whether a job is queued, or was left by a worker that died."""
+        now = time.time() if now is None else now
+        left = tables.requests.c.state.in_((RUNNING, DRAWING)) & (tables.requests.c.lease_until < now)
+        query = select(func.count()).where((tables.requests.c.state == QUEUED) | left)
+        return bool(self.run(lambda connection: connection.execute(query).scalar_one(), write=False))
+
+    def own_number(self, request: Request) -> int:
+        """Return the place of a charge among those of its analyst for the data set, from 1."""
+
+        def work(connection: Connection) -> int:
+            theirs = select(func.count()).where(
+                tables.requests.c.person == request.person,
+                tables.requests.c.dataset == request.dataset,
+                tables.requests.c.entry <= request.entry,
+            )
+            return int(connection.execute(theirs).scalar_one())
+
+        return self.run(work, write=False)
+
+    def _reap(self, connection: Connection, now: float) -> None:
+        """Give back jobs of workers that died before they drew, and end those that died after."""
+        dead = select(tables.requests).where(
+            tables.requests.c.state.in_((RUNNING, DRAWING)), tables.requests.c.lease_until < now
+        )
+        for row in connection.execute(dead).all():
+            found = Request(**row._mapping)
+            if found.state == RUNNING and found.attempts < MOST_ATTEMPTS:
+                self._change(connection, found.id, state=QUEUED, lease=None, lease_until=None)
+            else:
+                self._end(connection, found, FAILED, now)
+
+    def _end(self, connection: Connection, request: Request, state: str, now: float) -> None:
+        shown = tick_after(request.charged or now, now, self.config.tick)
+        values = {"state": state, "ended": now, "visible": shown, "lease": None, "lease_until": None}
+        self._change(connection, request.id, **values)
+
+    def _leased(self, connection: Connection, request: str, lease: str) -> Request:
+        found = self._get(connection, request)
+        if found.lease != lease:
+            raise Conflict("another worker has this job now")
+        return found
+
+    def renew(self, request: str, lease: str, now: float | None = None) -> None:
+        """Prolong a lease; raise ``Conflict`` where the job was given to another worker."""
+
+        def work(connection: Connection) -> None:
+            self._leased(connection, request, lease)
+            until = (time.time() if now is None else now) + LEASE
+            self._change(connection, request, lease_until=until)
+
+        self.run(work)
+
+    def begin_drawing(self, request: str, lease: str) -> Entry:
+        """Return the entry that a request was charged with; from here on its noise may be drawn, once.
+
+        Raises ``Conflict`` for the second time, and for a worker that has lost the job.
+        """
+
+        def work(connection: Connection) -> Entry:
+            found = self._leased(connection, request, lease)
+            if found.state != RUNNING:
+                raise Conflict("the noise of this request was drawn before")
+            entry = ledger_tables.find(connection, entries.c.release == request)
+            if entry is None or not entry.intact():
+                raise Conflict("this request was not charged")
+            self._change(connection, request, state=DRAWING)
+            return entry
+
+        return self.run(work)
+
+    def finish(
+        self, request: str, lease: str, files: Mapping[str, bytes] | None, now: float | None = None
+    ) -> None:
+        """End a job: with the files of its release, or None where it failed."""
+        now = time.time() if now is None else now
+
+        def work(connection: Connection) -> None:
+            found = self._leased(connection, request, lease)
+            if files is None and found.state == RUNNING and found.attempts < MOST_ATTEMPTS:
+                self._change(
+                    connection, request, state=QUEUED, lease=None, lease_until=None
+                )  # nothing was drawn
+                return
+            if files is not None:
+                if found.state != DRAWING:
+                    raise Conflict("a release without a draw")
+                row = {"request": request, "files": _zipped(files)}
+                connection.execute(insert(tables.releases).values(row))
+            self._end(connection, found, FAILED if files is None else DONE, now)
+
+        self.run(work)
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return files as one compressed file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as folder:
+        for name, content in files.items():
+            folder.writestr(name, content)
+    return out.getvalue()

@@ -1,0 +1,101 @@
+"""The tables of a desk, in the ledger's database: persons, tokens, requests, decisions and releases.
+
+A token is kept as its SHA-256 only. Times are seconds since 1970. A release is the folder that a job wrote, as one
+compressed file: it is stored in the transaction that ends the job.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+persons = Table(
+    "dpcausal_persons",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("added", Float, nullable=False),
+    Column("active", Integer, nullable=False),
+)
+
+tokens = Table(
+    "dpcausal_tokens",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("person", Text, ForeignKey("dpcausal_persons.name"), nullable=False),
+    Column("kind", Text, nullable=False),  # token, link (once) or session
+    Column("expires", Float),
+    Column("form", Text, nullable=False),  # what forms of a session must send back
+)
+
+requests = Table(
+    "dpcausal_requests",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("key", Text, nullable=False),  # of the client: sent twice, it is one request
+    Column("dataset", Text, nullable=False),
+    Column("person", Text, ForeignKey("dpcausal_persons.name"), nullable=False),
+    Column("project", Text),
+    Column("purpose", Text, nullable=False),
+    Column("command", Text, nullable=False),
+    Column("arguments", Text, nullable=False),
+    Column("epsilon", Float, nullable=False),
+    Column("delta", Float, nullable=False),
+    Column("neighbours", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("forecast", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("asked", Float, nullable=False),
+    Column("charged", Float),
+    Column("entry", Integer),  # of the ledger
+    Column("lease", Text),  # of the worker that runs it
+    Column("lease_until", Float),
+    Column("attempts", Integer, nullable=False),
+    Column("ended", Float),
+    Column("visible", Float),  # from when on the end is shown
+    UniqueConstraint("person", "key"),
+    Index("dpcausal_requests_by_state", "state", "asked"),
+    Index("dpcausal_requests_by_person", "person", "asked"),
+)
+
+decisions = Table(
+    "dpcausal_decisions",
+    metadata,
+    Column("request", Text, ForeignKey("dpcausal_requests.id"), primary_key=True),
+    Column("person", Text, primary_key=True),
+    Column("verdict", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("time", Float, nullable=False),
+)
+
+releases = Table(
+    "dpcausal_releases",
+    metadata,
+    Column("request", Text, ForeignKey("dpcausal_requests.id"), primary_key=True),
+    Column("files", LargeBinary, nullable=False),
+)
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the tables of a desk to the newest revision, in the caller's transaction."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

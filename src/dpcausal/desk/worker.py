@@ -1,0 +1,175 @@
+"""``dpcausal work``: jobs, one after the other, each in a process of its own with limits of memory and time.
+
+The process that runs a job may be killed at any moment. Before ``begin_drawing`` the job goes back to the queue; after
+it the request has failed and stays charged. A worker that dies takes its job's process with it, and another worker
+finds the job when its lease has run out. Nothing that a job raises is told to anybody but by the name of its kind, in
+the worker's log: what a person reads is that the job failed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import resource
+import signal
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dpcausal as dc
+from dpcausal.core.errors import InputError
+from dpcausal.desk.acro import record
+from dpcausal.desk.config import DatasetSettings
+from dpcausal.desk.store import LEASE, Conflict, Desk, Request
+from dpcausal.desk.wire import to_wire
+from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.present.files import file_texts
+from dpcausal.present.page import write as write_page
+from dpcausal.privacy.ledger import Entry
+
+RESULT = "result.json"  # what ``dc.remote`` rebuilds the result from
+PARENT_DIED = 1  # PR_SET_PDEATHSIG
+
+
+class PaidCharge:
+    """A request that was charged, in place of a ledger: asked to charge, it allows one draw of noise for it.
+
+    Amounts that differ from those charged are refused. The entry that the statement names is counted among the
+    analyst's own, so that it does not tell how many others have.
+    """
+
+    def __init__(self, desk: Desk, request: Request) -> None:
+        self._desk, self._request = desk, request
+        self.address = desk.ledger.address
+
+    def charge(
+        self,
+        dataset: str,
+        release: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: Any,
+        note: Any = None,
+    ) -> Entry:
+        """Return the entry of the request, once; from then on noise may be drawn."""
+        paid = self._request
+        if dataset != paid.dataset or neighbours.value != paid.neighbours:
+            raise Conflict("this was not charged")
+        if epsilon > paid.epsilon or delta > paid.delta:
+            raise Conflict("this costs more than was charged")
+        assert paid.lease is not None
+        entry = self._desk.begin_drawing(paid.id, paid.lease)
+        return replace(entry, seq=self._desk.own_number(paid))
+
+    def left_after(self, entry: Entry) -> dict[str, float]:
+        """Return what is left to the analyst."""
+        left = self._desk.left(self._request.person, self._request.dataset)
+        return {"epsilon": left.epsilon, "delta": left.delta}
+
+
+def open_rows(settings: DatasetSettings, schema: dc.Schema) -> Any:
+    """Return the rows of a data set; raise ``InputError`` where their number is public and another than declared."""
+    unit: dict[str, Any] = {"unit": settings.unit} if settings.unit else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if "://" in settings.source or settings.table:
+            data: Any = dc.connect(settings.source, schema, settings.table or None, **unit)
+        else:
+            data = dc.read(settings.source, schema, **unit)
+    if settings.neighbours == "replace-one" and data.n != settings.rows:
+        raise InputError(
+            f"data set {settings.name!r} is declared with {settings.rows} rows and has another number: mend rows"
+        )
+    return data
+
+
+def release_files(answer: Any, request: Request) -> dict[str, bytes]:
+    """Return the files of a release: those of the command line, the result for ``dc.remote``, and an ACRO record."""
+    if isinstance(answer, DiscoveryResult):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(write_page(answer, Path(folder) / "report.html")).read_text(encoding="utf-8")
+        texts = {**file_texts(answer, data=request.dataset), "report.html": page}
+    else:
+        texts = {"privacy.json": answer.privacy.to_json(), "answer.json": answer.to_json()}
+    texts |= {"summary.txt": answer.summary(), RESULT: to_wire(answer)}
+    files = {name: text.encode() for name, text in texts.items()}
+    return {**files, **record(files, request)}
+
+
+def run_job(desk: Desk, request: Request) -> None:
+    """Answer one request and store its release; raise whatever goes wrong."""
+    settings = desk.config.datasets[request.dataset]
+    data = open_rows(settings, desk.schemas[request.dataset])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answer = request.question.ask(data, PaidCharge(desk, request), request.dataset)
+        files = release_files(answer, request)
+    assert request.lease is not None
+    desk.finish(request.id, request.lease, files)
+
+
+def _child(desk: Desk, request: Request, memory: int, parent: int, log: Callable[[str], None]) -> None:
+    """Run a job in this process, which ends with its parent, and within its memory."""
+    ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before
+        os._exit(1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    try:
+        run_job(desk, request)
+    except BaseException as error:  # a message could hold a value of a row
+        log(f"request {request.id}: {type(error).__name__}")
+        os._exit(1)
+    os._exit(0)
+
+
+def work(
+    desk: Desk,
+    *,
+    running: Callable[[], bool] = lambda: True,
+    until_empty: bool = False,
+    pause: float = 1.0,
+    log: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Take jobs from the queue while ``running``; with ``until_empty`` return when there are none."""
+    while running():
+        job = desk.claim() if desk.has_work() else None
+        if job is not None:
+            supervise(desk, job, log)
+        elif until_empty:
+            return
+        else:
+            time.sleep(pause)
+
+
+def supervise(desk: Desk, job: Request, log: Callable[[str], None]) -> None:
+    """Run a job in a process of its own, keep its lease, and end it where it takes too long or dies."""
+    assert job.lease is not None
+    memory = int(desk.config.job_memory * 2**30)
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=_child, args=(desk, job, memory, os.getpid(), log), daemon=True)
+    process.start()
+    began = time.monotonic()
+    while process.is_alive():
+        process.join(LEASE / 6)
+        if not process.is_alive():
+            break
+        try:
+            desk.renew(job.id, job.lease)
+        except Conflict:  # it was given to another worker, or ended just now
+            process.join(1.0)
+            process.kill()
+        if time.monotonic() - began > desk.config.job_seconds:
+            log(f"request {job.id}: out of time")
+            process.kill()
+    process.join()
+    if process.exitcode != 0:
+        with suppress(Conflict):
+            desk.finish(job.id, job.lease, None)

@@ -1,0 +1,151 @@
+"""The demonstration as a person starts it: one command, then Python, the command line and a browser's requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+import dpcausal as dc
+
+PYTHON = [sys.executable, "-c", "import sys; from dpcausal.cli.start import main; sys.exit(main())"]
+
+
+@pytest.fixture(scope="module")
+def demo():
+    """The line that ``serve --demo --json`` prints when it is ready."""
+    process = subprocess.Popen([*PYTHON, "serve", "--demo", "--json"], stdout=subprocess.PIPE, text=True)
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def command(demo, *words, token=0):
+    """Run a command with an analyst's token; return exit code, output and errors."""
+    environment = {**os.environ, "DPCAUSAL_TOKEN": demo["analysts"][token]}
+    where = ["--desk", demo["url"], "--dataset", demo["dataset"]]
+    done = subprocess.run(
+        [*PYTHON, *words, *where], capture_output=True, text=True, timeout=300, env=environment, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_python_gets_the_same_objects(demo):
+    desk = dc.remote(demo["url"], token=demo["analysts"][0])
+    cohort = desk[demo["dataset"]]
+    before = cohort.left
+    test = cohort.ci_test("smoking", "heart_disease", ["age"], epsilon=0.2, purpose="does it?", timeout=200)
+    assert isinstance(test, dc.CITestResult)
+    assert test.privacy.private
+    assert test.privacy.epsilon == 0.2
+    effect = cohort.effect(
+        "smoking", "heart_disease", epsilon=0.2, purpose="how much?", timeout=200, anyway=True
+    )
+    assert isinstance(effect, dc.EffectResult)
+    assert before[0] - cohort.left[0] == pytest.approx(0.4)
+    assert isinstance(cohort.plan(0.5, 1e-6), dc.Plan)
+    assert cohort.dummy(50).schema == cohort.schema
+    other = dc.remote(demo["url"], token=demo["analysts"][1])
+    assert other.requests() == []
+    assert other[demo["dataset"]].left == before
+    mine = desk.requests()[0]
+    with pytest.raises(dc.InputError):
+        other.request(mine.id).view()
+    assert mine.result().to_json() == effect.to_json()
+    with pytest.raises(dc.BudgetError):
+        cohort.discover(epsilon=3.0, purpose="more than one question may cost")
+    with pytest.raises(dc.InputError):
+        dc.remote(demo["url"], token="x" * 43)
+
+
+def test_approval_by_a_person(demo):
+    cohort = dc.remote(demo["url"], token=demo["analysts"][1])[demo["dataset"]]
+    asked = cohort.ask("ci_test", {"x": "smoking", "y": "diabetes", "epsilon": 1.5}, "a large one")
+    assert asked.state == "waiting"
+    bearer = {"Authorization": f"Bearer {demo['custodian']}"}
+    with httpx.Client(base_url=demo["url"], headers=bearer, trust_env=False) as custodian:
+        decision = {"verdict": "approve", "reason": "fits"}
+        assert custodian.post(f"/api/requests/{asked.id}/decision", json=decision).status_code == 200
+        assert asked.wait(200).privacy.epsilon == 1.5
+        entries = custodian.get("/api/ledger").json()
+    assert entries["ok"]
+    assert entries["entries"][-1]["note"]["purpose"] == "a large one"
+
+
+def test_commands(demo, tmp_path):
+    out = tmp_path / "graph"
+    asked = [
+        "discover",
+        "--epsilon",
+        "0.5",
+        "--delta",
+        "1e-6",
+        "--purpose",
+        "a graph",
+        "--out",
+        str(out),
+        "--json",
+    ]
+    code, text, errors = command(demo, *asked)
+    assert (code, errors) == (0, "")
+    assert json.loads(text)["privacy"]["epsilon"] <= 0.5
+    assert {"graph.json", "privacy.json", "report.html", "release.json"} <= {
+        path.name for path in out.iterdir()
+    }
+    assert dc.load_release(out).discover().graph is not None
+    code, text, errors = command(
+        demo, "test", "--x", "sex", "--y", "bmi", "--epsilon", "0.1", "--purpose", "p", "--json"
+    )
+    assert (code, errors, json.loads(text)["x"]) == (0, "", "sex")
+    code, text, _ = command(
+        demo, "effect", "--treatment", "smoking", "--outcome", "diabetes", "--epsilon", "0.2", "--purpose", "p",
+        "--json",
+    )  # fmt: skip
+    assert (code, json.loads(text)["treatment"]) == (0, "smoking")
+    code, text, _ = command(demo, "plan", "--epsilon", "0.5", "--delta", "1e-6", "--json")
+    assert (code, json.loads(text)["rows"]) == (0, 20000)
+    for words, expected in (
+        (["test", "--x", "sex", "--y", "bmi", "--epsilon", "0.1"], 2),  # no purpose
+        (["test", "--x", "sex", "--y", "bmi", "--epsilon", "1.9", "--delta", "1e-4", "--purpose", "p"], 3),
+        (["test", "--x", "nobody", "--y", "bmi", "--epsilon", "0.1", "--purpose", "p"], 2),
+        (["test", "--x", "sex", "--y", "bmi", "--no-privacy", "--purpose", "p"], 2),
+    ):
+        code, text, errors = command(demo, *words)
+        assert (code, text, errors.count("\n")) == (expected, "", 1)
+
+
+def test_a_browser_without_script(demo):
+    """Sign in, forecast, ask, wait, read: forms and links alone."""
+    with httpx.Client(base_url=demo["url"], follow_redirects=True, trust_env=False) as browser:
+        home = browser.post("/sign-in", data={"token": demo["analysts"][1]})
+        assert home.status_code == 200
+        assert browser.cookies.jar._cookies["127.0.0.1"]["/"]["desk"].has_nonstandard_attr("HttpOnly")
+        page = browser.get(f"/data/{demo['dataset']}").text
+        secret = re.search(r'name="form" value="([^"]+)"', page)[1]
+        fields = {
+            "form": secret,
+            "command": "ci_test",
+            "x": "sex",
+            "y": "bmi",
+            "epsilon": "0.1",
+            "purpose": "<b>why",
+        }
+        forecast = browser.post(f"/data/{demo['dataset']}/ask", data={**fields, "action": "forecast"})
+        assert "Forecast for sex and bmi" in forecast.text
+        asked = browser.post(f"/data/{demo['dataset']}/ask", data={**fields, "action": "ask"})
+        assert "<b>why" not in asked.text
+        assert "&lt;b&gt;why" in asked.text
+        for _ in range(200):
+            text = browser.get(asked.url.path).text
+            if "state done" in text:
+                break
+            time.sleep(0.5)
+        assert "Privacy: epsilon 0.1" in text

@@ -1,0 +1,149 @@
+"""Many at once for the last of a budget, and workers that are killed at any moment."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from dpcausal.core.errors import BudgetError
+from dpcausal.desk import store, worker
+from dpcausal.desk.store import Desk, Person
+from dpcausal.desk.worker import work
+
+from .conftest import TEST, ask, settings
+
+RACERS = 32
+
+
+def test_many_analysts_race_for_the_last_of_a_budget(make_desk, ledger_url, tmp_path):
+    """Of 32 who ask for 0.3 of 1.0 at once, three are charged, and the others are told that there is no budget."""
+    people = [{"name": f"a{k}", "role": "analyst"} for k in range(RACERS)]
+    desk = make_desk(ledger_url, persons=people)
+    begin, told = threading.Barrier(RACERS), []
+
+    def race(name: str) -> None:
+        mine = Desk.open(settings(tmp_path, ledger_url, persons=people))
+        mine.rehearse(Person(name, "analyst"), "cohort", "ci_test", TEST)
+        begin.wait()
+        try:
+            mine.ask(Person(name, "analyst"), "cohort", "ci_test", TEST, purpose="first")
+            told.append("charged")
+        except BudgetError:
+            told.append("refused")
+
+    racers = [threading.Thread(target=race, args=(one["name"],)) for one in people]
+    for one in racers:
+        one.start()
+    for one in racers:
+        one.join()
+    assert Counter(told) == {"charged": 3, "refused": RACERS - 3}
+    account = desk.ledger.show("cohort")[0]
+    assert (account.releases, account.spent_epsilon) == (3, pytest.approx(0.9))
+    assert desk.ledger.verify().ok
+
+
+def test_two_custodians_charge_a_request_once(make_desk, tmp_path):
+    desk = make_desk(approvals=1)
+    asked, begin = ask(desk), threading.Barrier(2)
+
+    def approve(name: str) -> None:
+        mine = Desk.open(settings(tmp_path, approvals=1))
+        begin.wait()
+        try:
+            mine.decide(Person(name, "custodian"), asked.id, "approve", "fits")
+        except store.Conflict:
+            return
+
+    both = [threading.Thread(target=approve, args=(name,)) for name in ("carol", "carl")]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert desk.ledger.show("cohort")[0].releases == 1
+
+
+def kill_workers(desk: Desk, jobs: int, kills: int, monkeypatch, tmp_path) -> Counter[str]:
+    """Ask, and kill workers at random moments; check that no draw is free or made twice, and return the ends."""
+    monkeypatch.setattr(store, "LEASE", 0.3)
+    monkeypatch.setattr(worker, "LEASE", 0.3)
+    monkeypatch.setattr(store, "MOST_ATTEMPTS", 10_000)
+    drawn, allow = tmp_path / "drawn", Desk.begin_drawing
+
+    def noted(self, request, lease):
+        entry = allow(self, request, lease)
+        with drawn.open("a") as file:  # a draw that was allowed
+            file.write(f"{request}\n")
+        return entry
+
+    monkeypatch.setattr(Desk, "begin_drawing", noted)
+    asked = [ask(desk, epsilon=0.001).id for _ in range(jobs)]
+    chance, fork = random.Random(7), multiprocessing.get_context("fork")
+    for _ in range(kills):
+        process = fork.Process(target=work, args=(desk,), kwargs={"pause": 0.01})
+        process.start()
+        time.sleep(chance.uniform(0.0, 0.6))
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    deadline = time.monotonic() + 60
+    while any(desk.request(one).state not in store.ENDS for one in asked) and time.monotonic() < deadline:
+        work(desk, until_empty=True)
+        time.sleep(0.1)
+    ends = Counter(desk.request(one).state for one in asked)
+    draws = Counter(drawn.read_text().split())
+    assert set(draws.values()) == {1}  # no second draw for one charge
+    assert set(draws) <= {entry.release for entry in desk.ledger.log("cohort")}  # every draw was charged
+    assert set(ends) <= {store.DONE, store.FAILED}
+    assert ends[store.DONE] + ends[store.FAILED] == jobs == desk.ledger.show("cohort")[0].releases
+    for one in asked:
+        ended = desk.request(one)
+        assert bool(desk.files(ended, now=ended.visible)) == (ended.state == store.DONE)
+        assert ended.state == store.DONE or one in draws  # a job that drew nothing is not lost
+    assert desk.ledger.verify().ok
+    return ends
+
+
+def test_workers_killed_at_random_moments(make_desk, monkeypatch, tmp_path):
+    ends = kill_workers(make_desk(), 6, 5, monkeypatch, tmp_path)
+    assert ends[store.DONE] > 0
+
+
+@pytest.mark.slow
+def test_workers_killed_two_hundred_times(make_desk, ledger_url, monkeypatch, tmp_path):
+    ends = kill_workers(make_desk(ledger_url), 80, 200, monkeypatch, tmp_path)
+    assert ends[store.DONE] > 0
+
+
+@pytest.mark.slow
+def test_a_thousand_requests_drained_by_two_workers(make_desk, tmp_path):
+    """All end, and a page takes little time of this process meanwhile."""
+    from fastapi.testclient import TestClient
+
+    from dpcausal.desk.server import create_app
+
+    desk = make_desk(epsilon=10.0, requests_per_minute=100_000)
+    store_limit, store.MOST_WAITING = store.MOST_WAITING, 10_000
+    try:
+        asked = [ask(desk, epsilon=0.001).id for _ in range(1000)]
+    finally:
+        store.MOST_WAITING = store_limit
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=work, args=(desk,), kwargs={"until_empty": True}) for _ in range(2)]
+    for one in workers:
+        one.start()
+    with TestClient(create_app(desk)) as client:
+        client.cookies.set("desk", desk.issue("anna", "session"))
+        times = []
+        while any(one.is_alive() for one in workers):
+            began = time.process_time()
+            assert client.get("/").status_code == 200
+            times.append(time.process_time() - began)
+            time.sleep(1.0)
+    assert {desk.request(one).state for one in asked} == {store.DONE}
+    assert sorted(times)[len(times) // 2] < 0.2

@@ -1,0 +1,341 @@
+"""States, charges, shares, approval, and what dies when."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from dpcausal.core.errors import BudgetError, InputError, LedgerError
+from dpcausal.desk import store
+from dpcausal.desk.store import Conflict, Desk, NotAllowed, NotFound
+from dpcausal.desk.worker import PaidCharge, run_job, work
+
+from .conftest import TEST, ask, person, settings
+
+
+def test_asked_charged_drawn_and_shown(make_desk, ledger_url):
+    desk = make_desk(ledger_url)
+    asked = ask(desk, project="lungs", now=1000.0)
+    assert asked.state == store.QUEUED
+    entry = desk.ledger.log("cohort")[-1]
+    assert (entry.person, entry.project, entry.purpose, entry.release) == (
+        "anna",
+        "lungs",
+        "to see",
+        asked.id,
+    )
+    assert float(entry.epsilon) == 0.3
+    assert not desk.files(asked)
+    job = desk.claim()
+    run_job(desk, job)
+    ended = desk.request(asked.id)
+    assert ended.state == store.DONE
+    assert ended.shown_state(ended.visible - 0.1) == store.WORKING
+    assert ended.shown_state(ended.visible) == store.DONE
+    assert (ended.visible - 1000.0) % 60.0 == 0
+    assert not desk.files(ended, now=ended.visible - 0.1)
+    assert {"answer.json", "privacy.json", "result.json", "results.json"} <= set(
+        desk.files(ended, ended.visible)
+    )
+    assert desk.ledger.verify().ok
+    assert desk.claim() is None
+
+
+def test_the_end_is_shown_at_a_tick_whatever_the_run_took(make_desk):
+    """A failure and a success of different run times are shown at the same moment."""
+    desk = make_desk()
+    shown = set()
+    for end, files in ((1000.5, {}), (1029.0, None), (1059.9, {})):
+        ask(desk, epsilon=0.1, now=1000.0)
+        job = desk.claim(now=1000.1)
+        desk.begin_drawing(job.id, job.lease)
+        desk.finish(job.id, job.lease, files, now=end)
+        shown.add(desk.request(job.id).visible)
+    assert shown == {1060.0}
+
+
+def test_nothing_is_drawn_twice_for_one_charge(make_desk):
+    desk = make_desk()
+    ask(desk)
+    job = desk.claim(now=0.0)
+    desk.begin_drawing(job.id, job.lease)
+    with pytest.raises(Conflict):
+        desk.begin_drawing(job.id, job.lease)
+    assert desk.claim(now=10 * store.LEASE) is None  # the worker died: it is not given to another
+    ended = desk.request(job.id)
+    assert ended.state == store.FAILED
+    assert desk.left("anna", "cohort").epsilon == pytest.approx(0.7)
+
+
+def test_a_worker_that_dies_before_the_draw_loses_nothing(make_desk):
+    desk = make_desk()
+    ask(desk)
+    first = desk.claim(now=0.0)
+    second = desk.claim(now=10 * store.LEASE)
+    assert second.id == first.id
+    with pytest.raises(Conflict):  # the first one lives after all
+        desk.begin_drawing(first.id, first.lease)
+    desk.begin_drawing(second.id, second.lease)
+    with pytest.raises(Conflict):
+        desk.finish(first.id, first.lease, {})
+    assert desk.ledger.show("cohort")[0].releases == 1
+
+
+def test_a_job_is_tried_a_few_times_only(make_desk):
+    desk = make_desk()
+    asked = ask(desk)
+    now = 0.0
+    for _ in range(store.MOST_ATTEMPTS):
+        assert desk.claim(now=now) is not None
+        now += 10 * store.LEASE
+    assert desk.claim(now=now) is None
+    assert desk.request(asked.id).state == store.FAILED
+
+
+def test_a_draw_costs_what_was_charged(make_desk):
+    """A request that would draw for more than its charge, or for another data set, draws nothing."""
+    from dpcausal.core.neighbours import Neighbours
+
+    desk = make_desk()
+    ask(desk)
+    paid = PaidCharge(desk, desk.claim())
+    same = {"neighbours": Neighbours.REPLACE_ONE}
+    for wrong in (("cohort", 0.31, 0.0), ("cohort", 0.3, 1e-9), ("other", 0.3, 0.0)):
+        with pytest.raises(Conflict):
+            paid.charge(wrong[0], "r", wrong[1], wrong[2], **same)
+    with pytest.raises(Conflict):
+        paid.charge("cohort", "r", 0.3, neighbours=Neighbours.ADD_REMOVE)
+    assert paid.charge("cohort", "r", 0.3, **same).dataset == "cohort"
+    with pytest.raises(Conflict):
+        paid.charge("cohort", "r", 0.3, **same)
+
+
+def test_a_request_that_was_not_charged_is_not_drawn(make_desk):
+    desk = make_desk(approvals=1)
+    asked = ask(desk)
+    desk.run(lambda connection: desk._change(connection, asked.id, state=store.QUEUED))  # by a careless hand
+    job = desk.claim()
+    with pytest.raises(Conflict):
+        desk.begin_drawing(job.id, job.lease)
+
+
+def test_one_person_approves_and_then_it_is_charged(make_desk, ledger_url):
+    desk = make_desk(ledger_url, approvals=1, approve_up_to=0.1)
+    asked = ask(desk)
+    assert (asked.state, desk.ledger.show("cohort")[0].releases) == (store.WAITING, 0)
+    for other in ("anna", "ben", "dora"):
+        with pytest.raises(NotAllowed):
+            desk.decide(person(other), asked.id, "approve", "mine")
+    assert desk.decide(person("carol"), asked.id, "approve", "fits").state == store.QUEUED
+    assert desk.ledger.show("cohort")[0].releases == 1
+    with pytest.raises(Conflict):
+        desk.decide(person("carl"), asked.id, "approve", "again")
+    assert ask(desk, epsilon=0.1).state == store.QUEUED  # by the rule
+
+
+def test_two_persons_where_the_custodian_says_so(make_desk):
+    desk = make_desk(approvals=2)
+    asked = ask(desk)
+    assert desk.decide(person("carol"), asked.id, "approve", "fits").state == store.WAITING
+    with pytest.raises(Conflict):
+        desk.decide(person("carol"), asked.id, "approve", "twice")
+    assert desk.ledger.show("cohort")[0].releases == 0
+    assert desk.decide(person("carl"), asked.id, "approve", "fits").state == store.QUEUED
+    assert [one["person"] for one in desk.decisions(asked.id)] == ["carol", "carl"]
+
+
+def test_refused_and_withdrawn_cost_nothing(make_desk):
+    desk = make_desk(approvals=1)
+    refused, taken = ask(desk), ask(desk)
+    assert desk.decide(person("carol"), refused.id, "refuse", "not now").state == store.REFUSED
+    with pytest.raises(NotFound):
+        desk.withdraw(person("ben"), taken.id)
+    assert desk.withdraw(person("anna"), taken.id).state == store.WITHDRAWN
+    with pytest.raises(Conflict):
+        desk.decide(person("carol"), taken.id, "approve", "late")
+    assert desk.ledger.show("cohort")[0].releases == 0
+
+
+def test_shares_of_a_person_and_of_a_project(make_desk):
+    desk = make_desk(share_epsilon=0.5, project_epsilon=0.4)
+    ask(desk, epsilon=0.3, project="p")
+    with pytest.raises(BudgetError):
+        ask(desk, "ben", epsilon=0.2, project="p")
+    with pytest.raises(BudgetError):
+        ask(desk, epsilon=0.3)
+    ask(desk, epsilon=0.2)
+    assert desk.left("anna", "cohort").epsilon == pytest.approx(0.0, abs=1e-9)
+    assert desk.left("ben", "cohort").epsilon == 0.5
+    assert len(desk.requests_for(person("anna"))) == 2
+
+
+def test_the_share_holds_when_it_is_approved_too(make_desk):
+    desk = make_desk(share_epsilon=0.5, approvals=1)
+    first, second = ask(desk), ask(desk)
+    desk.decide(person("carol"), first.id, "approve", "fits")
+    with pytest.raises(BudgetError):
+        desk.decide(person("carol"), second.id, "approve", "fits")
+    assert desk.request(second.id).state == store.WAITING
+    assert desk.decisions(second.id) == []
+
+
+def test_the_cap_of_one_question(make_desk):
+    desk = make_desk(cap_epsilon=0.2, approvals=1)
+    with pytest.raises(BudgetError):
+        ask(desk)
+    assert desk.requests_for(person("anna")) == []
+
+
+def test_a_refusal_for_the_total_tells_no_amount_of_others(make_desk):
+    desk = make_desk()
+    ask(desk, "ben", epsilon=0.77)
+    with pytest.raises(BudgetError) as error:
+        ask(desk)
+    assert "0.77" not in str(error.value)
+    assert "0.23" not in str(error.value)
+    assert (error.value.spent, error.value.left, error.value.__context__) == (0.0, 0.0, None)
+
+
+def test_what_an_analyst_is_told_does_not_depend_on_others(make_desk):
+    """The same questions, with and without somebody else's before them, give the same statement and share."""
+
+    def told(others: int):
+        desk = make_desk(f"sqlite:///{others}.db", folder=f"seen-{others}", share_epsilon=0.4)
+        for _ in range(others):
+            ask(desk, "ben", epsilon=0.1)
+        ask(desk)
+        work(desk, until_empty=True)
+        done = desk.requests_for(person("anna"))[0]
+        statement = json.loads(desk.files(done, done.visible)["privacy.json"])
+        hidden = {"release", "hash"}
+        return {key: value for key, value in statement["ledger"].items() if key not in hidden}
+
+    assert told(0) == told(3)
+
+
+def test_a_question_sent_twice_is_one(make_desk):
+    desk = make_desk()
+    first, second = ask(desk, key="k" * 8), ask(desk, key="k" * 8)
+    assert first.id == second.id
+    assert ask(desk, "ben", key="k" * 8).id != first.id
+    assert desk.ledger.show("cohort")[0].releases == 2
+
+
+def test_questions_that_are_not_taken(make_desk):
+    desk = make_desk(methods=["kendall"], analysts=["anna"], until=date(2020, 1, 2))
+    early = 1.5e9
+    wrong = [
+        ("cohort", "schema", TEST),
+        ("cohort", "ci_test", {**TEST, "method": "gcm"}),
+        ("cohort", "ci_test", {**TEST, "method": "kendall", "neighbours": "add-remove"}),
+        ("cohort", "ci_test", {**TEST, "method": "kendall", "epsilon": None}),
+        ("cohort", "ci_test", {**TEST, "method": "kendall", "x": "nobody"}),
+        ("cohort", "ci_test", {"method": "kendall", "epsilon": 1.0}),
+        ("cohort", "ci_test", {**TEST, "method": "kendall", "ledger": "sqlite:///mine.db"}),
+        ("cohort", "discover", {"epsilon": 0.1, "method": "kendall", "plan": "/etc/passwd"}),
+        (
+            "cohort",
+            "effect",
+            {"treatment": "Smoker", "outcome": "Cancer", "epsilon": 0.1, "graph": "/etc/passwd"},
+        ),
+        ("cohort", "ci_test", {**TEST, "method": "kendall", "given": "x" * 50_000}),
+        ("cohort", "ci_test", []),
+    ]
+    for dataset, command, arguments in wrong:
+        with pytest.raises(InputError):
+            desk.ask(person("anna"), dataset, command, arguments, purpose="x", now=early)
+    with pytest.raises(NotFound):
+        ask(desk, "ben", method="kendall", now=early)
+    with pytest.raises(NotAllowed):
+        ask(desk, method="kendall", now=1.7e9)
+    with pytest.raises(NotAllowed):
+        ask(desk, "carol", method="kendall", now=early)
+    with pytest.raises(InputError):
+        desk.ask(person("anna"), "cohort", "ci_test", {**TEST, "method": "kendall"}, purpose=" ", now=early)
+    assert ask(desk, method="kendall", now=early).state == store.QUEUED
+
+
+def test_a_rehearsal_reads_no_row_and_charges_nothing(make_desk, tmp_path):
+    desk = make_desk()
+    (tmp_path / "patients.csv").unlink()
+    _, cost = desk.rehearse(person("anna"), "cohort", "ci_test", TEST)
+    assert (cost["epsilon"], cost["delta"]) == (0.3, 0.0)
+    assert desk.ledger.show("cohort")[0].releases == 0
+
+
+def test_an_error_of_a_job_says_nothing(make_desk, tmp_path):
+    """Rows that can't be read: the analyst sees a failure, at a tick, and no word of why."""
+    desk = make_desk()
+    (tmp_path / "patients.csv").write_text("Smoker,Cancer\nsecret-value,yes\n")
+    asked = ask(desk, now=1000.0)
+    lines: list[str] = []
+    work(desk, until_empty=True, log=lines.append)
+    ended = desk.request(asked.id)
+    assert ended.state == store.FAILED
+    assert (ended.visible - 1000.0) % 60.0 == 0
+    assert not any("secret" in str(value) for value in vars(ended).values())
+    assert not any("secret" in line for line in lines)
+
+
+def test_rows_of_another_number_than_declared_are_not_used(make_desk):
+    desk = make_desk(rows=1999)
+    asked = ask(desk)
+    work(desk, until_empty=True)
+    assert desk.request(asked.id).state == store.FAILED
+
+
+def test_a_restored_database_is_refused(make_desk, tmp_path):
+    desk = make_desk()
+    ask(desk, epsilon=0.1)
+    copy = tmp_path / "copy.db"
+    shutil.copy(tmp_path / "desk.db", copy)
+    ask(desk, epsilon=0.1)
+    shutil.copy(copy, tmp_path / "desk.db")
+    with pytest.raises(LedgerError):
+        Desk.open(settings(tmp_path))
+    (tmp_path / "desk" / "head.json").write_text("{")
+    with pytest.raises(LedgerError):
+        Desk.open(settings(tmp_path))
+
+
+def test_another_ledger_in_its_place_is_refused(make_desk, tmp_path):
+    desk = make_desk()
+    ask(desk, epsilon=0.1)
+    (tmp_path / "desk.db").unlink()
+    with pytest.raises(LedgerError):
+        Desk.open(settings(tmp_path), create=True)
+
+
+def test_totals_do_not_change(make_desk, tmp_path):
+    make_desk()
+    for more in ({"epsilon": 2.0}, {"delta": 1e-4}, {"neighbours": "add-remove"}, {"cap_epsilon": 0.1}):
+        with pytest.raises(InputError):
+            Desk.open(settings(tmp_path, **more), create=True)
+
+
+def test_tokens_are_kept_as_hashes_and_links_work_once(make_desk, tmp_path):
+    desk = make_desk()
+    token, link = desk.issue("anna", "token"), desk.issue("anna", "link")
+    assert desk.who(token).name == "anna"
+    assert token.encode() not in (tmp_path / "desk.db").read_bytes()
+    assert desk.use_link(link).name == "anna"
+    assert desk.use_link(link) is None
+    assert desk.who(link) is None
+    newer = desk.issue("anna", "token")
+    assert desk.who(token) is None
+    session = desk.issue("anna", "session", now=0.0)
+    assert desk.who(session, "session", now=1.0) is not None
+    assert desk.who(session, "session", now=1e6) is None
+    desk.remove_person("anna")
+    assert desk.who(newer) is None
+    assert desk.person("anna") is None
+
+
+def test_shown_state_of_ends_without_a_charge(make_desk):
+    desk = make_desk(approvals=1)
+    asked = ask(desk)
+    assert replace(asked, state=store.REFUSED).shown_state(0.0) == store.REFUSED
