@@ -4,9 +4,10 @@ From columns and pairs (``stats/order_posterior.py``): parents of a column are a
 whether or not the search found an edge there, so that no direction rests on an edge that was missed. Effects of a set
 that are no sums over its columns, bins and merged levels leave a dependence of about a ``misfit``, whatever the number
 of rows. So rows count as if sampling alone were off by as much (a coarsened posterior, Miller & Dunson 2019): scores of
-graphs then stay as comparable as without it, which noise in every correlation would not leave them. From one joint table (``measured/whole_graphs.py``): the graphs
-that the search visits at the end. Their score prefers a direction even within a class of graphs that imply the same
-independences, so the class is counted: an edge that has no direction there counts half for each.
+graphs then stay as comparable as without it, which noise in every correlation would not leave them. From one joint
+table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction even
+within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction there
+counts half for each.
 
 Where common causes may be hidden every end of an edge has the chance of a head (``stats/mark_posterior.py``). What
 heads that meet at b are worth, for a and c that are separated and adjacent to b, comes from the least evidence of
