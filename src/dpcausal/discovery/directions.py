@@ -1,11 +1,13 @@
 """Which way edges point: the chance of each direction, from a posterior over whole graphs.
 
 From columns and pairs (``stats/order_posterior.py``): parents of a column are among those that it depends on most,
-whether or not the search found an edge there, so that no direction rests on an edge that was missed. Correlations are
-taken as known to within a ``misfit``, whatever the number of rows: effects of a set that are no sums over its columns,
-bins and merged levels leave so much of a dependence. From one joint table (``measured/whole_graphs.py``): the graphs
-that the search visits at the end. Their score prefers a direction even within a class of graphs that imply the same
-independences, so the class is counted: an edge that has no direction there counts half for each.
+whether or not the search found an edge there, so that no direction rests on an edge that was missed. Effects of a set
+that are no sums over its columns, bins and merged levels leave a dependence of about a ``misfit``, whatever the number
+of rows. So rows count as if sampling alone were off by as much (a coarsened posterior, Miller & Dunson 2019): scores of
+graphs then stay as comparable as without it, which noise in every correlation would not leave them. From one joint
+table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction even
+within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction there
+counts half for each.
 
 Where common causes may be hidden every end of an edge has the chance of a head (``stats/mark_posterior.py``). What
 heads that meet at b are worth, for a and c that are separated and adjacent to b, comes from the least evidence of
@@ -61,7 +63,7 @@ def directions_by_pairs(
     ``allowed[p, v]`` is whether an arrow from p to v may be; ``cost`` is the evidence that an edge needs; correlations
     are known to within ``misfit``.
     """
-    blurred = with_misfit(contrasts, misfit)
+    blurred = replace(contrasts, rows=1.0 / (1.0 / contrasts.rows + misfit**2))
     known: dict[tuple[int, int, tuple[int, ...]], float | None] = {}
 
     def evidence(x: int, y: int, given: tuple[int, ...]) -> float | None:

@@ -103,3 +103,24 @@ def test_no_arrow_where_none_is_allowed():
 def test_a_question_without_an_answer_adds_nothing():
     local = local_scores(lambda x, y, given: None if given else 3.0, [[1, 2], [0, 2], [0, 1]], 1.0)
     assert local.scores[0].tolist() == [0.0, 2.0, 2.0, -2.0]
+
+
+def test_a_pair_of_which_nothing_is_known_takes_no_evidence_from_others():
+    """0 and 1 surely depend, so do 1 and 2; 0 and 2 were not measured: given one of them no question has an answer."""
+
+    def evidence(x, y, given):
+        return 0.0 if given else {(0, 1): 90.0, (1, 2): 9.0, (0, 2): 0.0}[x, y]
+
+    local = local_scores(evidence, [[1], [0, 2], [1]], 1.0)
+    assert local.scores[1].tolist() == [0.0, 89.0, 8.0, 97.0]
+
+
+def test_a_column_may_have_five_parents():
+    """Five causes that are independent unless their effect is given all point to it."""
+
+    def evidence(x, y, given):
+        return 20.0 if y == 5 or 5 in given else -2.0
+
+    local = local_scores(evidence, [[z for z in range(6) if z != v] for v in range(6)], 3.0)
+    chances = direction_chances(local, np.random.default_rng(1))
+    assert chances[:5, 5].min() > 0.95
