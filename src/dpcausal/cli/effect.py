@@ -289,6 +289,10 @@ def run_effect(
             "--person": person, "--encoding": encoding, "--sheet": sheet, "--no-privacy": no_privacy,
             "--graph": graph,
         }  # fmt: skip
+        if outcome is None:
+            raise InputError(
+                "a desk takes --outcome: a follow-up (--time, --event) is asked where the rows are"
+            )
         remote = at_desk(desk, dataset, local, "free" if forecast else purpose)
         asked |= {"epsilon": epsilon, "delta": delta, "method": method}
         asked["adjust"] = columns_to_adjust(names, remote.schema)

@@ -139,7 +139,7 @@ def read_codes(
                 assert column.other is not None  # a declaration fills it in
                 values[name] = np.where(again, column.other, described.values[name])
     file = Path(source).absolute() if isinstance(source, str | PathLike) else None
-    return CodeTable(Schema(columns), n, found, values, file, tuple(declared))
+    return CodeTable(Schema(columns), n, found, values, file, code_columns=tuple(declared))
 
 
 def _is_number(people: Any) -> bool:
