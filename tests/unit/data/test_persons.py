@@ -151,6 +151,12 @@ def test_chance_gives_every_row_of_a_person_the_same_share() -> None:
     assert alike < people  # drawn anew
 
 
+def test_persons_do_not_keep_the_order_of_the_file() -> None:
+    """The law of their order must not depend on where a person's rows are; by chance this fails once in 40!."""
+    rows = {"pid": np.arange(40), "age": np.arange(40.0), "smoke": ["no"] * 40}
+    assert dc.read(rows, SCHEMA, unit="pid").values["age"].tolist() != sorted(rows["age"].tolist())
+
+
 def test_the_order_of_persons_is_drawn_and_says_nothing_of_the_number_of_rows() -> None:
     """Persons with many rows have no earlier place: their mean place is within six standard errors of the middle."""
     people = 3000
