@@ -65,6 +65,9 @@ for name in graph.json graph.dot graph.graphml privacy.json report.html; do
   [ -s "out/$name" ] || die "discover wrote no $name"
 done
 
+"$bin/dpcausal" reproduce curate-sensitivity --out figures >/dev/null || die "the wheel can't reproduce"
+[ -s figures/curate-sensitivity.md ] || die "reproduce wrote no page"
+
 best=$("$bin/python" - <<'PY'
 import subprocess, sys, time
 def run(code):

@@ -68,7 +68,7 @@ def test_the_list_has_paper_item_and_time(capsys: pytest.CaptureFixture[str]) ->
     assert len(lines) == 1 + len(reproduce.FIGURES)
     for line, (name, about) in zip(lines[1:], reproduce.ABOUT.items(), strict=True):
         assert line.split()[0] == name
-        assert all(word in line for word in (about.paper, about.item, about.minutes))
+        assert all(word in line for word in (about.paper, about.item, about.quick))
 
 
 def test_figures_are_made(tmp_path: Path) -> None:

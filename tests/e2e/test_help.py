@@ -79,6 +79,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["age", "smoke", "bronc"], directed=[("age", "smoke"), ("age", "bronc"), ("smoke", "bronc")]
     )
     (folder / "graph.json").write_text(graph.to_json())  # for the examples of effect
+    (folder / "law.toml").write_text("sd = 15.0\nintercept = 85.0\nslopes = { age = 0.0 }\n")  # and of test
     (folder / "first").mkdir()  # for those of again
     found = dc.discover(
         dc.read(table, dc.Schema.from_toml(folder / "schema.toml")), epsilon=2.0, confidence=0
@@ -243,7 +244,7 @@ def test_no_schema_points_to_the_command_that_drafts_one(
     [
         ("dpcausal dis", ["discover"]),
         ("dpcausal ledger v", ["verify"]),
-        ("dpcausal reproduce priv", ["priv-pc-figure1", "priv-pc-table2", "priv-pc-bounds", "priv-pc-tweak"]),
+        ("dpcausal reproduce curate", ["curate-comparison", "curate-sensitivity"]),
         ("dpcausal audit la", ["laplace"]),
         ("dpcausal discover x.csv --method svt", ["svt-pc"]),
         ("dpcausal test x.csv --method ken", ["kendall"]),

@@ -332,7 +332,11 @@ SMALLER: dict[str, Callable[[Any], None]] = {
     "priv-pc-table2": small_networks,
     "priv-pc-bounds": as_it_is,
     "priv-pc-tweak": small_networks,
+    "priv-pc-small": small_networks,
+    "priv-pc-definitions": small_networks,
     "curate-comparison": small_networks,
+    "curate-sensitivity": as_it_is,
+    "facts": as_it_is,
     **{name: as_it_is for name in reproduce.FIGURES if name.startswith("unit-circle")},
 }
 

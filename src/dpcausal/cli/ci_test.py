@@ -79,11 +79,9 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc,sex \\
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --epsilon 0.5 --ledger sqlite:///budget.db --dataset cohort --json
 
-# crt with the law of x given the rest: known, or fitted to a public sample
-dpcausal test patients.csv --schema schema.toml --x dose --y bronc \\
+# crt, with the law of x given the rest; --model-from fits it to public rows
+dpcausal test patients.csv --schema schema.toml --x fev --y bronc \\
   --given age --method crt --model law.toml --epsilon 1
-dpcausal test patients.csv --schema schema.toml --x dose --y bronc \\
-  --given age --method crt --model-from public.csv --epsilon 1
 
 # kept in files: DIR/answer.json and DIR/privacy.json
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
@@ -184,16 +182,13 @@ def run_test(
         Path | None,
         typer.Option(
             "--model",
-            help="For crt: a TOML or JSON file with the law of x given the rest: sd, slopes and intercept, or given "
-            "and probabilities.",
+            help="For crt: a file with the law of x (TOML or JSON).",
             parser=path,
         ),
     ] = None,
     model_from: Annotated[
         Path | None,
-        typer.Option(
-            "--model-from", help="For crt: a public sample of other rows to fit that law to.", parser=path
-        ),
+        typer.Option("--model-from", help="For crt: public rows to fit it to.", parser=path),
     ] = None,
     epsilon: Epsilon = None,
     delta: Delta = 0.0,

@@ -22,36 +22,53 @@ from dpcausal.core.errors import InputError, did_you_mean
 
 
 class Figure(NamedTuple):
-    """A script below experiments/ with a function ``main(quick, out)``, what it is about, and how long it takes."""
+    """A script below experiments/ with a function ``main(quick, out)``, what it is about, and how long it takes.
+
+    ``full`` and ``quick`` are processor times on one core of a machine of 2026; empty where it was not taken.
+    """
 
     script: str
     paper: str
     item: str
-    minutes: str  # of one core, about; with --quick
+    full: str
+    quick: str
 
 
 PRIV_PC, CURATE, GCM, CIRCLE = "Wang et al. 2020", "CURATE", "Kalemaj et al. 2024", "Kakizaki et al. 2017"
 ABOUT = {
-    "priv-pc-figure1": Figure("priv_pc/figure1.py", PRIV_PC, "figure 1, section 4.2", "3; 1"),
-    "priv-pc-table2": Figure("priv_pc/table2.py", PRIV_PC, "tables 1 and 2, section 4.3", "1; 1"),
-    "priv-pc-bounds": Figure("priv_pc/bounds.py", PRIV_PC, "theorems 2, 4, 5; lemma 1 of CURATE", "1; 1"),
-    "priv-pc-tweak": Figure("priv_pc/tweak.py", PRIV_PC, "threshold tweak, section 3.1", "2; 1"),
-    "priv-pc-definitions": Figure(
-        "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "1; 1"
+    "priv-pc-figure1": Figure("priv_pc/figure1.py", PRIV_PC, "figure 1, section 4.2", "3 min", "32 s"),
+    "priv-pc-table2": Figure("priv_pc/table2.py", PRIV_PC, "tables 1 and 2, section 4.3", "30 s", "7 s"),
+    "priv-pc-bounds": Figure(
+        "priv_pc/bounds.py", PRIV_PC, "theorems 2, 4, 5; lemma 1 of CURATE", "6 s", "3 s"
     ),
-    "priv-pc-small": Figure("priv_pc/small.py", PRIV_PC, "footnote 5, algorithms 2 and 3", "4; 1"),
-    "curate-comparison": Figure("curate/comparison.py", CURATE, "lemma 1's rule, public code", "3; 1"),
-    "curate-sensitivity": Figure("curate/sensitivity.py", CURATE, "equations 14 to 17", "1; 1"),
-    "gcm-figure1": Figure("gcm/figure1.py", GCM, "figure 1, theorem 2.2", "15; 2"),
-    **{f"gcm-figure{k}": Figure(f"gcm/figure{k}.py", GCM, f"figure {k}", "10; 1") for k in range(2, 10)},
-    "gcm-test-of-tests": Figure("gcm/test_of_tests.py", GCM, "appendix D, PrivToT", "10; 1"),
-    "gcm-crt-printed": Figure("gcm/crt_printed.py", GCM, "definition 3.4, algorithm 2", "2; 1"),
-    "gcm-overfit": Figure("gcm/overfit.py", GCM, "section 2, overfitting", "1; 1"),
-    "unit-circle-single": Figure("unit_circle/single.py", CIRCLE, "algorithm 1", "1; 1"),
-    "unit-circle-svt": Figure("unit_circle/svt.py", CIRCLE, "algorithm 3", "2; 1"),
-    "unit-circle-em": Figure("unit_circle/em.py", CIRCLE, "algorithm 4", "1; 1"),
-    "unit-circle-bounds": Figure("unit_circle/bounds.py", CIRCLE, "theorems 2, 3 and 7", "1; 1"),
-    "facts": Figure("facts.py", "all five", "figures that docs/papers.md quotes, computed anew", "2; 1"),
+    "priv-pc-tweak": Figure("priv_pc/tweak.py", PRIV_PC, "threshold tweak, section 3.1", "", "11 s"),
+    "priv-pc-definitions": Figure(
+        "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "7 s", "7 s"
+    ),
+    "priv-pc-small": Figure("priv_pc/small.py", PRIV_PC, "footnote 5, algorithms 2 and 3", "75 s", "15 s"),
+    "curate-comparison": Figure(
+        "curate/comparison.py", CURATE, "lemma 1's rule, public code", "1 min", "19 s"
+    ),
+    "curate-sensitivity": Figure("curate/sensitivity.py", CURATE, "equations 14 to 17", "3 s", "3 s"),
+    "gcm-figure1": Figure("gcm/figure1.py", GCM, "figure 1, theorem 2.2", "15 min", "50 s"),
+    "gcm-figure2": Figure("gcm/figure2.py", GCM, "figure 2, theorem 2.3", "", "26 s"),
+    "gcm-figure3": Figure("gcm/figure3.py", GCM, "figure 3, algorithm 2", "", "6 s"),
+    "gcm-figure4": Figure("gcm/figure4.py", GCM, "figure 4", "", "5 s"),
+    "gcm-figure5": Figure("gcm/figure5.py", GCM, "figure 5, concrete data", "", "40 s"),
+    "gcm-figure6": Figure("gcm/figure6.py", GCM, "figure 6, lambda", "", "3 s"),
+    "gcm-figure7": Figure("gcm/figure7.py", GCM, "figure 7", "", "16 s"),
+    "gcm-figure8": Figure("gcm/figure8.py", GCM, "figure 8", "", "5 s"),
+    "gcm-figure9": Figure("gcm/figure9.py", GCM, "figure 9", "", "4 s"),
+    "gcm-test-of-tests": Figure("gcm/test_of_tests.py", GCM, "appendix D, PrivToT", "", "14 s"),
+    "gcm-crt-printed": Figure("gcm/crt_printed.py", GCM, "definition 3.4, algorithm 2", "44 s", "12 s"),
+    "gcm-overfit": Figure("gcm/overfit.py", GCM, "section 2, overfitting", "9 s", "4 s"),
+    "unit-circle-single": Figure("unit_circle/single.py", CIRCLE, "algorithm 1", "9 s", "3 s"),
+    "unit-circle-svt": Figure("unit_circle/svt.py", CIRCLE, "algorithm 3", "71 s", "11 s"),
+    "unit-circle-em": Figure("unit_circle/em.py", CIRCLE, "algorithm 4", "18 s", "5 s"),
+    "unit-circle-bounds": Figure("unit_circle/bounds.py", CIRCLE, "theorems 2, 3 and 7", "2 s", "1 s"),
+    "facts": Figure(
+        "facts.py", "all five", "figures that docs/papers.md quotes, computed anew", "14 s", "7 s"
+    ),
 }
 FIGURES = {name: about.script for name, about in ABOUT.items()}
 
@@ -62,7 +79,7 @@ Files go to docs/figures of a source checkout, else to ./figures.
 
 [bold]Examples[/bold]
 
-# which there are: paper, item, minutes
+# which there are: paper, item, time
 dpcausal reproduce --list
 
 dpcausal reproduce priv-pc-figure1 --quick --out figures
@@ -89,9 +106,12 @@ def experiments() -> Path:
 
 
 def listed() -> str:
-    """Return all figures as a table: paper, item and minutes."""
-    heads = ("name", "paper", "item", "minutes of one core; with --quick")
-    rows = [heads, *((name, about.paper, about.item, about.minutes) for name, about in ABOUT.items())]
+    """Return all figures as a table: paper, item and processor time."""
+    heads = ("name", "paper", "item", "CPU time", "with --quick")
+    rows = [
+        heads,
+        *((name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()),
+    ]
     widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
     return "\n".join(
         "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -117,7 +137,9 @@ def run_reproduce(
         str,
         typer.Argument(help="Which: " + ", ".join(FIGURES), autocompletion=lambda: list(FIGURES)),
     ] = "",
-    show: Annotated[bool, typer.Option("--list", help="Only list them: paper, item, minutes.")] = False,
+    show: Annotated[
+        bool, typer.Option("--list", help="Only list them: paper, item, processor time.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: minutes, not hours.")] = False,
     out: Annotated[
         Path | None,
@@ -134,6 +156,8 @@ def run_reproduce(
         every = [{"name": name, **about._asdict()} for name, about in ABOUT.items()]
         typer.echo(json.dumps(every) if as_json else listed())
         return
+    if not figure:
+        raise InputError("name a figure or table; dpcausal reproduce --list has all of them")
     if figure not in FIGURES:
         raise InputError(
             f"no figure is called {figure!r}{did_you_mean(figure, FIGURES)}; there are {', '.join(FIGURES)}"

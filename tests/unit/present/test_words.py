@@ -225,6 +225,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "explained-by-bins": {"edges": [["x", "y", ["age", "dose"]]] * 7},
         "choices": {"epsilon": 0.05, "choices": 20, "mechanism": "exponential", "resolution": 5.25},
         "test-costs": {"unit": "rho", "costs": [[0, 0.125], [1, 0.0625]]},
+        "as-printed": {"method": "svt-pc", "epsilon": 0.5, "rounds": 3, "claimed": 1.5, "delta": 0.001},
     },
 }
 
