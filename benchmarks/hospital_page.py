@@ -82,8 +82,13 @@ def bars(results: Results) -> list[str]:
     return lines
 
 
+def both(results: Results, point: Point) -> str:
+    """Skeleton F1 / CPDAG F1 of a point."""
+    return " / ".join(f"{score:.2f}" for score in results.mean(point)[:2])
+
+
 def brief(results: Results, now: Results) -> list[str]:
-    """Markdown: skeleton F1 of ``measured`` at a few points as it is now, with that of the full run in brackets."""
+    """Markdown: the scores of ``measured`` at a few points as it is now, with those of the full run in brackets."""
     asked = [(n, epsilon) for n in BRIEF_ROWS for epsilon in BRIEF_EPSILONS]
     heads = [f"{n:,} rows, epsilon {epsilon:g}" for n, epsilon in asked]
     lines = [f"| network | {' | '.join(heads)} | PC without privacy |", "|---" * (len(heads) + 2) + "|"]
@@ -93,10 +98,10 @@ def brief(results: Results, now: Results) -> list[str]:
             continue
         scores = []
         for point in map(measured, spots):
-            new = [f"{now.mean(point)[0]:.2f}"] if now.values(point) else []
-            scores.append(" ".join([*new, f"({results.mean(point)[0]:.2f})"]))
+            new = [both(now, point)] if now.values(point) else []
+            scores.append(" ".join([*new, f"({both(results, point)})"]))
         plain = results.best("pc", spots[-1])
-        scores.append("" if plain is None else f"{results.mean(plain)[0]:.2f}")
+        scores.append("" if plain is None else both(results, plain))
         lines.append(f"| {network} | {' | '.join(scores)} |")
     return lines
 
