@@ -146,6 +146,9 @@ TOYS: dict[str, list[Toy]] = {
             says="the hub hidden",
         ),
     ],
+    "calibration_survival": [
+        Toy("--laws 1 --repeats 1 --settings 2", says="| 3000 | 0.5 | 1 | 60% |"),
+    ],
     "calibration_absent": [
         Toy(
             "--folder {out} --runs 1",

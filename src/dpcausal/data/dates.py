@@ -47,8 +47,8 @@ class Date(Numeric):
         Dates that mean a missing value (1900-01-01), and texts.
     format : str, optional
         How dates are written in text, by %Y, %y, %m, %d, %b and %B: ``%d/%m/%Y``. ``2020-01-31`` unless given.
-    missing_level, label, drafted
-        As in ``Numeric``.
+    missing_level, label, drafted, scale
+        As in ``Numeric``; the scale is linear.
 
     Raises
     ------

@@ -535,9 +535,9 @@ def _numeric(name: str, profile: ColumnProfile, label: str) -> Drafted:
         bins = min(even, near, key=lambda cuts: largest_share(values, cuts))
     other = None
     if len(values):
-        step = 10.0 ** (
-            math.floor(math.log10(bounds[1] - bounds[0])) - 1
-        )  # two digits of the range, not of a row
+        step = 10.0 ** math.floor(
+            math.log10((bounds[1] - bounds[0]) / 20)
+        )  # a round part of the range, not a row's
         middle = round(round(float(np.median(values)) / step) * step, 12)
         other = min(max(middle, bounds[0]), bounds[1])
     own = absent > RULES.min_missing_level * profile.rows
