@@ -57,6 +57,7 @@ ROOMS = {
     "audit": "lower bounds on epsilon, known-broken mechanisms",
     "networks": "benchmark networks and sampling",
     "present": "reports, figures, notebooks, words",
+    "sites": "one graph from several sites, of which no row leaves any",
     "adapters": "private tests inside other libraries' searches",
     "estimators": "estimators with scikit-learn's conventions",
     "cli": "one file per command",

@@ -197,6 +197,12 @@ TOYS: dict[str, list[Toy]] = {
         Toy("--part level --quick --repetitions 1", "m.level_cells = first(m.level_cells)", says="rejected"),
         Toy("--part power --quick --repetitions 1", "m.power_cells = first(m.power_cells)", says="rejected"),
     ],
+    "sites": [
+        Toy(
+            "--networks cancer --rows 200 --sites 2 --seeds 1 --effects none strong --out {out}/s.jsonl",
+            says="two rounds",
+        )
+    ],
     "sensitivity_rank": [Toy("--quick", "m.SHAPES = ((1, 2, 2),); " + SMALL, says="range")],
     "tables_stats": [
         Toy("--draws 2 --part sensitivity", says=""),

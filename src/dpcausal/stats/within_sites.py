@@ -94,7 +94,7 @@ class WithinSites:
     >>> half = {0: np.array([50.0, 50.0]), 1: np.array([50.0, 50.0])}
     >>> site = SiteTables(100.0, half, {(0, 1): table}, {(0,): 0.0, (1,): 0.0, (0, 1): 0.0})
     >>> both = WithinSites([site, site], (2, 2))
-    >>> float(abs(both.contrasts().covariance[0, 1]).round(6)), both.contrasts().rows, both.differ()[0, 1]
+    >>> float(abs(both.contrasts().covariance[0, 1]).round(6)), both.contrasts().rows, float(both.differ()[0, 1])
     (0.6, 200.0, 1.0)
     """
 
