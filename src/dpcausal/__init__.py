@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from dpcausal.effects.effect import effect, forecast_effect
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
-    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
+    from dpcausal.estimators import PC, CodesPC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.graphs.pag import PAG
     from dpcausal.models import LinearGaussian, TableModel
@@ -73,6 +73,7 @@ _HOMES = {
     "Categorical": "dpcausal.data.columns",
     "ColumnsIgnored": "dpcausal.data.read",
     "DecimalNotDeclared": "dpcausal.data.read",
+    "CodesPC": "dpcausal.estimators",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "DiscoveryResult": "dpcausal.discovery.result",
@@ -133,6 +134,7 @@ __all__ = [
     "CITestForecast",
     "CITestResult",
     "Categorical",
+    "CodesPC",
     "ColumnsIgnored",
     "CuratePC",
     "Dataset",
