@@ -377,7 +377,7 @@ def _build_codes(kind: str, columns: Raw, folder: Path) -> Any:
                 writer.writerow(table)
                 writer.writerows(zip(*table.values(), strict=True))
         (folder / "codes.txt").write_text("\n".join(CODES))
-        (folder / "persons.toml").write_text(dc.Schema(sex=PERSONS["sex"]).to_toml())
+        (folder / "schema.toml").write_text(dc.Schema(sex=PERSONS["sex"]).to_toml())
         return folder
     if kind == "codes":
         return dc.read_codes(records, codes=CODES, unit="pid", code="icd10", people=len(persons["pid"]))
@@ -1104,6 +1104,7 @@ def _commands() -> Iterator[Case]:
 
     discover, test = ("discover", "data.csv"), ("test", "data.csv")
     effect = ("effect", "data.csv")
+    of_codes = ("discover", "long.csv", "--codes", "codes.txt", "--unit", "pid", "--code", "icd10")
     asked: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
         ("discover", "level csv", discover, BOTH),
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
@@ -1120,6 +1121,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--method", "moments", "--show-open"), BOTH),
         ("discover", "level csv", (*discover, "--columns", "a,b,d", "--encoding", "latin-1"), REPLACE),
         ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
+        ("discover", "code csv", (*of_codes, "--people", "persons.csv"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
         ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
@@ -1192,6 +1194,7 @@ REFUSED = {
     "effect levels a>d|nothing",
     "effect level counts a>d|b method=regression",
     "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
+    "discover codes level counts",
     "discover moments level counts",
     "discover moments failing duckdb anyway=True",
     "discover moments failing engine anyway=True",
