@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
     from dpcausal.effects.result import EffectResult
     from dpcausal.effects.survival import Survival
-    from dpcausal.estimators import PC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
+    from dpcausal.estimators import PC, CodesPC, CuratePC, EmPC, MeasuredPC, MomentsPC, PrivPC, SvtPC
     from dpcausal.graphs.graph import Graph
     from dpcausal.graphs.pag import PAG
     from dpcausal.models import LinearGaussian, TableModel
@@ -86,6 +86,7 @@ _HOMES = {
     "DecimalNotDeclared": "dpcausal.data.read",
     "UnitNotDeclared": "dpcausal.data.person_unit",
     "Contribution": "dpcausal.sites.contribute",
+    "CodesPC": "dpcausal.estimators",
     "CuratePC": "dpcausal.estimators",
     "Dataset": "dpcausal.data.dataset",
     "Date": "dpcausal.data.dates",
@@ -154,6 +155,7 @@ __all__ = [
     "CITestForecast",
     "CITestResult",
     "Categorical",
+    "CodesPC",
     "ColumnsIgnored",
     "Contribution",
     "CuratePC",

@@ -140,6 +140,12 @@ MANY = dc.Schema(
 )
 # so many columns that a tree of pairs is chosen and measured alone
 WIDE = dc.Schema({f"w{i:02}": dc.Categorical(["0", "1", "2"]) for i in range(12)})
+CODES = ["I10", "E11*", "E11.9", "N18*", "I50", "J44", "F32*", "M54"]
+# of persons: what they are, and which records they have
+PERSONS = dc.Schema(
+    sex=dc.Categorical(["f", "m"]),
+    **{code: dc.Categorical(["no", "yes"]) for code in CODES if code != "E11*"},
+)
 ORDERED = dc.Schema({name: LEVELS[name] for name in "abde"})
 ONLY_NUMBERS = dc.Schema({name: NUMBERS[name] for name in "xyza"})
 SCALED = dc.Schema({name: NUMBERS[name] for name in "xywa"})
@@ -222,6 +228,38 @@ def _with_a_bad_cell(which: str, n: int, rng: np.random.Generator) -> Raw:
     return {**found, "x": [f"{which} {n} rows", *(str(x) for x in found["x"][1:])]}
 
 
+def _persons(which: str, n: int, rng: np.random.Generator) -> Raw:
+    """Persons with few codes; the long table is made of them (``_long``)."""
+    names = [name for name in PERSONS if name != "sex"]
+    draw = rng.random((len(names), n)) < 0.15
+    if which == "a":  # some come together
+        draw[1] |= draw[0] & (rng.random(n) < 0.7)
+        draw[3] |= draw[2] & (rng.random(n) < 0.7)
+    if which == "constant":
+        draw[:] = True
+    sex = np.where(rng.random(n) < 0.5, "f", "m") if which != "constant" else np.full(n, "?")
+    return {
+        "sex": sex.tolist(),
+        **{name: np.where(one, "yes", "no").tolist() for name, one in zip(names, draw, strict=True)},
+    }
+
+
+def _long(columns: Raw) -> tuple[Raw, Raw]:
+    """Return records, some of them twice and ids in several spellings, and the table of persons."""
+    persons = np.arange(len(columns["sex"]))
+    who, what = [], []
+    for name, cells in columns.items():
+        have = [] if name == "sex" else persons[np.asarray(cells) == "yes"].tolist()
+        for times, spelling in ((1, "{}"), (2, " {} "), (3, "{}.0")):
+            some = [i for i in have if times == 1 or i % 3 == times - 1]
+            who += [spelling.format(i) for i in some]
+            what += [name.lower().replace("*", ".1") if times > 1 else name.replace("*", "")] * len(some)
+    return {"pid": [*who, "", "nobody"], "icd10": [*what, "I10", "Z00"]}, {
+        "pid": persons,
+        "sex": columns["sex"],
+    }
+
+
 def _labels(which: str, n: int, rng: np.random.Generator) -> Raw:
     """Who is in which group is public here, so it is the same in all data sets."""
     group = np.arange(n) % 3 == 0
@@ -253,6 +291,9 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "ordered": (_levels, ORDERED),  # the same, all of them with an order
     "only numbers": (_numbers, ONLY_NUMBERS),
     "labels": (_labels, LABELS),  # a Dataset, the first column public
+    "codes": (_persons, PERSONS),  # a long table, and the number of persons
+    "codes and persons": (_persons, PERSONS),  # a long table, and a table of persons
+    "code csv": (_persons, PERSONS),  # a folder with long.csv, codes.txt and persons.csv
     "level counts": (_levels, LEVELS),  # a counting backend in memory
     "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
     "level engine": (_levels, LEVELS),  # a table on an engine, through Ibis
@@ -335,6 +376,8 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
     assert schema is not None
     if kind in ("levels", "many levels", "many columns", "numbers", "ordered", "only numbers", "labels"):
         return dc.read(columns, schema)
+    if kind in ("codes", "codes and persons", "code csv"):
+        return _build_codes(kind, columns, folder)
     if kind == "level counts":
         return MemoryCounts(dc.read(columns, schema))
     if kind in ("level csv", "number csv", "label csv"):
@@ -361,6 +404,23 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
         # 300 rows are counted by covering tables, 77 are brought here: under add-remove neither may show
         return dc.connect(backend.table("patients"), schema, memory_limit=4000)
     return columns
+
+
+def _build_codes(kind: str, columns: Raw, folder: Path) -> Any:
+    records, persons = _long(columns)
+    if kind == "code csv":
+        for name, table in (("long.csv", records), ("persons.csv", persons)):
+            with (folder / name).open("w", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(table)
+                writer.writerows(zip(*table.values(), strict=True))
+        (folder / "codes.txt").write_text("\n".join(CODES))
+        (folder / "schema.toml").write_text(dc.Schema(sex=PERSONS["sex"]).to_toml())
+        return folder
+    if kind == "codes":
+        return dc.read_codes(records, codes=CODES, unit="pid", code="icd10", people=len(persons["pid"]))
+    sex = dc.Schema(sex=PERSONS["sex"])
+    return dc.read_codes(records, codes=CODES, unit="pid", code="icd10", people=persons, schema=sex)
 
 
 def _write_csv(columns: Raw, schema: dc.Schema, folder: Path) -> None:
@@ -647,6 +707,12 @@ def _discoveries() -> Iterator[Case]:
         ("auto", "number duckdb", {"harmonics": 1}),
     ]
     asked += [("moments", "level counts", {})]  # refused: there are no rows
+    asked += [
+        ("auto", "codes", {"confidence": 3}),
+        ("codes", "codes and persons", {}),
+        ("codes", "level counts", {}),
+    ]
+    asked += [("measured", "codes", {"anyway": True, "confidence": 0})]
     for name in ("moments", "measured"):  # an engine's own words name the cell at which it fails
         asked += [(name, kind, {"anyway": True}) for kind in ("failing duckdb", "failing engine")]
     for name in ("priv-pc", "svt-pc"):
@@ -1130,6 +1196,7 @@ def _commands() -> Iterator[Case]:
 
     discover, test = ("discover", "data.csv"), ("test", "data.csv")
     effect = ("effect", "data.csv")
+    of_codes = ("discover", "long.csv", "--codes", "codes.txt", "--unit", "pid", "--code", "icd10")
     asked: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
         ("discover", "level csv", discover, BOTH),
         ("discover", "level csv", (*discover, "--confidence", "2", "--json"), BOTH),
@@ -1147,6 +1214,7 @@ def _commands() -> Iterator[Case]:
         ("discover", "level csv", (*discover, "--columns", "a,b,d", "--encoding", "latin-1"), REPLACE),
         ("discover", "person csv", (*discover, "--unit", "pid", "--order-by", "visit"), BOTH),
         ("discover", "number csv", (*discover, "--method", "auto", "--anyway"), BOTH),
+        ("discover", "code csv", (*of_codes, "--people", "persons.csv"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "b", "--given", "d"), BOTH),
         ("test", "level csv", (*test, "--x", "a", "--y", "c", "--json"), BOTH),
         ("test", "number csv", (*test, "--x", "x", "--y", "y", "--given", "z"), BOTH),
@@ -1257,6 +1325,7 @@ REFUSED = {
     "effect level counts a>b:d|",
     "effect level counts a>d|b method=regression",
     "effect levels c>a|d graph=Graph(a->d,c->a,c->d) compare=('p','q')",
+    "discover codes level counts",
     "discover moments level counts",
     "discover moments failing duckdb anyway=True",
     "discover moments failing engine anyway=True",

@@ -352,6 +352,34 @@ def wide_stars() -> Iterator[Star]:
         yield Star(dict(zip(TREE, draw[:, :60], strict=True)), tuple(rows[60:]))
 
 
+CODE_NAMES = [f"c{j:02}" for j in range(12)]
+
+
+def code_stars() -> Iterator[Star]:
+    """Persons with few codes; one has the first six, the last six, none or all of them."""
+    rng = np.random.default_rng(11)
+    halves = np.repeat(np.eye(2, dtype=int), 6, axis=1)
+    while True:
+        draw = (rng.random((12, 150)) < 0.1).astype(int)
+        draw[[1, 7]] |= draw[[0, 6]]
+        rows = [*halves, 0 * halves[0], halves.sum(axis=0)]
+        candidates = tuple(dict(zip(CODE_NAMES, row.tolist(), strict=True)) for row in rows)
+        yield Star(dict(zip(CODE_NAMES, draw, strict=True)), candidates)
+
+
+def persons_of(columns: Columns) -> dc.Dataset:
+    """The persons as a long table, each record twice and once with another spelling of the id."""
+    who, what = [], []
+    for name, cells in columns.items():
+        have = np.flatnonzero(np.asarray(cells))
+        who += [*have.tolist(), *have.tolist(), *(f" {i}.0" for i in have)]
+        what += [name] * (3 * len(have))
+    people = len(next(iter(columns.values())))
+    return dc.read_codes(
+        {"pid": [str(one) for one in who], "code": what}, CODE_NAMES, unit="pid", code="code", people=people
+    )
+
+
 def _graphs() -> Iterator[Tight]:
     for relation in (REPLACE, ADD):
         tree = graph_by("measured", relation, delta=1e-6, confidence=0)
@@ -456,6 +484,11 @@ def _graphs() -> Iterator[Tight]:
             more["covers"] = ("discover", "tests")
             run = graph_by("tests", relation, delta=delta, max_order=1)
             yield Tight(f"discover tests {end}", run, stars("bits"), build=levels, **more)
+            more["covers"] = ("discover", "codes")
+            run = graph_by("codes", relation, delta=delta, confidence=0)
+            yield Tight(
+                f"discover codes {end}", run, code_stars, build=persons_of, most=4, by_label=True, **more
+            )
             more["covers"] = ("discover", "moments")
             run = graph_by("moments", relation, delta=delta, harmonics=0)
             yield Tight(f"discover moments {end}", run, numbers("xy"), build=of(LINE), climb=20, **more)
@@ -898,6 +931,8 @@ SEEN_BY_NEIGHBOURS: list[tuple[str, Bug, str]] = [
     ("deals not counted", capture.deals_not_counted, "gcm parts replace-one"),
     ("deals not counted, add-remove", capture.deals_not_counted, "gcm parts add-remove"),
     ("sqrt 2 forgotten in moments", capture.root_two_forgotten, "discover moments 1e-06 replace-one"),
+    ("half the sensitivity of codes", half("Gaussian"), "discover codes 1e-06 replace-one"),
+    ("half the sensitivity of codes, pure", half("Laplace"), "discover codes 0 add-remove"),
     ("sqrt 2 forgotten in moments, pure", capture.root_two_forgotten, "discover moments 0 replace-one"),
     ("n used by gcm", capture.rows_counted, "gcm bins by n add-remove"),
     ("n used by kendall", capture.rows_counted, "kendall numbers given z add-remove"),
@@ -997,6 +1032,7 @@ SEEN_BY_UNRELATED_ROWS: list[tuple[str, Bug, str]] = [
     ("n used by g", capture.rows_counted, "g add-remove"),
     ("n used by test-of-tests", capture.rows_counted, "test-of-tests g add-remove"),
     ("n used by measured", capture.rows_counted, "discover measured components 0 add-remove"),
+    ("n used by codes", capture.rows_counted, "discover codes 1e-06 add-remove"),
     ("n used by moments", capture.rows_counted, "discover moments 1e-06 add-remove"),
     (
         "em-pc's count, not drawn",

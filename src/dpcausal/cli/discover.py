@@ -7,10 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from dpcausal.cli.codes import CodeName, CodesFile, People, read_code_files
 from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.method_options import (
     Choice,
@@ -97,6 +98,10 @@ dpcausal discover patients.csv --schema schema.toml \\
 dpcausal discover patients.csv --schema schema.toml \\
   --plan plans/plan.json --out graph
 
+# a long table of persons and codes (diagnoses, drugs): links among hundreds
+dpcausal discover codes.csv --codes codes.txt --unit pid --code icd10 \\
+  --people persons.csv --epsilon 1 --delta 1e-6 --out graph
+
 # not private, to compare with
 dpcausal discover patients.csv --schema schema.toml --method pc --out exact
 
@@ -112,7 +117,7 @@ both free. An earlier release is kept in DIR/earlier-1 and so on.
 
 {methods}"""
 
-AUTO = "moments where most columns hold numbers and rows are many, else measured"
+AUTO = "codes for --codes, moments where most columns hold numbers and rows are many, else measured"
 
 
 def choices() -> dict[str, Choice]:
@@ -216,7 +221,7 @@ def origin_of(
     data: Path | str,
     table: str | None,
     connected: bool,
-    schema: Path,
+    schema: Path | None,
     out: Path,
     options: Mapping[str, Any],
     texts: Mapping[str, list[str] | None],
@@ -240,14 +245,15 @@ def origin_of(
     given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
     given |= {"ledger": ledger_name(str(given["ledger"]))} if "ledger" in given else {}
     given |= {"plan": file_name(str(given["plan"]))} if "plan" in given else {}
-    declared = file_name(str(schema))
+    declared = "" if schema is None else file_name(str(schema))
     text = str(data)
     if text.startswith("duckdb:///"):
         text, connected = text.removeprefix("duckdb:///"), False  # such a file goes without --source
     rows = ledger_name(text) if "://" in text else file_name(text)
     where = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
-    words = ["dpcausal", "discover", *where, "--schema", declared]
+    words = ["dpcausal", "discover", *where, *(["--schema", declared] if declared else [])]
     reading = {name: value for name, value in reading.items() if value}
+    reading |= {name: file_name(str(reading[name])) for name in ("codes", "people") if name in reading}
     for name, value in reading.items():
         words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
     words += option_words(given, texts)
@@ -369,7 +375,10 @@ def run_discover(
             help="Pay although a strong link would be found in under 20% of cases; else that is refused.",
         ),
     ] = False,
+    codes: CodesFile = None,
     unit: UnitColumn = None,
+    code: CodeName = None,
+    people: People = None,
     rows_per_unit: RowsPerUnit = None,
     order_by: OrderBy = None,
     columns: Columns = None,
@@ -382,6 +391,8 @@ def run_discover(
     """Learn a graph; write files to ``out`` and print a summary or JSON."""
     import dpcausal as dc
 
+    if schema is None and codes is None:
+        raise InputError("Missing option '--schema'.")
     if out is None and not explain:
         raise InputError("Missing option '--out'.")
     of_method = parse_options(option, types_of(method, option), method) if option else {}
@@ -429,33 +440,46 @@ def run_discover(
         text = result_text(found_there, [], [], as_json, show_open=show_open, full=full)
         print_release(found_there, text, where, full=full, as_json=as_json)
         return
-    if schema is None:
+    if schema is None and codes is None:
         raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     chosen = parse_names("--columns", columns, "leave it out for all")
     named = columns_named({**asked, **of_method})
-    declared = restrict_schema(
-        dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by),
-        chosen,
-        encoding,
-        sheet,
-        data,
-        named,
-    )
-    if out is None or explain:
+    if codes is None and (code is not None or people is not None):
+        raise InputError("--code and --people go with --codes: a file that lists the codes to use")
+    of_codes = {"codes": codes, "unit": unit, "code": code, "people": people}
+    declared = None
+    if schema is not None and codes is None:
+        whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
+        declared = restrict_schema(whole, chosen, encoding, sheet, data, named)
+    if declared is not None and (out is None or explain):
         harmonics = harmonics_asked({**asked, **of_method}, declared)
         typer.echo(explained(data, source, table, declared, harmonics=harmonics))
         return
     if method != "pc" and not as_json:
         silence_draft_warning()
-    rows = rows_of(data, source, table, declared, bars)
+    if declared is None:
+        others = {
+            "--source": source,
+            "--table": table,
+            "--explain": explain,
+            "--columns": chosen,
+            "--plan": plan,
+            "--rows-per-unit": rows_per_unit,
+            "--order-by": order_by,
+        }
+        reads = {**of_codes, "encoding": encoding, "sheet": sheet}
+        rows: Any = read_code_files(data, cast("Path", codes), reads, schema, others)
+    else:
+        rows = rows_of(data, source, table, declared, bars)
+    assert out is not None  # only an explanation goes without
     with writable_directory(out):
         with warn_before_charge(data, ledger, person, purpose):
             result = dc.discover(rows, progress=bars, **asked, **of_method)
         result, effect_texts, found = with_effects(result, asked["effect"])
         text = result_text(result, effect_texts, found, as_json, show_open=show_open, full=full)
         texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
-        reading: dict[str, Any] = {"columns": chosen, "encoding": encoding, "sheet": sheet}
-        reading |= {"unit": unit, "rows_per_unit": rows_per_unit, "order_by": order_by}
+        reading: dict[str, Any] = {**of_codes, "columns": chosen, "encoding": encoding, "sheet": sheet}
+        reading |= {"rows_per_unit": rows_per_unit, "order_by": order_by}
         origin_of_rows = (data or source or "", table, data is None)
         origin = origin_of(*origin_of_rows, schema, out, asked, texts, of_method, reading)
         try:

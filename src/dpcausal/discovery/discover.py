@@ -120,7 +120,7 @@ def _checked_options(options: Mapping[str, Any], chosen: Method, columns: Sequen
 
 PUBLIC = (SCHEMA, Asked("method"))
 MethodName = Literal[
-    "auto", "measured", "pc", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments"
+    "auto", "measured", "pc", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments", "codes"
 ]  # as in METHODS
 
 

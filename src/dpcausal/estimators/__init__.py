@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dpcausal.estimators.base import Estimator
 
-__all__ = ["PC", "CuratePC", "EmPC", "MeasuredPC", "MomentsPC", "PrivPC", "SvtPC"]
+__all__ = ["PC", "CodesPC", "CuratePC", "EmPC", "MeasuredPC", "MomentsPC", "PrivPC", "SvtPC"]
 
 
 class MeasuredPC(Estimator):
@@ -18,6 +18,10 @@ class MeasuredPC(Estimator):
 
 class MomentsPC(Estimator):
     method = "moments"
+
+
+class CodesPC(Estimator):
+    method = "codes"
 
 
 class PrivPC(Estimator):

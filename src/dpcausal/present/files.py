@@ -477,6 +477,8 @@ class Origin:
             format_ = f".with_format({', '.join(reading)})" if reading else ""
             table = f", {self.table!r}" if self.table else ""
             opened = f"dc.connect({self.data!r}, {schema}{format_}{table})"
+        elif "codes" in self.reading:
+            opened = self._codes_opened()
         else:
             opened = f"dc.read({', '.join([repr(self.data), schema, *reading])})"
         return (
@@ -486,6 +488,16 @@ class Origin:
             + "".join(f"print(result.effect({a!r}, {b!r}))\n" for a, b in self.arguments.get("effect", ()))
             + 'result.report("report.html")'
         )
+
+    def _codes_opened(self) -> str:
+        """How a long table of codes is read."""
+        given = {name: value for name, value in self.reading.items() if name not in ("codes", "people")}
+        people = str(self.reading["people"])
+        words = [f"{name}={value!r}" for name, value in given.items()]
+        words += [f"people={people if people.isdecimal() else repr(people)}"]
+        words += [f"schema=dc.Schema.from_toml({self.schema!r})"] if self.schema else []
+        codes = f"open({self.reading['codes']!r}).read().split()"
+        return f"dc.read_codes({self.data!r}, {codes}, {', '.join(words)})"
 
 
 @dataclass(frozen=True)

@@ -272,9 +272,9 @@ class CodeContrasts(Contrasts):
         """Return the dependence (Cohen's w) that passes this evidence in ``POWER`` of runs, to within ``STEP``."""
         now, then = (float(one[x, y]) for one in self._variances)
         variance = float(self.evidence_given([(x, y, given)])[0, 1]) if given else now
-        if math.isnan(variance):
-            return math.inf
         entries = len(self.columns[x].gains) * len(self.columns[y].gains)
+        if not 0.0 < variance < math.inf or entries == 0:
+            return math.inf
         steps = [math.ceil(math.log(one) / STEP) for one in (variance, variance * then / now)]
         return _detectable(*steps, entries, self._promising, threshold)
 

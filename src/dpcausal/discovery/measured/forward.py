@@ -93,6 +93,7 @@ class Forward:
     contrasts: Contrasts
     rules: Rules
     near: list[set[int]] = field(default_factory=list)
+    _near_bits: list[int] = field(default_factory=list)  # the same as bits of numbers: quick to follow
     separating: dict[PlacePair, Given] = field(default_factory=dict)  # of pairs without an edge: the best set
     asked: dict[int, int] = field(default_factory=dict)
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
@@ -103,7 +104,7 @@ class Forward:
         """Search; return itself."""
         d = len(self.contrasts.columns)
         rules, evidence, strength = self.rules, self.contrasts.pair_evidence, self.contrasts.strength
-        self.near = [set() for _ in range(d)]
+        self.near, self._near_bits = [set() for _ in range(d)], [0] * d
         for pair in sorted(rules.required):
             self._join(pair)
         self.asked[0] = len(all_pairs(d))
@@ -115,7 +116,7 @@ class Forward:
             and evidence[x, y] > rules.acceptance_threshold
         ]
         for x, y in sorted(candidates, key=lambda pair: (-strength[pair], pair)):
-            if y not in self._reached(x):
+            if not self._reached(x, 1 << y) >> y & 1:
                 self._join((x, y))
         waiting = {pair: float(evidence[pair]) for pair in candidates if pair[1] not in self.near[pair[0]]}
         self._compute_ahead(self._questions(waiting))
@@ -252,34 +253,48 @@ class Forward:
     def _find_sets(self, x: int, y: int) -> list[Given]:
         found: dict[Given, None] = {}
         for one, other in ((x, y), (y, x)):
-            reached = self._reached(other, blocked=one)
+            reached = self._reached(other, self._near_bits[one] & ~(1 << other), blocked=one)
             near = [
-                z for z in self.near[one] if z != other and z in reached and self.rules.may_separate(z, x, y)
+                z
+                for z in self.near[one]
+                if z != other and reached >> z & 1 and self.rules.may_separate(z, x, y)
             ]
             strongest = sorted(near, key=lambda z, one=one: (-self.contrasts.strength[one, z], z))[:MAX_NEAR]  # type: ignore[misc]
             for size in range(1, min(self.rules.max_set, len(strongest)) + 1):
                 found.update(dict.fromkeys(combinations(sorted(strongest), size)))
         return sorted(found, key=lambda given: (len(given), given))
 
-    def _reached(self, start: int, blocked: int = -1) -> set[int]:
-        """Return the columns that a path from ``start`` reaches without passing ``blocked``."""
-        seen, ahead = {start}, [start]
-        while ahead:
-            for one in self.near[ahead.pop()]:
-                if one != blocked and one not in seen:
-                    seen.add(one)
-                    ahead.append(one)
+    def _reached(self, start: int, wanted: int, blocked: int = -1) -> int:
+        """Return the columns that a path from ``start`` reaches without passing ``blocked``, as bits of a number.
+
+        Of ``wanted`` all of them; of others perhaps not all.
+        """
+        never = 1 << blocked if blocked >= 0 else 0
+        seen = ahead = 1 << start
+        while ahead and wanted & ~seen:
+            here = ahead & -ahead
+            new = self._near_bits[here.bit_length() - 1] & ~seen & ~never
+            seen |= new
+            ahead = (ahead ^ here) | new
         return seen
 
     def _join(self, pair: PlacePair) -> None:
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
+        self._turn_bits(pair)
         self._sets_now.clear()
 
     def _part(self, pair: PlacePair) -> None:
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])
+        self._turn_bits(pair)
         self._sets_now.clear()
+
+    def _turn_bits(self, pair: PlacePair) -> None:
+        """Write a new edge, or one that is removed, into the bits of its ends."""
+        x, y = pair
+        self._near_bits[x] ^= 1 << y
+        self._near_bits[y] ^= 1 << x
 
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:

@@ -331,10 +331,10 @@ def confidence_of(
 def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skeleton) -> dict[Pair, float]:
     """Return for every pair without an edge the w that would be found in most runs, given what separates it."""
     columns, place = skeleton.columns, {name: j for j, name in enumerate(skeleton.columns)}
-    found = {}
+    edges, found = skeleton.edges, {}
     for x, y in all_pairs(len(columns)):
         pair = frozenset((columns[x], columns[y]))
-        if pair in skeleton.edges:
+        if pair in edges:
             continue
         given = tuple(sorted(place[z] for z in skeleton.separating.get(pair, ())))
         least = forward.detectable((x, y), given)
