@@ -16,7 +16,7 @@ DeskUrl = Annotated[
     str | None,
     typer.Option(
         "--desk",
-        help="Instead of a file: a custodian's desk, with --dataset NAME and your token in DPCAUSAL_TOKEN.",
+        help="A custodian's desk; DPCAUSAL_TOKEN.",
         metavar="URL",
     ),
 ]
