@@ -335,6 +335,12 @@ def test_tokens_are_kept_as_hashes_and_links_work_once(make_desk, tmp_path):
     assert desk.person("anna") is None
 
 
+def test_who_was_sent_away_stays_away(make_desk):
+    """Settings that still name a person do not let that person in again when the desk starts anew."""
+    make_desk().remove_person("anna")
+    assert make_desk().person("anna") is None
+
+
 def test_shown_state_of_ends_without_a_charge(make_desk):
     desk = make_desk(approvals=1)
     asked = ask(desk)
