@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,9 @@ import httpx
 import pytest
 
 import dpcausal as dc
+from dpcausal.cli.app import run
+
+pytestmark = pytest.mark.long_file
 
 PYTHON = [sys.executable, "-c", "import sys; from dpcausal.cli.start import main; sys.exit(main())"]
 
@@ -28,14 +30,17 @@ def demo():
         process.wait(20)
 
 
-def command(demo, *words, token=0):
+@pytest.fixture
+def command(demo, monkeypatch, capsys):
     """Run a command with an analyst's token; return exit code, output and errors."""
-    environment = {**os.environ, "DPCAUSAL_TOKEN": demo["analysts"][token]}
-    where = ["--desk", demo["url"], "--dataset", demo["dataset"]]
-    done = subprocess.run(
-        [*PYTHON, *words, *where], capture_output=True, text=True, timeout=300, env=environment, check=False
-    )
-    return done.returncode, done.stdout, done.stderr
+    monkeypatch.setenv("DPCAUSAL_TOKEN", demo["analysts"][0])
+
+    def call(*words):
+        code = run([*words, "--desk", demo["url"], "--dataset", demo["dataset"]])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
 
 
 def test_python_gets_the_same_objects(demo):
@@ -80,7 +85,7 @@ def test_approval_by_a_person(demo):
     assert entries["entries"][-1]["note"]["purpose"] == "a large one"
 
 
-def test_commands(demo, tmp_path):
+def test_commands(command, tmp_path):
     out = tmp_path / "graph"
     asked = [
         "discover",
@@ -94,7 +99,7 @@ def test_commands(demo, tmp_path):
         str(out),
         "--json",
     ]
-    code, text, errors = command(demo, *asked)
+    code, text, errors = command(*asked)
     assert (code, errors) == (0, "")
     assert json.loads(text)["privacy"]["epsilon"] <= 0.5
     assert {"graph.json", "privacy.json", "report.html", "release.json"} <= {
@@ -102,15 +107,15 @@ def test_commands(demo, tmp_path):
     }
     assert dc.load_release(out).discover().graph is not None
     code, text, errors = command(
-        demo, "test", "--x", "sex", "--y", "bmi", "--epsilon", "0.1", "--purpose", "p", "--json"
+        "test", "--x", "sex", "--y", "bmi", "--epsilon", "0.1", "--purpose", "p", "--json"
     )
     assert (code, errors, json.loads(text)["x"]) == (0, "", "sex")
     code, text, _ = command(
-        demo, "effect", "--treatment", "smoking", "--outcome", "diabetes", "--epsilon", "0.2", "--purpose", "p",
+        "effect", "--treatment", "smoking", "--outcome", "diabetes", "--epsilon", "0.2", "--purpose", "p",
         "--json",
     )  # fmt: skip
     assert (code, json.loads(text)["treatment"]) == (0, "smoking")
-    code, text, _ = command(demo, "plan", "--epsilon", "0.5", "--delta", "1e-6", "--json")
+    code, text, _ = command("plan", "--epsilon", "0.5", "--delta", "1e-6", "--json")
     assert (code, json.loads(text)["rows"]) == (0, 20000)
     for words, expected in (
         (["test", "--x", "sex", "--y", "bmi", "--epsilon", "0.1"], 2),  # no purpose
@@ -118,7 +123,7 @@ def test_commands(demo, tmp_path):
         (["test", "--x", "nobody", "--y", "bmi", "--epsilon", "0.1", "--purpose", "p"], 2),
         (["test", "--x", "sex", "--y", "bmi", "--no-privacy", "--purpose", "p"], 2),
     ):
-        code, text, errors = command(demo, *words)
+        code, text, errors = command(*words)
         assert (code, text, errors.count("\n")) == (expected, "", 1)
 
 

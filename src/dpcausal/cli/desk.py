@@ -16,7 +16,7 @@ DeskUrl = Annotated[
     str | None,
     typer.Option(
         "--desk",
-        help="Instead of a file: a custodian's desk, with --dataset NAME and your token in DPCAUSAL_TOKEN.",
+        help="A custodian's desk; DPCAUSAL_TOKEN.",
         metavar="URL",
     ),
 ]
@@ -33,8 +33,6 @@ def at_desk(
         raise InputError("name the data set at the desk: --dataset NAME")
     if not purpose:
         raise InputError("a desk records what a question is for: --purpose TEXT")
-    try:
-        from dpcausal.desk.client import remote
-    except ImportError:
-        raise InputError("a desk needs one more package: pip install 'dpcausal[remote]'") from None
+    from dpcausal.desk.client import remote
+
     return remote(url)[dataset]

@@ -63,11 +63,9 @@ Relation = Annotated[
 ]
 LedgerUrl = Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")]
 DatasetName = Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")]
-Person = Annotated[
-    str | None, typer.Option("--person", help="Who asks: recorded in the ledger's entry.", metavar="NAME")
-]
+Person = Annotated[str | None, typer.Option("--person", help="Who asks; kept in the ledger.", metavar="NAME")]
 Purpose = Annotated[
-    str | None, typer.Option("--purpose", help="What for: recorded in the ledger's entry.", metavar="TEXT")
+    str | None, typer.Option("--purpose", help="What for; kept in the ledger.", metavar="TEXT")
 ]
 Full = Annotated[
     bool,

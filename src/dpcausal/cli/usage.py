@@ -32,7 +32,20 @@ FIRST: tuple[str, ...] = (
 FIRST += ("method", "ledger", "dataset", "out", "columns")
 # the others in panels of their own, on a page with many: where the rows are, what is printed, and the rest
 PANELS = {
-    "Rows": ("unit", "rows_per_unit", "order_by", "source", "table", "explain", "encoding", "sheet"),
+    "Rows": (
+        "unit",
+        "rows_per_unit",
+        "order_by",
+        "codes",
+        "code",
+        "people",
+        "source",
+        "table",
+        "desk",
+        "explain",
+        "encoding",
+        "sheet",
+    ),
     "More on the question and the method": (),
     "Output": ("show_open", "full", "as_json", "methods", "help"),
 }

@@ -136,9 +136,9 @@ def dataset_view(desk: Desk, settings: DatasetSettings, person: Person) -> dict[
     return shown | {"account": asdict(desk.ledger.show(settings.name)[0])}
 
 
-def request_view(desk: Desk, found: Asked, person: Person, now: float | None = None) -> dict[str, Any]:
-    """Return what a person may know of a request that is the person's to see."""
-    now = time.time() if now is None else now
+def request_view(desk: Desk, found: Asked, person: Person, *, listed: bool = False) -> dict[str, Any]:
+    """Return what a person may know of a request that is the person's to see; in a list, without its files."""
+    now = time.time()
     state = found.shown_state(now)
     plain = {
         "id": found.id,
@@ -154,7 +154,7 @@ def request_view(desk: Desk, found: Asked, person: Person, now: float | None = N
         "state": state,
         "asked": found.asked,
         "charged": found.charged is not None,
-        "files": sorted(desk.files(found, now)),
+        **({} if listed else {"files": sorted(desk.files(found, now))}),
     }
     decisions = desk.decisions(found.id)
     if person.role == "analyst":
@@ -225,7 +225,7 @@ def ask(name: str, body: AskBody, person: Analyst, desk: TheDesk) -> dict[str, A
 @router.get("/requests")
 def requests(person: Anyone, desk: TheDesk) -> list[dict[str, Any]]:
     """Return your requests, the newest first; all of them for custodian and auditor."""
-    return [request_view(desk, one, person) for one in desk.requests_for(person)]
+    return [request_view(desk, one, person, listed=True) for one in desk.requests_for(person)]
 
 
 @router.get("/requests/{id}")

@@ -7,9 +7,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
-
-import httpx
+from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
 from dpcausal.citests.result import CITestResult
@@ -24,6 +22,9 @@ from dpcausal.effects.forecast import EffectForecast
 from dpcausal.effects.result import EffectResult
 from dpcausal.networks.dummy import dummy
 from dpcausal.planning.plan import Plan, plan
+
+if TYPE_CHECKING:
+    import httpx
 
 TOKEN = "DPCAUSAL_TOKEN"
 PAUSE = 0.5, 10.0  # seconds between two looks: the first, and the longest
@@ -72,7 +73,12 @@ class RemoteDesk(Mapping[str, "RemoteDataset"]):
     def __init__(self, url: str, token: str, transport: httpx.BaseTransport | None = None) -> None:
         if not url.startswith(("http://", "https://")):
             raise InputError(f"the address of a desk begins with https:// (or http://), not {url[:40]!r}")
+        try:
+            import httpx  # only where a desk is asked
+        except ImportError:
+            raise InputError("a desk needs one more package: pip install 'dpcausal[remote]'") from None
         headers = {"Authorization": f"Bearer {token}"}
+        self._failed = httpx.HTTPError
         self.url = url.rstrip("/")
         near = httpx.URL(self.url).host in ("127.0.0.1", "localhost", "::1")  # no proxy stands in between
         self._http = httpx.Client(
@@ -91,7 +97,7 @@ class RemoteDesk(Mapping[str, "RemoteDataset"]):
                 if body is not None
                 else self._http.request(verb, path)
             )
-        except httpx.HTTPError as error:
+        except self._failed as error:
             raise DeskError(f"the desk {self.url} can't be reached: {type(error).__name__}") from None
         if answer.is_success:
             return answer

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.data.columns import Categorical
-from dpcausal.desk.api import Id, Name, desk_of
+from dpcausal.desk.api import Id, Name, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
 from dpcausal.desk.store import (
     DONE,
@@ -343,8 +343,6 @@ def one_file(id: Id, file: str, person: Anyone, desk: TheDesk) -> Response:  # n
 @router.get("/data/{name}/dummy.csv")
 def dummy_file(name: str, person: Anyone, desk: TheDesk) -> Response:
     """Send dummy rows to be saved."""
-    from dpcausal.desk.api import dummy_rows
-
     answer = dummy_rows(name, person, desk, 1000, 0)
     answer.headers["Content-Disposition"] = 'attachment; filename="dummy.csv"'
     return answer

@@ -189,8 +189,10 @@ class Desk:
                     f"[datasets.{name}]: the ledger has epsilon {found.epsilon:g}, delta {found.delta:g}, "
                     f"{found.neighbours} and its caps for it, for ever: write the same"
                 )
+        there = {name for name, _, _ in self.people()}  # also those whose access was taken away
         for name, role in self.config.persons.items():
-            self.add_person(name, role)
+            if name not in there:
+                self.add_person(name, role)
 
     # ---- the chain that was seen
 

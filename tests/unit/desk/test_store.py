@@ -335,7 +335,43 @@ def test_tokens_are_kept_as_hashes_and_links_work_once(make_desk, tmp_path):
     assert desk.person("anna") is None
 
 
+def test_who_was_sent_away_stays_away(make_desk):
+    """Settings that still name a person do not let that person in again when the desk starts anew."""
+    make_desk().remove_person("anna")
+    assert make_desk().person("anna") is None
+
+
 def test_shown_state_of_ends_without_a_charge(make_desk):
     desk = make_desk(approvals=1)
     asked = ask(desk)
     assert replace(asked, state=store.REFUSED).shown_state(0.0) == store.REFUSED
+
+
+def test_only_released_values_depend_on_rows(make_desk, tmp_path):
+    """On unrelated rows of the same number, all but the noisy answer is the same: state, cost, files, statement."""
+    import pandas as pd
+
+    def told(turn: int):
+        desk = make_desk(f"sqlite:///{turn}.db", folder=f"seen-{turn}")
+        if turn:
+            rows = pd.read_csv(tmp_path / "patients.csv")
+            rows.iloc[:, :] = rows.iloc[0].tolist()  # everybody alike
+            rows.to_csv(tmp_path / "patients.csv", index=False)
+        for command, arguments in (
+            ("ci_test", TEST),
+            ("effect", {"treatment": "Smoker", "outcome": "Cancer", "epsilon": 0.3, "anyway": True}),
+            ("discover", {"epsilon": 0.3, "method": "priv-pc", "anyway": True}),
+        ):
+            desk.ask(person("anna"), "cohort", command, arguments, purpose="p", now=1000.0)
+        work(desk, until_empty=True)
+        facts = []
+        for one in desk.requests_for(person("anna")):
+            files = desk.files(one, one.visible)
+            statement = json.loads(files["privacy.json"])
+            statement["ledger"] = {**statement["ledger"], "release": "", "hash": ""}
+            facts.append(
+                (one.command, one.state, one.epsilon, one.forecast, sorted(files), statement["ledger"])
+            )
+        return sorted(facts, key=lambda fact: fact[0])
+
+    assert told(0) == told(1)

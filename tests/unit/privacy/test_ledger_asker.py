@@ -144,3 +144,25 @@ def test_settings_that_cannot_be_read_refuse(tmp_path, text):
 def test_settings_that_ask_for_nothing(tmp_path):
     (tmp_path / SETTINGS).write_text("[ledger]\nrequired = false\n")
     assert requirements(tmp_path / "patients.csv") == []
+
+
+def test_commands_record_who_asks(tmp_path, capsys):
+    from dpcausal.cli.app import run
+
+    schema = dc.Schema(a=dc.Categorical(["no", "yes"]), b=dc.Categorical(["no", "yes"]))
+    (tmp_path / "schema.toml").write_text(schema.to_toml())
+    (tmp_path / "rows.csv").write_text("a,b\n" + "no,no\nyes,yes\nno,yes\nyes,no\n" * 200)
+    url = f"sqlite:///{tmp_path}/budget.db"
+    where = ["--ledger", url, "--dataset", "cohort"]
+    assert run(["ledger", "create", *where, "--epsilon", "1", "--cap-epsilon", "0.5"]) == 0
+    asked = ["test", f"{tmp_path}/rows.csv", "--schema", f"{tmp_path}/schema.toml", "--x", "a", "--y", "b"]
+    who = ["--person", "anna", "--purpose", "does it?"]
+    assert run([*asked, "--epsilon", "0.4", *where, *who]) == 0
+    assert run([*asked, "--epsilon", "0.6", *where, *who]) == 3  # above the cap
+    assert run([*asked, "--epsilon", "0.1", *who]) == 2  # no ledger to record it in
+    capsys.readouterr()
+    assert run(["ledger", "log", "--ledger", url, "--json"]) == 0
+    last = json.loads(capsys.readouterr().out)["entries"][-1]
+    assert (last["person"], last["purpose"], last["project"]) == ("anna", "does it?", None)
+    assert run(["ledger", "log", "--ledger", url]) == 0
+    assert "anna" in capsys.readouterr().out
