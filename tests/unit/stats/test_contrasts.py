@@ -237,7 +237,7 @@ def as_tree(codes: np.ndarray, variance: float) -> Contrasts:
     far = [pair for pair in all_pairs(len(SIZES)) if pair[1] - pair[0] > 1]
     found.measured = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) == 1
     for i, j in far:
-        found._put(found.covariance, i, j, np.zeros((SIZES[i] - 1, SIZES[j] - 1)))
+        found.put(found.covariance, i, j, np.zeros((SIZES[i] - 1, SIZES[j] - 1)))
     found.rounds = (Round(3, variance, 20.0),)
     return found
 
