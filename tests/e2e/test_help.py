@@ -117,6 +117,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         == 0
     )
+    records = [
+        f"{i},{code}" for i in range(3_000) for j, code in enumerate(("I10", "E11.9")) if i % (5 + j) == 0
+    ]
+    (folder / "codes.csv").write_text("\n".join(["pid,icd10", *records]))
+    (folder / "codes.txt").write_text("I10\nE11*\n")
+    (folder / "persons.csv").write_text("\n".join(["pid", *map(str, range(3_000))]))
     return folder
 
 

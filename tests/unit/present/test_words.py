@@ -171,6 +171,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "no-privacy": {},
         "one-target": {},
         "sites": {},
+        "read-codes": {},
         "counts-only": {},
         "mostly-numbers": {"numbers": 4, "columns": 5},
         "numbers-in-noise": {"numbers": 4, "columns": 5},
@@ -210,6 +211,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "tests": {"tests": ["chi2", "kendall"], "epsilon": 0.125},
         "classical": {"tests": ["chi2"], "level": 0.05, "like": ""},
         "classical-moments": {"harmonics": 3, "level": 0.05},
+        "codes": {"ones": 5, "retained": 0.83, "sd": 31.2, "again": 250, "sd_again": 15.5},
         "moments": {"features": 21, "waves": 2, "sd": 12.34},
         "threshold": {
             "of": "pairs",
