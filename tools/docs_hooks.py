@@ -56,6 +56,7 @@ ROOMS = {
     "audit": "lower bounds on epsilon, known-broken mechanisms",
     "networks": "benchmark networks and sampling",
     "present": "reports, figures, notebooks, words",
+    "desk": "the custodian's desk: server, workers and dc.remote",
     "adapters": "private tests inside other libraries' searches",
     "estimators": "estimators with scikit-learn's conventions",
     "cli": "one file per command",
