@@ -58,6 +58,7 @@ ROOMS = {
     "networks": "benchmark networks and sampling",
     "present": "reports, figures, notebooks, words",
     "sites": "one graph from several sites, of which no row leaves any",
+    "desk": "the custodian's desk: server, workers and dc.remote",
     "adapters": "private tests inside other libraries' searches",
     "estimators": "estimators with scikit-learn's conventions",
     "cli": "one file per command",

@@ -7,9 +7,11 @@ compressed file: it is stored in the transaction that ends the job.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from alembic import command
 from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import (
     Column,
     Connection,
@@ -97,5 +99,13 @@ def upgrade(connection: Connection) -> None:
     """Bring the tables of a desk to the newest revision, in the caller's transaction."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    script = ScriptDirectory.from_config(config)
+
+    def to_head(revision: Any, context: Any) -> Any:
+        return script._upgrade_revs("head", revision)
+
+    with EnvironmentContext(config, script, fn=to_head) as environment:
+        environment.configure(
+            connection=connection, target_metadata=metadata, version_table="dpcausal_desk_revision"
+        )
+        environment.run_migrations()

@@ -1,0 +1,1 @@
+"""Alembic: how the tables of a desk came to be as they are."""
