@@ -357,9 +357,9 @@ class WholeUnit(Unit, named_by="what"):
 
 
 class PersonRows(Unit):
-    """A person with all rows, of which so many are used: those with the largest ``order_by``, or by chance."""
+    """A person with all rows. So many are used (None: all), those with the largest ``order_by`` or by chance."""
 
-    rows: int = 1
+    rows: int | None = 1
     order_by: str | None = None
 
 

@@ -143,7 +143,7 @@ def attach_progress(counts: Counts, stage: Stage, relation: Neighbours) -> None:
 def unit_of(data: Dataset | Counts) -> Unit:
     """Return what is protected: a row, or a person with all rows."""
     unit = data.schema.unit
-    return ONE_ROW if unit is None else PersonRows(unit.rows, unit.order_by)
+    return ONE_ROW if unit is None else PersonRows(None if unit.records else unit.rows, unit.order_by)
 
 
 def number_known(data: Dataset | Counts) -> Public:

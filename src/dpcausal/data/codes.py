@@ -29,6 +29,8 @@ from dpcausal.data import arrow
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset
 from dpcausal.data.file_format import FileFormat
+from dpcausal.data.person_unit import PersonUnit
+from dpcausal.data.persons import cell_text, distinct_cells, person_of
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import BatchSource, ColumnSource, Source, open_source
@@ -36,8 +38,6 @@ from dpcausal.data.sources import BatchSource, ColumnSource, Source, open_source
 ANY_ENDING = "*"  # at the end of a declared code: every code that begins so
 MOST_CODES = 5_000
 LEVELS = ("no", "yes")
-_WHOLE_NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:[.]0*)?", re.ASCII)
-_NOBODY = frozenset({"", "na", "nan", "null", "none", "<na>", "nat"})
 Ints = NDArray[np.int64]
 
 
@@ -139,7 +139,14 @@ def read_codes(
                 assert column.other is not None  # a declaration fills it in
                 values[name] = np.where(again, column.other, described.values[name])
     file = Path(source).absolute() if isinstance(source, str | PathLike) else None
-    return CodeTable(Schema(columns), n, found, values, file, code_columns=tuple(declared))
+    return CodeTable(
+        Schema(columns).with_persons(PersonUnit(unit, records=True)),
+        n,
+        found,
+        values,
+        file,
+        code_columns=tuple(declared),
+    )
 
 
 def _is_number(people: Any) -> bool:
@@ -197,58 +204,11 @@ def _opened(source: Any, columns: Sequence[str], format: FileFormat) -> Source: 
     return opened
 
 
-def person_of(cell: Any) -> str | None:
-    """Return one text for all spellings of an id; None where it names nobody.
-
-    >>> person_of(" p7 ") == person_of("P7"), person_of("007"), person_of(7.0), person_of(" ")
-    (True, '7', '7', None)
-    """
-    if isinstance(cell, float):
-        cell = format(cell, "f") if cell == cell else None
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _text(cell)).casefold())
-    bare = "".join(
-        sign for sign in text if not sign.isspace() and unicodedata.category(sign) not in ("Cc", "Cf")
-    )
-    if bare in _NOBODY:
-        return None
-    number = _WHOLE_NUMBER.fullmatch(bare)
-    return bare if number is None else number[1].strip("+") + number[2]
-
-
 def _plain_code(cell: Any) -> str:
     """Return a code without differences of case, Unicode forms and white space at the ends."""
     if isinstance(cell, float) and cell == cell and cell.is_integer():
         cell = int(cell)
-    return unicodedata.normalize("NFKC", _text(cell)).strip().casefold()
-
-
-def _text(cell: Any) -> str:
-    if isinstance(cell, bytes):
-        try:
-            return cell.decode("utf-8")
-        except UnicodeDecodeError:
-            return cell.decode("windows-1252", "replace")
-    return "" if cell is None else str(cell)
-
-
-def _distinct(array: pa.Array) -> tuple[list[Any], Ints]:
-    """Return the distinct cells of an array, a missing one last, and the place of every cell among them."""
-    array = arrow.unwrap(array)
-    if arrow.kind_of(array.type) == "text":
-        array = arrow.as_bytes(array)
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    values = arrow.unwrap(array.dictionary)
-    kind = arrow.kind_of(values.type)
-    values = (
-        arrow.as_bytes(values)
-        if kind == "text"
-        else arrow.to_text(values)
-        if kind in ("time", "decimal")
-        else values
-    )
-    places = array.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return [*values.to_pylist(), None], places
+    return unicodedata.normalize("NFKC", cell_text(cell)).strip().casefold()
 
 
 class _Matcher:
@@ -276,7 +236,7 @@ def _listed(persons: Source, unit: str) -> list[str | None]:
     """Return the person of every row of a table of persons."""
     found: list[str | None] = []
     for chunk in persons.chunks([unit]):
-        cells, places = _distinct(chunk[unit])
+        cells, places = distinct_cells(chunk[unit])
         names = [person_of(cell) for cell in cells]
         found.extend(names[place] for place in places.tolist())
     return found
@@ -331,8 +291,8 @@ def _matched(
     """Yield rows and columns of ones; new persons are added to ``rows`` where it ``grows``, else left out."""
     unit, code = columns
     for chunk in records.chunks([unit, code]):
-        people, person_places = _distinct(chunk[unit])
-        cells, code_places = _distinct(chunk[code])
+        people, person_places = distinct_cells(chunk[unit])
+        cells, code_places = distinct_cells(chunk[code])
         row_of = np.full(len(people), -1, np.int64)
         for place, person in enumerate(map(person_of, people)):
             if person is not None:

@@ -34,6 +34,8 @@ class PersonUnit:
     order_by : str, optional
         Which: ``"first"`` or ``"last"`` in the file, or those with the largest values of a column of this name. Unless
         given, and among equal values, they are drawn by chance.
+    records : bool, default False
+        Whether rows are records, of which all of a person's make one entry: ``dc.read_codes`` declares that.
 
     Raises
     ------
@@ -43,12 +45,13 @@ class PersonUnit:
     Examples
     --------
     >>> PersonUnit("pid", order_by="visit")
-    PersonUnit(column='pid', rows=1, order_by='visit')
+    PersonUnit(column='pid', rows=1, order_by='visit', records=False)
     """
 
     column: str
     rows: int = 1
     order_by: str | None = None
+    records: bool = False
 
     def __post_init__(self) -> None:
         given: dict[str, Any] = {"column": self.column, "order_by": self.order_by}

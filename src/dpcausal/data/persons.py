@@ -60,21 +60,24 @@ def person_of(cell: Any) -> str | None:
     >>> person_of(" p-07 ") == person_of("P-07"), person_of("007"), person_of(7.0), person_of("NA"), person_of(b"7.00")
     (True, '7', '7', None, '7')
     """
-    if isinstance(cell, bytes):
-        try:
-            cell = cell.decode("utf-8")
-        except UnicodeDecodeError:
-            cell = cell.decode("windows-1252", "replace")
     if isinstance(cell, float):
         cell = format(cell, "f") if cell == cell else None
-    if cell is None:
-        return None
-    text = unicodedata.normalize("NFKC", str(cell))
+    text = unicodedata.normalize("NFKC", cell_text(cell))
     bare = "".join(
         sign for sign in text if not sign.isspace() and unicodedata.category(sign) not in INVISIBLE
     )
     found = unicodedata.normalize("NFKC", bare.casefold())
     return None if found in NOBODY else _WHOLE_NUMBER.sub(r"\1\2", found)
+
+
+def cell_text(cell: Any) -> str:
+    """Return a cell as text; bytes that are not UTF-8 are taken for Windows-1252, and a missing cell is empty."""
+    if isinstance(cell, bytes):
+        try:
+            return cell.decode("utf-8")
+        except UnicodeDecodeError:
+            return cell.decode("windows-1252", "replace")
+    return "" if cell is None else str(cell)
 
 
 def check_unit(sources: Sequence[Source], unit: PersonUnit, schema: Schema) -> None:
@@ -106,6 +109,8 @@ def one_row_each(sources: Sequence[Source], schema: Schema) -> list[Source]:
     unit = schema.unit
     if unit is None:
         return list(sources)
+    if unit.records:
+        raise SchemaError("records of a person are one entry in a table of codes alone: see dc.read_codes")
     check_unit(sources, unit, schema)
     loaded = [_loaded(source, [*schema, *unit.columns()]) for source in sources]
     order = unit.order_by if unit.order_by in schema else None
@@ -151,11 +156,11 @@ def _rows_of(
         persons: list[Ints] = [np.empty(0, np.int64)]
         keys: list[Any] = []
         for chunk in source.chunks(unit.columns()):
-            cells, places = _distinct(chunk[unit.column])
+            cells, places = distinct_cells(chunk[unit.column])
             found = [
                 -1 if one is None else numbers.setdefault(one, len(numbers)) for one in map(person_of, cells)
             ]
-            persons.append(np.array([*found, -1], np.int64)[places])
+            persons.append(np.array(found, np.int64)[places])
             if len(unit.columns()) == 1:
                 keys.extend([0] * len(places))
             elif order is not None:
@@ -171,8 +176,8 @@ def _readable(type_: pa.DataType) -> bool:
     return arrow.value_kind(type_) != "unsupported" and not pa.types.is_duration(type_)
 
 
-def _distinct(array: pa.Array) -> tuple[list[Any], Ints]:
-    """Return the distinct values of an array, and the place of each cell's value among them; -1 for a missing cell.
+def distinct_cells(array: pa.Array) -> tuple[list[Any], Ints]:
+    """Return the distinct cells of an array, a missing one last, and the place of every cell among them.
 
     Texts, decimals and times come as bytes, so that no value can fail to be one of Python.
     """
@@ -182,8 +187,8 @@ def _distinct(array: pa.Array) -> tuple[list[Any], Ints]:
     values = _plain(array.dictionary)
     if arrow.kind_of(values.type) in ("time", "decimal"):
         values = arrow.to_text(values)
-    places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return values.to_pylist(), places
+    places = array.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return [*values.to_pylist(), None], places
 
 
 def _plain(array: pa.Array) -> pa.Array:
@@ -194,8 +199,8 @@ def _plain(array: pa.Array) -> pa.Array:
 
 def _order_keys(array: pa.Array, source: Source) -> list[tuple[int, float, bytes]]:
     """Return by what the cells of an undeclared column are ordered, each by itself: missing, numbers, then texts."""
-    cells, places = _distinct(array)
-    keys = [_order_key(cell, source) for cell in cells] + [(0, 0.0, b"")]
+    cells, places = distinct_cells(array)
+    keys = [_order_key(cell, source) for cell in cells]
     return [keys[place] for place in places.tolist()]
 
 

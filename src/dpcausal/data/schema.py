@@ -241,7 +241,7 @@ class Schema(Mapping[str, Column]):
             Which: ``"first"``, ``"last"``, or those with the largest values of this column; by chance unless given.
 
         >>> Schema(smoke=Categorical(["no", "yes"])).with_unit("pid").unit
-        PersonUnit(column='pid', rows=1, order_by=None)
+        PersonUnit(column='pid', rows=1, order_by=None, records=False)
         """
         if column is None and self._unit is None:
             if rows is not None or order_by is not None:
@@ -252,6 +252,10 @@ class Schema(Mapping[str, Column]):
         given = {"column": column, "rows": rows, "order_by": order_by}
         changes: dict[str, Any] = {entry: value for entry, value in given.items() if value is not None}
         unit = PersonUnit(**changes) if self._unit is None else replace(self._unit, **changes)
+        return self.with_persons(unit)
+
+    def with_persons(self, unit: PersonUnit | None) -> Schema:
+        """Return this schema with this unit of privacy; None: a row."""
         return Schema._marked(self._columns, self._format, self._chosen, unit)
 
     def with_bins(self, name: str, bins: Sequence[float]) -> Schema:
@@ -723,7 +727,8 @@ def unit_toml(unit: PersonUnit | None) -> str:
     if unit is None:
         return ""
     order = f"order_by = {_toml_value(unit.order_by)}\n" if unit.order_by is not None else ""
-    return f"[unit]\ncolumn = {_toml_value(unit.column)}\nrows = {unit.rows}\n{order}"
+    rows = "records = true\n" if unit.records else f"rows = {unit.rows}\n"
+    return f"[unit]\ncolumn = {_toml_value(unit.column)}\n{rows}{order}"
 
 
 def toml_header(name: str) -> str:

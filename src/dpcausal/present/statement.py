@@ -250,6 +250,8 @@ def used_rows_words(unit: facts.PersonRows) -> str:
     >>> used_rows_words(facts.PersonRows()), used_rows_words(facts.PersonRows(2, "visit"))
     ('one of them is used, drawn by chance', 'at most 2 of them are used, with the largest values of visit')
     """
+    if unit.rows is None:
+        return "records that are listed twice count once"
     which = {None: "drawn by chance", "first": "the first in the file", "last": "the last in the file"}
     how = which.get(unit.order_by, f"with the largest value{'s' * (unit.rows > 1)} of {unit.order_by}")
     number = "one of them is used" if unit.rows == 1 else f"at most {unit.rows} of them are used"
