@@ -307,8 +307,14 @@ WAYS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
     "no rounds": ({"rounds_again": 0}, ()),
     "one round": ({"rounds_again": 1}, ()),
     "twice the pairs again": ({"again_per_column": 5.0}, ()),
-    "never merge": ({"levels_unordered": 1e6, "levels_ordered": 1e6, "levels_in_tree": 1e6}, ()),
-    "merge as unordered": ({"levels_ordered": SETTINGS.levels_unordered}, ORDERED),
+    "never merge": (
+        {"levels_unordered": 1e6, "levels_ordered": 1e6, "levels_of_numbers": 1e6, "levels_in_tree": 1e6},
+        (),
+    ),
+    "merge as unordered": (
+        {"levels_ordered": SETTINGS.levels_unordered, "levels_of_numbers": SETTINGS.levels_unordered},
+        ORDERED,
+    ),
     "levels in a tree as elsewhere": ({"levels_in_tree": SETTINGS.levels_unordered}, TREES),
     "larger tables only where noise is small": ({"larger_ratio": 0.0}, ()),
     "never larger tables": ({"larger_ratio": 0.0, "larger_small": 0.0}, ()),

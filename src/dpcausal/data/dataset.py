@@ -79,7 +79,7 @@ class Dataset:
     codes: Mapping[str, Codes]
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     file: Path | None = None
-    several: Dataset | None = None
+    several: Dataset | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):

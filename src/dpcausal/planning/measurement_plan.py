@@ -38,7 +38,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.data.columns import has_order, missing_place
+from dpcausal.data.columns import Numeric, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement import (
     components_mechanism,
@@ -61,11 +61,12 @@ NOT_MEASURED = 1e9  # times the noise of a pair stands for what is never measure
 
 
 class ColumnKind(NamedTuple):
-    """What a plan knows of a column: declared levels, whether they have an order, whether one is for missing values."""
+    """What a plan knows of a column: declared levels; whether they have an order, one for missing values, are bins."""
 
     size: int
     ordered: bool = False
     missing: bool = False
+    number: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,9 @@ class PublicNumbers:
     ) -> PublicNumbers:
         """Return the public numbers of a schema; ``target`` names a column."""
         kinds = tuple(
-            ColumnKind(column.size, has_order(column), missing_place(column) is not None)
+            ColumnKind(
+                column.size, has_order(column), missing_place(column) is not None, isinstance(column, Numeric)
+            )
             for column in schema.values()
         )
         place = None if target is None else list(schema).index(target)
@@ -440,8 +443,8 @@ class MeasurementPlan:
         """
         public = PublicNumbers(
             tuple(
-                ColumnKind(int(size), bool(ordered), bool(missing))
-                for size, ordered, missing in data["columns"]
+                ColumnKind(int(size), bool(ordered), bool(missing), *map(bool, number))
+                for size, ordered, missing, *number in data["columns"]
             ),
             None if data["rows"] is None else float(data["rows"]),
             float(data["epsilon"]),
@@ -633,9 +636,13 @@ def most_levels(
 ) -> tuple[int, ...]:
     """Return how many levels each column may have before some are merged; ``room`` is the root of ``signal``."""
     unordered = settings.levels_in_tree if tree else settings.levels_unordered
-    return tuple(
-        max(2, round((settings.levels_ordered if column.ordered else unordered) * room)) for column in columns
-    )
+
+    def factor(column: ColumnKind) -> float:
+        if column.number:
+            return settings.levels_of_numbers
+        return settings.levels_ordered if column.ordered else unordered
+
+    return tuple(max(2, round(factor(column) * room)) for column in columns)
 
 
 def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSettings = SETTINGS) -> bool:

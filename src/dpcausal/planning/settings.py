@@ -30,9 +30,9 @@ class MeasuredSettings:
         Rounds in which the most promising pairs are measured again.
     again_per_column : float
         Pairs in such a round, for each column.
-    levels_unordered, levels_ordered, levels_in_tree : float
+    levels_unordered, levels_ordered, levels_of_numbers, levels_in_tree : float
         Levels that a column may have before some are merged, times the root of the noise in a proportion: without an
-        order, with one, and without one where only the pairs of a tree are measured.
+        order, with one, bins of a number, and without an order where only the pairs of a tree are measured.
     larger_ratio : float
         Noise variance of a pair over its sampling variance, up to which larger tables are measured.
     larger_small : float
@@ -66,7 +66,8 @@ class MeasuredSettings:
     rounds_again: int = 2
     again_per_column: float = 2.5
     levels_unordered: float = 0.45
-    levels_ordered: float = 0.25
+    levels_ordered: float = 0.35
+    levels_of_numbers: float = 0.25
     levels_in_tree: float = 0.95
     larger_ratio: float = 1.0
     larger_small: float = 0.01
