@@ -274,7 +274,7 @@ def test_the_power_of_a_pair_is_the_searches(rows: int) -> None:
         (3, 11, 1_000, 1.0, Neighbours.ADD_REMOVE, False),
         (3, 9, 1_000, 1.0, Neighbours.ADD_REMOVE, False),
         (9, 6, 4_000, 1.0, Neighbours.REPLACE_ONE, True),
-        (8, 12, 6_000, 3.0, Neighbours.REPLACE_ONE, True),
+        (10, 6, 4_000, 3.0, Neighbours.REPLACE_ONE, True),
     ],
 )
 def test_a_detectable_trend_between_merged_levels_is_found_in_most_runs(
