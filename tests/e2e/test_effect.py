@@ -164,7 +164,7 @@ BAD = [
     (["--adjust", "agee"], 'did you mean "age"'),
     (["--adjust", "x"], "can't adjust for"),
     (["--adjust", " , "], "--adjust none holds nothing fixed"),
-    (["--estimand", "hazard ratio"], "no survival analysis"),
+    (["--estimand", "hazard ratio"], "--time T --event STATUS --horizon H"),
     (["--epsilon", "0"], "epsilon must be a finite number above zero"),
     (["--epsilon", "1e-9"], "epsilon must lie within"),
     (["--epsilon", "1e9"], "epsilon must lie within"),

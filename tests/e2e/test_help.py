@@ -123,6 +123,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "codes.csv").write_text("\n".join(["pid,icd10", *records]))
     (folder / "codes.txt").write_text("I10\nE11*\n")
     (folder / "persons.csv").write_text("\n".join(["pid", *map(str, range(3_000))]))
+    (folder / "dictionary.csv").write_text(
+        'Variable / Field Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels"\n'
+        'smoke,radio,Smokes,"0, no | 1, yes"\nsex,radio,Sex,"1, female | 2, male"\n'
+    )
+    lines = [
+        f"{'ab'[i % 2]},{rng.uniform(0, 8):.2f},{'01'[int(rng.random() < 0.5)]},{30 + i % 50},{'fm'[i % 3 % 2]}"
+        for i in range(2_000)
+    ]
+    (folder / "trial.csv").write_text("\n".join(["drug,futime,status,age,sex", *lines]))
+    columns = {"drug": ["a", "b"], "status": ["0", "1"], "sex": ["f", "m"]}
+    declared = {name: dc.Categorical(levels) for name, levels in columns.items()}
+    dc.Schema({**declared, "futime": dc.Numeric(0, 10), "age": dc.Numeric(20, 90, bins=[50])}).write(
+        folder / "trial.toml"
+    )
     return folder
 
 

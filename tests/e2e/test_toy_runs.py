@@ -197,6 +197,10 @@ TOYS: dict[str, list[Toy]] = {
         Toy("--part level --quick --repetitions 1", "m.level_cells = first(m.level_cells)", says="rejected"),
         Toy("--part power --quick --repetitions 1", "m.power_cells = first(m.power_cells)", says="rejected"),
     ],
+    "codes": [
+        Toy("power --columns 6 --rows 400 --runs 1", says="codes"),
+        Toy("null --columns 6 --rows 400 --runs 1"),
+    ],
     "sites": [
         Toy(
             "--networks cancer --rows 200 --sites 2 --seeds 1 --effects none strong --out {out}/s.jsonl",

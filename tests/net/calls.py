@@ -710,6 +710,7 @@ def _discoveries() -> Iterator[Case]:
     asked += [
         ("auto", "codes", {"confidence": 3}),
         ("codes", "codes and persons", {}),
+        ("codes", "codes", {"confidence": 2}),
         ("codes", "level counts", {}),
     ]
     asked += [("measured", "codes", {"anyway": True, "confidence": 0})]

@@ -251,7 +251,9 @@ NO_RELEASE = {
     "check",  # of one's own rows, at one's own desk: says that it is not private
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
-    *("DecimalNotDeclared", "DraftSchema", "NoDelta"),  # warnings
+    *("DecimalNotDeclared", "DraftSchema", "NoDelta", "UnitNotDeclared"),  # warnings
+    *("Date", "Survival", "read_codes", "dummy"),  # declarations, rows before a release, rows of nobody
+    "remote",  # what it asks runs at a desk, by the calls above
     *("PowerForecast", "UnderpoweredError"),  # from public numbers
     *(
         "AdjustsForDescendant",
@@ -265,7 +267,7 @@ NO_RELEASE = {
     *("Contribution", "Protocol", "protocol", "pool"),  # of what was released; commands have cases
     *("Release", "load_release"),  # what was released; its file has a case with the command again
 }
-NO_RELEASE_COMMANDS = {"protocol", "schema", "plan", "gwas-simulate", "audit", "reproduce"}
+NO_RELEASE_COMMANDS = {"protocol", "schema", "plan", "gwas-simulate", "audit", "reproduce", "serve", "work"}
 NOT_OPTIONS = {"self", "task", "options", "name", "own_delta", "protects", "releases", "assumes"}
 UNUSED = {"ExponentialMedian"}  # mechanisms that no public call uses
 

@@ -27,7 +27,7 @@ from dpcausal.estimators.frames import as_data
 
 pytestmark = [pytest.mark.long_file, pytest.mark.usefixtures("few_repeats")]
 
-PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC]
+PRIVATE = [dc.MeasuredPC, dc.PrivPC, dc.SvtPC, dc.EmPC, dc.CuratePC, dc.MomentsPC, dc.CodesPC]
 EVERY = dc.Numeric(-10, 10, bins=[0.0])  # scikit-learn's checks bring arrays of any width
 
 

@@ -117,6 +117,7 @@ def _searches() -> Iterator[Call]:
     yield _search("em-pc", "piles", BITS, max_order=0)
     yield _search("tests", "bits", BITS, max_order=0, test_epsilon=WHOLE)
     yield _search("moments", "line", LINE, harmonics=0)
+    yield _search("codes", "bits", BITS, confidence=0)
 
 
 def _studies() -> Iterator[Call]:

@@ -79,7 +79,7 @@ dpcausal test patients.csv --schema schema.toml --x smoke --y bronc,sex \\
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
   --epsilon 0.5 --ledger sqlite:///budget.db --dataset cohort --json
 
-# crt, with the law of x given the rest; --model-from fits it to public rows
+# crt, with the distribution of x given the rest; --model-from fits it to public rows
 dpcausal test patients.csv --schema schema.toml --x fev --y bronc \\
   --given age --method crt --model law.toml --epsilon 1
 
@@ -182,7 +182,7 @@ def run_test(
         Path | None,
         typer.Option(
             "--model",
-            help="For crt: a file with the law of x (TOML or JSON).",
+            help="For crt: a file with the distribution of x (TOML or JSON).",
             parser=path,
         ),
     ] = None,
@@ -271,7 +271,7 @@ def run_test(
     }
     if model is not None or model_from is not None:
         if method != "crt":
-            raise InputError("--model and --model-from are the law of --method crt")
+            raise InputError("--model and --model-from go with --method crt")
         column = asked.get("resample") or (sides[0] if isinstance(sides[0], str) else sides[0][0])
         asked["model"] = law_of(model, model_from, declared, column, names, data)
     if not no_privacy and not as_json:

@@ -73,7 +73,7 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
   --outcome fev --event "< 80" --adjust none --epsilon 1
 
 # an event in the course of time: risks by year 5, censored rows counted as such
-dpcausal effect patients.csv --schema schema.toml --treatment drug \\
+dpcausal effect trial.csv --schema trial.toml --treatment drug \\
   --time futime --event status --horizon 5 --adjust age,sex --epsilon 1
 
 # a ratio, of the levels that you name; charged to a ledger; kept in files

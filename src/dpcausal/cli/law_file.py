@@ -1,4 +1,4 @@
-"""``dpcausal test --method crt``: the law of one column given others, from a file or fitted to a public sample.
+"""``dpcausal test --method crt``: how one column depends on others, from a file or fitted to a public sample.
 
 A file of a law is TOML or JSON, and public. Of numbers it holds the coefficients of a linear law, of levels a table:
 
@@ -35,7 +35,7 @@ def law_of(
 ) -> LinearGaussian | TableModel | None:
     """Return the law that --model or --model-from names; None where neither does."""
     if law is not None and public is not None:
-        raise InputError("--model and --model-from both name the law of --method crt: give one of them")
+        raise InputError("--model and --model-from both say how x depends on z: give one of them")
     if law is not None:
         return read_law(law)
     if public is not None:

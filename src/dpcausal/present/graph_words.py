@@ -340,7 +340,7 @@ def tiers_words(result: DiscoveryResult) -> str:
     """Return that no order of time was declared, where arrows or contradictions could have used one; else empty."""
     if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
         return ""
-    again = 'dpcausal again DIR --tiers "a,b;c"', 'result.release.discover(tiers=[["a", "b"], ["c"]])'
+    again = 'dpcausal again DIR --tiers "a,b;c"', "result.release.discover(tiers=...)"
     first = '--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]'
     when, how = (
         ("declare it before you pay", first) if result.release is None else ("adding one is free", again)

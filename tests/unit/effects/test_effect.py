@@ -726,7 +726,7 @@ def test_an_edge_of_the_report_opens_to_its_effect(tmp_path: Path) -> None:
     found = result.effect("smoke", "bronc")
     first, _, tables, *_ = str(found).splitlines()
     assert first in page
-    assert page.count(edge_effects_mean()) == 1  # what all of them rest on, once
+    assert page.count(edge_effects_mean(found.privacy)) == 1  # what all of them rest on, once
     assert f"{HELD_AFTER_SELECTION:.0%} of such 95% intervals held the truth" in tables
     other = dc.discover(ASIA.sample(500, seed=1), epsilon=None, method="pc")
     other.report(tmp_path / "other.html")

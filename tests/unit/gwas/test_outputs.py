@@ -44,7 +44,7 @@ def test_the_answer_comes_first_and_one_line_says_what_is_promised(unit: str, ch
     assert answer.startswith(("No SNP", "1 SNP associated"))
     assert stopped.startswith("stopped after 1 of 40")
     assert f"changing {changed}" in privacy
-    assert " 7.39 times " in privacy  # e^2
+    assert privacy.startswith("Privacy: epsilon 2, delta 0")
     assert "case, is public" in privacy
     assert ledger.startswith("Ledger: none")
     assert len(full_text(found).splitlines()) > 6

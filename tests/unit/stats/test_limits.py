@@ -141,7 +141,15 @@ def test_every_test_on_rows_keeps_its_limit(
     assert not charges.events
 
 
-BY_VALUES = {"pc", "moments", "svt-pc", "priv-pc", "curate", "tests"}  # methods that sum over rows in memory
+BY_VALUES = {
+    "pc",
+    "moments",
+    "svt-pc",
+    "priv-pc",
+    "curate",
+    "tests",
+    "codes",
+}  # methods that sum over rows in memory
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -204,9 +205,8 @@ def _margins(task: Task, groups: Groups, sets: Sequence[Columns], entries: int =
     if not sets[0]:
         return [np.asarray(counts.n * entries)]
     found = []
-    asked = [tuple(columns[j] for j in one) for one in sets]
-    tables = counts.tables(asked) if entries == 1 else tables_of_entries(counts, asked)
-    for one, margin in zip(sets, tables, strict=True):
+    count = counts.tables if entries == 1 else partial(tables_of_entries, counts)
+    for one, margin in zip(sets, count([tuple(columns[j] for j in one) for one in sets]), strict=True):
         merged = np.asarray(margin)
         for axis, column in enumerate(one):
             if column in groups:
