@@ -302,7 +302,7 @@ def test_help_is_short_and_the_options_of_methods_have_a_page_of_their_own(
     command: str, option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = shown(command, capsys)
-    assert len(page.splitlines()) < 140
+    assert len(page.splitlines()) < 160
     panels = ["─ Options ─", "─ Rows ─", "─ More on the question and the method ─", "─ Output ─"]
     assert sorted(panels, key=page.index) == panels
     assert page.index("Examples") < page.index("Methods (")

@@ -139,7 +139,8 @@ def test_every_option_that_takes_a_list_is_tried() -> None:
     elsewhere = {f"gwas --{name}" for name in ("model", "case-counts", "control-counts", "chr")}
     elsewhere |= {f"{command} --option" for command in ("test", "discover")}  # tests of method_options
     elsewhere |= {f"pool --{name}" for name in ("tiers", "required", "forbidden")}  # parsed as for again
-    elsewhere |= {"protocol --rows"}  # numbers: tests/unit/sites
+    elsewhere |= {"protocol --rows", "protocol --columns", "contribute --columns"}  # tests/unit/sites
+    elsewhere |= {"effect --cuts"}  # numbers: tests/unit/effects/test_survival.py
     lists = {
         f"{name} {max(option.opts, key=len)}"
         for name, command in commands().items()

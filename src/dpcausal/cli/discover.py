@@ -391,8 +391,6 @@ def run_discover(
     """Learn a graph; write files to ``out`` and print a summary or JSON."""
     import dpcausal as dc
 
-    if schema is None and codes is None:
-        raise InputError("Missing option '--schema'.")
     if out is None and not explain:
         raise InputError("Missing option '--out'.")
     of_method = parse_options(option, types_of(method, option), method) if option else {}
