@@ -391,6 +391,8 @@ def run_discover(
     """Learn a graph; write files to ``out`` and print a summary or JSON."""
     import dpcausal as dc
 
+    if schema is None and codes is None and desk is None:
+        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     if out is None and not explain:
         raise InputError("Missing option '--out'.")
     of_method = parse_options(option, types_of(method, option), method) if option else {}
@@ -438,8 +440,6 @@ def run_discover(
         text = result_text(found_there, [], [], as_json, show_open=show_open, full=full)
         print_release(found_there, text, where, full=full, as_json=as_json)
         return
-    if schema is None and codes is None:
-        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     chosen = parse_names("--columns", columns, "leave it out for all")
     named = columns_named({**asked, **of_method})
     if codes is None and (code is not None or people is not None):

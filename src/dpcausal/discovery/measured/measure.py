@@ -168,8 +168,9 @@ def _joint(task: Task, plan: MeasurementPlan) -> Measurements:
     mechanism = joint_mechanism(
         math.prod(sizes), total, task.neighbours, gaussian=plan.gaussian, whole=entries == 1
     )
-    (exact,) = tables_of_entries(task.counts, [task.columns])
-    noisy = release(mechanism, budget, "joint table", exact if entries == 1 else exact / entries)
+    noisy = release(
+        mechanism, budget, "joint table", tables_of_entries(task.counts, [task.columns])[0] / entries
+    )
     kurtosis = GAUSSIAN if plan.gaussian else LAPLACE
     joint = JointTable(np.asarray(noisy), noise_variance(mechanism), kurtosis)
     rows = max(float(joint.table(())) if task.n is None else float(task.n), 1.0)
