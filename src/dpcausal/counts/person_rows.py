@@ -115,7 +115,10 @@ def person_rows(
 def _person(cell: ir.Value) -> ir.Value:
     """Return one text for all spellings of an id; NULL where there is none."""
     bare = cell.cast("string").lower().re_replace(r"\s+", "")
-    return bare.re_replace(WHOLE_NUMBER, r"\1\2")
+    # without references to groups, which engines write in different ways
+    digits = bare.re_replace("[.]0*$", "").re_replace("^[+]?-?0*", "")
+    number = bare.startswith("-").ifelse("-", "").concat((digits == "").ifelse("0", digits))
+    return bare.re_search(WHOLE_NUMBER).ifelse(number, bare)
 
 
 def _order(
