@@ -29,7 +29,7 @@ from dpcausal.effects.question import EffectQuestion, effect_question
 from dpcausal.effects.regression import planned_regression
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.table import planned_tables
-from dpcausal.planning.measurement import noise_variance
+from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.budget import Allowance
 from dpcausal.stats.double_residual import UNITS, difference, fitted, row_parts
 from dpcausal.stats.moments import packed, unpacked

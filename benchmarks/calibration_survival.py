@@ -24,7 +24,7 @@ from dpcausal.effects.estimate import Estimate, estimate_follow_up
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.survival import FollowUp
 from dpcausal.effects.table import effect_mechanism
-from dpcausal.planning.measurement import noise_variance
+from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.stats.life_table import StatesTable
 
 INTERVALS = 5

@@ -32,7 +32,7 @@ import dpcausal as dc
 from dpcausal.core import entropy
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.graphs.adjustment import smallest_back_door
-from dpcausal.planning.moments import MAX_SPREAD_NOISE, spread_noise
+from dpcausal.planning.power import MAX_SPREAD_NOISE, spread_noise
 from dpcausal.privacy import seeded
 from dpcausal.privacy.accounting.conversion import rho_for
 

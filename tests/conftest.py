@@ -25,8 +25,8 @@ def few_repeats(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few repeats in a fast run where nobody asks for a number of them: for files whose tests do not count them."""
     with pytest.MonkeyPatch.context() as patch:
         if request.config.stash.get(THINNED, False):
-            patch.setattr("dpcausal.discovery.repeats.REPEATS", FEW_REPEATS)
-            patch.setattr("dpcausal.discovery.repeats.MIN_REPEATS", FEW_REPEATS)
+            patch.setattr("dpcausal.discovery.evidence.REPEATS", FEW_REPEATS)
+            patch.setattr("dpcausal.discovery.evidence.MIN_REPEATS", FEW_REPEATS)
         yield
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcausal.planning.error_bounds import (
+from dpcausal.planning.sieve import (
     claimed_type_one,
     claimed_type_two,
     margin_error,
@@ -90,7 +90,7 @@ def main(quick: bool, out: Path) -> None:
     lines = [
         "# Priv-PC and CURATE: the error bounds",
         "",
-        f"{runs:,} runs each. *Exact* is computed (`planning/error_bounds.py`). Made by `dpcausal reproduce "
+        f"{runs:,} runs each. *Exact* is computed (`planning/sieve.py`). Made by `dpcausal reproduce "
         f"priv-pc-bounds{' --quick' if quick else ''}`; [corrections](../corrections.md#sieve-and-examine) say why.",
         "",
     ]

@@ -279,7 +279,7 @@ def columns_named(asked: Mapping[str, Any]) -> list[str]:
 def harmonics_asked(asked: Mapping[str, Any], schema: Schema) -> int | None:
     """Return the number of harmonics that ``moments`` would use; None where another method would be run."""
     from dpcausal.data.columns import Numeric
-    from dpcausal.planning.measurement import mostly_numbers
+    from dpcausal.planning.measurement_plan import mostly_numbers
 
     numeric = [name for name, column in schema.items() if isinstance(column, Numeric)]
     auto = asked["method"] == "auto" and asked.get("target") is None

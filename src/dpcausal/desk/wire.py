@@ -34,7 +34,12 @@ LOADED = ci_test, discover, effect, plan, release  # and with them every class o
 
 FORMAT = 1
 # rooms and modules whose values hold rows, or a right to spend
-HOLDS_ROWS = ("dpcausal.counts", "dpcausal.privacy", "dpcausal.data.dataset", "dpcausal.discovery.reserve")
+HOLDS_ROWS = (
+    "dpcausal.counts",
+    "dpcausal.privacy",
+    "dpcausal.data.dataset",
+    "dpcausal.discovery.effect_after",
+)
 # noisy tables, which were released
 NOISY = ("dpcausal.discovery.measured.tables:JointTable", "dpcausal.discovery.measured.tables:Components")
 

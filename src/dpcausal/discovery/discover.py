@@ -45,12 +45,12 @@ from dpcausal.data.codes import CodeTable
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
 from dpcausal.discovery.codes import method as codes
+from dpcausal.discovery.effect_after import Reserve, checked_effects, checked_reserve
+from dpcausal.discovery.evidence import checked_repeats
 from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, checked_column, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
-from dpcausal.discovery.repeats import checked_repeats
-from dpcausal.discovery.reserve import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.result import (
     DIRECTION_LEVEL,
     DiscoveryResult,
@@ -62,10 +62,14 @@ from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import Method, MethodByCall, MethodByNumbers, MethodReason, Task
 from dpcausal.graphs.graph import Graph
 from dpcausal.planning.forecast import forecast_graph
-from dpcausal.planning.measurement import mostly_numbers
-from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
-from dpcausal.planning.moments import moments_pay
+from dpcausal.planning.measurement_plan import (
+    MeasurementPlan,
+    PublicNumbers,
+    mostly_numbers,
+    plan_measurement,
+)
 from dpcausal.planning.plan import ExecutablePlan, Plan
+from dpcausal.planning.power import moments_pay
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.privacy.budget import Budget, refuse_hopeless, require_left
 

@@ -4,7 +4,7 @@ For numbers, as ``measured`` for tables. Every column becomes a few features: a 
 t, k = 2, 4, ... (``harmonics`` pairs of them, with an ``amplitude``), a categorical one an indicator for every level
 but the first. t is a quarter of the column's normal score: first the spread of every numeric column between its bounds
 is measured (``citests/quantiles.py``), so that neither skewed values nor wide bounds matter. Where noise would hide the
-spread (``planning/moments.py``, from public numbers) t is the value scaled to [-1, 1] by its bounds.
+spread (``planning/power.py``, from public numbers) t is the value scaled to [-1, 1] by its bounds.
 
 One matrix M of their second moments is released, and every question of PC is a test on M that knows the noise
 (``stats/moments.py``). With ``harmonics=0`` it tests partial correlations, right for linear models; more see functions
@@ -12,8 +12,8 @@ of one column each, added up. With columns given, only products in which x or y 
 x = f(z) + error its regression is right, whatever that of cos(x) is. By default as many (0 to 3) as the noise leaves
 room for.
 
-**Confidence** (``repeats.py``): each repeat draws another matrix as if this one, shrunk for its noise, held the moments
-of normal features: sampling and noise anew.
+**Confidence** (``evidence.py``): each repeat draws another matrix as if this one, shrunk for its noise, held the
+moments of normal features: sampling and noise anew.
 
 **Guarantee** (epsilon, delta)-DP (``moments.proof.md``): events that are fixed in advance. ``spread_share`` of the
 budget measures spreads, ``REACH_SHARE`` chooses the length rows are shrunk to (exponential mechanism on a public grid;
@@ -61,11 +61,10 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs, marks_by_pairs
-from dpcausal.discovery.evidence import largest_pvalues
+from dpcausal.discovery.evidence import CONFIDENCE, checked_repeats, found_again, largest_pvalues, repeats_for
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.released_values import NoisyMoments
-from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again, repeats_for
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -81,7 +80,7 @@ from dpcausal.discovery.search import (
     drive,
     unanswered,
 )
-from dpcausal.planning.moments import spread_is_seen, spread_share
+from dpcausal.planning.power import spread_is_seen, spread_share
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release

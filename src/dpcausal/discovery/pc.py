@@ -22,7 +22,7 @@ from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.search import STABLE, Answers, Classical, Method, Query, SearchOutcome, Task, drive
 from dpcausal.discovery.tests import TestAnswers, answers_evidence, refuse_crt
-from dpcausal.planning.measurement import mostly_numbers
+from dpcausal.planning.measurement_plan import mostly_numbers
 
 SETS_PER_BATCH = 8
 

@@ -56,6 +56,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import moments
+from dpcausal.discovery.evidence import checked_repeats
 from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, declarations, declared_arguments, without_constants
 from dpcausal.discovery.measured import method as measured
@@ -64,7 +65,6 @@ from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.method import search_measured
 from dpcausal.discovery.measured.tables import Components, TablesOfSites
 from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
-from dpcausal.discovery.repeats import checked_repeats
 from dpcausal.discovery.result import (
     DIRECTION_LEVEL,
     DiscoveryResult,

@@ -27,11 +27,10 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.effect_after import ReleasedTables, effect_after
+from dpcausal.discovery.effect_after import ReleasedTables, Reserve, effect_after
 from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.evidence import Evidence, LinkStrength
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
-from dpcausal.discovery.reserve import Reserve
 from dpcausal.discovery.search import (
     AboutTarget,
     ChosenPairs,

@@ -46,7 +46,7 @@ from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.effects.regression import TYPICAL, kind_of, planned_regression, width
 from dpcausal.effects.result import EffectNote
 from dpcausal.effects.table import PlannedTable, planned_tables
-from dpcausal.planning.measurement import noise_variance
+from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace

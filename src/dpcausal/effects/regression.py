@@ -31,7 +31,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.question import EffectQuestion
-from dpcausal.planning.measurement import noise_variance
+from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release

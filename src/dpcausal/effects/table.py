@@ -26,7 +26,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.question import EffectQuestion, strata_cells
-from dpcausal.planning.measurement import noise_variance
+from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release

@@ -9,7 +9,7 @@ orders 0 to ``MAX_SET`` stand on the noise of a pair, and no larger order is ask
 
 **Before paying.** ``forecast_graph`` is the best case: the two columns with fewest levels, equally common, of which
 merged levels keep all. So what is hopeless by it is hopeless, not merely poor: real columns show less. Of ``moments``
-it is columns of equal variance (``moments.py``).
+it is columns of equal variance (``power.py``).
 
 **By order.** ``OrderPlan`` is one order of ``dc.plan``. Columns differ in size, so an order has tables of many sizes:
 ``typical`` takes the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of
@@ -63,12 +63,12 @@ from dpcausal.planning.measurement_plan import (
     expected_noise,
     plan_measurement,
 )
-from dpcausal.planning.moments import moments_curve
 from dpcausal.planning.power import (
     Expected,
     least_by_evidence,
     least_dependence,
     margin,
+    moments_curve,
     power_of,
     power_of_evidence,
 )
@@ -80,7 +80,6 @@ from dpcausal.stats.evidence import score_sensitivity
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 1e4  # of those tried for an order
 MAX_LEVELS_ALL_SPLITS = 5
 NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning
-MAX_TRIPLE_CELLS = 4096  # of three columns, for a plan in a moment
 
 
 def is_asked(plan: MeasurementPlan, order: int) -> bool:

@@ -55,7 +55,7 @@ from dpcausal.planning.forecast import (
     places_of,
 )
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
-from dpcausal.planning.moments import moments_curve, moments_pay
+from dpcausal.planning.power import moments_curve, moments_pay
 from dpcausal.planning.settings import MAX_SET
 from dpcausal.privacy.accounting.composition import check_total
 

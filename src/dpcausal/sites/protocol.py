@@ -31,12 +31,13 @@ from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.facts import content_id
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.schema import Schema
-from dpcausal.planning.measurement import components_mechanism, noise_variance
 from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
     Shares,
+    components_mechanism,
     most_levels,
+    noise_variance,
     signal,
 )
 from dpcausal.planning.plan import ExecutablePlan

@@ -9,7 +9,7 @@ import pytest
 from dpcausal import networks
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import MemoryCounts
-from dpcausal.discovery import repeats
+from dpcausal.discovery import evidence
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.search import Task
 from dpcausal.privacy.budget import Budget
@@ -22,8 +22,8 @@ NO_REPEATS_SEEN = {"test_moments", "test_one_level"}  # files whose tests never 
 def few_repeats(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three repeats of a search instead of up to a hundred where no test looks at them: half of the time went there."""
     if request.path.stem in NO_REPEATS_SEEN:
-        monkeypatch.setattr(repeats, "REPEATS", 3)
-        monkeypatch.setattr(repeats, "MIN_REPEATS", 3)
+        monkeypatch.setattr(evidence, "REPEATS", 3)
+        monkeypatch.setattr(evidence, "MIN_REPEATS", 3)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from dpcausal.effects.regression import planned_regression
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import OpenPairs
 from dpcausal.graphs.doubts import Doubts
-from dpcausal.planning.measurement import noise_variance
+from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 
 BIT = dc.Categorical(["no", "yes"])

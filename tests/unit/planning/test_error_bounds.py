@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcausal.planning.error_bounds import (
+from dpcausal.planning.sieve import (
     claimed_type_one,
     claimed_type_two,
     margin_error,

@@ -20,7 +20,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import for_command_line
 from dpcausal.planning.forecast import best_curve, forecast_graph
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
-from dpcausal.planning.moments import moments_curve
+from dpcausal.planning.power import moments_curve
 from dpcausal.present.planning import refusal_words
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger

@@ -20,14 +20,16 @@ from dpcausal.discovery.measured.measure import Measurements, measure
 from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import TablesMeasured, Task
 from dpcausal.planning.forecast import Aim, can_call_absent, least_found, pair_at
-from dpcausal.planning.measurement import (
+from dpcausal.planning.measurement_plan import (
+    MeasurementPlan,
+    PublicNumbers,
     components_mechanism,
     kept_by_groups,
     kept_by_most,
     merged_levels,
     noise_variance,
+    plan_measurement,
 )
-from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.power import directions, least_by_evidence, margin
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.privacy.accounting.conversion import rho_for

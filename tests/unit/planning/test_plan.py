@@ -12,7 +12,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.forecast import Power
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.planning.forecast import best_curve, power_at
-from dpcausal.planning.moments import moments_curve
+from dpcausal.planning.power import moments_curve
 from dpcausal.privacy.accounting.composition import Filter
 
 YES_NO = dc.Categorical(["no", "yes"])

@@ -25,11 +25,10 @@ import numpy as np
 from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.codes.measure import CodeMeasurements, measure
 from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
-from dpcausal.discovery.evidence import LinkStrength, held_pairs
+from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats, found_again, held_pairs
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
 from dpcausal.discovery.measured.method import detectable_of, named, places_of
-from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import CodesMeasured, Method, SearchOutcome, Skeleton, Task
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.stats.co_occurrence import link_strength

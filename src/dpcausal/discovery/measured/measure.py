@@ -25,14 +25,14 @@ from dpcausal.data.columns import Column, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables
 from dpcausal.discovery.search import Task
-from dpcausal.planning.measurement import (
+from dpcausal.planning.measurement_plan import (
+    MeasurementPlan,
     components_mechanism,
     joint_mechanism,
     kept_by_groups,
     merged_levels,
     noise_variance,
 )
-from dpcausal.planning.measurement_plan import MeasurementPlan
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.privacy.mechanisms.selection import SpanningTree
 from dpcausal.stats.components import Columns, Floats, interaction

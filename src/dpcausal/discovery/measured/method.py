@@ -5,7 +5,7 @@
 3. **Evidence** (``stats/contrasts.py``): covariances of features of the columns, with their noise, as Bayes factors.
 4. **Search.** A forward search (``forward.py``) on columns and pairs. Where noise is small, PC then asks about what it
    found on larger tables (``larger.py``). On one joint table whole graphs are scored (``whole_graphs.py``). Edges that
-   the bins of a number explain are open (``bins.py``).
+   the bins of a number explain are open.
 5. **Report.** Found, absent and open pairs; the chance of each direction
    (``discovery/directions.py``; where causes may be hidden, colliders by the evidence of all separating sets); and how
    often an edge is found again on another sample with other noise, drawn by what is known after the run.
@@ -36,18 +36,31 @@ from dpcausal.discovery.directions import (
     directions_by_pairs,
     marks_by_pairs,
 )
-from dpcausal.discovery.evidence import Evidence, held_pairs, largest_pvalues
+from dpcausal.discovery.evidence import (
+    CONFIDENCE,
+    Evidence,
+    checked_repeats,
+    found_again,
+    held_pairs,
+    largest_pvalues,
+)
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured.bins import Made, coarse_note, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.forward import MEDIUM, Forward, forward_again, repeats_of
+from dpcausal.discovery.measured.forward import (
+    MEDIUM,
+    Forward,
+    Made,
+    Scope,
+    coarse_note,
+    explained_by_bins,
+    forward_again,
+    held_coarsely,
+    repeats_of,
+)
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, measure_lacking
 from dpcausal.discovery.measured.measure import Measurements, measure
-from dpcausal.discovery.measured.notes import measured_notes, sites_notes
-from dpcausal.discovery.measured.scope import Scope
-from dpcausal.discovery.measured.target import about_target
+from dpcausal.discovery.measured.report import about_target, measured_notes, sites_notes
 from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound
-from dpcausal.discovery.repeats import CONFIDENCE, checked_repeats, found_again
 from dpcausal.discovery.search import (
     Answers,
     Method,

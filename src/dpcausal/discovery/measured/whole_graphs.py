@@ -32,12 +32,11 @@ import numpy as np
 
 from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.directions import allowed_arrows
-from dpcausal.discovery.evidence import Evidence
+from dpcausal.discovery.evidence import Evidence, repeats_for
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import JointTable
-from dpcausal.discovery.repeats import repeats_for
 from dpcausal.discovery.search import Task
 from dpcausal.planning.settings import by_stricter_level
 from dpcausal.stats.contrasts import Contrasts, Floats

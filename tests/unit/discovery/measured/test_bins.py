@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.measured import bins
-from dpcausal.discovery.measured.bins import coarse_columns, explained_by_bins, held_coarsely
-from dpcausal.discovery.measured.forward import Rules
+from dpcausal.discovery.measured import forward
+from dpcausal.discovery.measured.forward import Rules, coarse_columns, explained_by_bins, held_coarsely
 from dpcausal.discovery.result import OpenBecause, OpenWhy
 from dpcausal.discovery.search import CoarseEdges
 from dpcausal.present.graph_words import why_open_words
@@ -112,7 +111,7 @@ class Told:
 def test_an_edge_goes_where_little_is_left_and_a_dependence_would_have_shown(
     monkeypatch: pytest.MonkeyPatch, evidence: float, would_show: float, explained: bool
 ) -> None:
-    monkeypatch.setattr(bins, "Uncut", told := Told(evidence, would_show))
+    monkeypatch.setattr(forward, "Uncut", told := Told(evidence, would_show))
     contrasts = SimpleNamespace(strength=STRENGTH)
     near, gone = explained_by_bins(ALL, contrasts, {0}, FEW)  # type: ignore[arg-type]
     assert told.cut == {0}

@@ -1,25 +1,43 @@
-"""What was measured, as notes of a result."""
+"""What a result says besides its graph: what was measured, and, about one column, what is linked to it.
+
+**A target.** All d - 1 pairs with the target come first, for half of the budget that is left. The ``near_target``
+columns with most evidence are measured again, with the target and with each other, for the rest: only what depends on
+the target can explain away another column's dependence on it. The search runs on the target and these columns; edges at
+the target are what is asked for. A column that was not among them is apart from the target, or open, by the evidence of
+its own pair. The target's noise is that of d - 1 pairs instead of d (d - 1)/2.
+
+**Guarantee** (epsilon, delta)-DP in total (``measure.proof.md``), as for ``measured``: which columns are measured
+again follows from released values.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 from dpcausal.core.arguments import stated_pvalue
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.measured.forward import Scope
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, Site, TablesOfSites
 from dpcausal.discovery.search import (
+    AboutTarget,
     ChosenPairs,
     JointTableMeasured,
     MergedLevels,
     Note,
+    SearchOutcome,
     SitesDiffer,
     SitesMeasured,
+    Skeleton,
     TablesMeasured,
+    Task,
 )
 
 
@@ -103,3 +121,60 @@ def _cell_counts(measured: Measurements, target: int | None) -> dict[str, float 
     pairs = combinations(range(len(sizes)), 2)
     cells = [sizes[i] * sizes[j] for i, j in pairs if target is None or target in (i, j)]
     return {"mean_cell": sum(n / cell for cell in cells) / len(cells), "least_cell": n / max(cells)}
+
+
+Value = TypeVar("Value")
+
+
+def about_target(task: Task, scope: Scope, found: SearchOutcome) -> SearchOutcome:
+    """Return what a search among the columns near a target says of the target and of every column.
+
+    Of other pairs only those among its neighbours keep the set that separates them: directions may rest on it.
+    """
+    target = scope.columns[0]
+
+    def at_target(by_pair: Mapping[Pair, Value]) -> dict[Pair, Value]:
+        return {pair: value for pair, value in by_pair.items() if target in pair}
+
+    skeleton = found.skeleton
+    linked = skeleton.adjacent[target]
+    undecided = {pair for pair in found.open or () if target in pair}
+    separating = {
+        pair: given for pair, given in skeleton.separating.items() if target in pair or pair <= linked
+    }
+    detectable = at_target(found.detectable)
+    absent, opened, further = columns_measured_once(task, scope)
+    edges = {frozenset((target, name)) for name in linked}
+    return replace(
+        found,
+        skeleton=Skeleton(
+            tuple(task.columns),
+            {name: set[str]() for name in task.columns},
+            {**separating, **dict.fromkeys(absent, ())},
+            asked={**skeleton.asked, 0: len(task.columns) - 1},
+            answered=edges,
+            held=skeleton.held,
+        ).with_edges(edges | task.known.required),
+        notes=(AboutTarget(target, near=scope.columns[1:]), *found.notes),
+        direction={arrow: one for arrow, one in (found.direction or {}).items() if target in arrow},
+        detectable={**detectable, **further},
+        confidence=None if found.confidence is None else at_target(found.confidence),
+        open=frozenset(undecided | opened),
+        given_up_to=at_target(found.given_up_to or {}),
+        evidence=at_target(found.evidence),
+        about=frozenset(frozenset((target, other)) for other in task.columns if other != target),
+    )
+
+
+def columns_measured_once(task: Task, scope: Scope) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
+    """Return the pairs of the target with other columns that are absent and open, and what each would have shown."""
+    star, rules, target = scope.measured.contrasts(), scope.rules, scope.places[0]
+    absent, opened, detectable = set[Pair](), set[Pair](), dict[Pair, float]()
+    for j, name in enumerate(task.columns):
+        pair = frozenset((scope.columns[0], name))
+        if j in scope.places or pair in task.known.forbidden:
+            continue
+        detectable[pair] = star.detectable(target, j, (), rules.acceptance_threshold)
+        says_absent = star.pair_evidence[target, j] < 0.0 and detectable[pair] <= rules.absent
+        (absent if says_absent else opened).add(pair)
+    return absent, opened, detectable
