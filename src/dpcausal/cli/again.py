@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.discover import print_release, result_text, write
-from dpcausal.cli.options import (
-    AsJson,
-    Confidence,
-    DirectionLevel,
-    Forbidden,
-    Full,
-    MaxOrder,
-    Required,
-    ShowOpen,
-    Tiers,
-    option_words,
-    parse_edges,
-    parse_tiers,
-    path,
-)
-from dpcausal.cli.output import print_answer
-from dpcausal.cli.release_dir import writable_directory
+from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, option_words, path, spread
+from dpcausal.cli.release_dir import print_graph, writable_directory
 from dpcausal.core.redact import file_name
 
 if TYPE_CHECKING:
@@ -76,6 +60,7 @@ def describe_changes(before: str, result: DiscoveryResult, name: str) -> list[st
     return [changes_line(edges_in(before), edges_in(pairs_csv(result)), name)]
 
 
+@spread
 def run_again(
     release: Annotated[
         Path,
@@ -83,73 +68,38 @@ def run_again(
             help="What discover wrote: the directory, or its release.json.", parser=path, metavar="DIR"
         ),
     ],
+    graph: GraphOptions,
+    printing: Printing,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out", help="Directory to write to; nothing is written without it.", metavar="DIR", parser=path
         ),
     ] = None,
-    tiers: Tiers = None,
-    required: Required = None,
-    forbidden: Forbidden = None,
     forget: Annotated[
         bool, typer.Option("--forget", help="Drop tiers, required and forbidden edges of the first run.")
     ] = False,
-    max_order: MaxOrder = None,
     level: Annotated[float | None, typer.Option("--level", help="Size of each test.")] = None,
     latent: Annotated[
         bool | None,
         typer.Option("--latent/--no-latent", help="Whether common causes may be hidden (a PAG)."),
     ] = None,
-    direction_level: DirectionLevel = None,
-    confidence: Confidence = None,
     show_open: ShowOpen = False,
-    full: Full = False,
-    as_json: AsJson = False,
 ) -> None:
     """Search a release again; write files to ``out`` where it is given, and print a summary or JSON."""
     from dpcausal.discovery.release import load_release
     from dpcausal.present.files import AgainOrigin
-    from dpcausal.present.graph_words import NOTHING_WRITTEN
 
-    none: list[Any] | None = [] if forget else None
-    options: dict[str, Any] = {
-        "tiers": none if tiers is None else parse_tiers(tiers),
-        "required": none if required is None else parse_edges("--required", required),
-        "forbidden": none if forbidden is None else parse_edges("--forbidden", forbidden),
-        "max_order": max_order,
-        "level": level,
-        "latent": latent,
-        "direction_level": direction_level,
-        "confidence": confidence,
-    }
-    loaded = load_release(release)
-    texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
-    given = {name: value for name, value in options.items() if value is not None}
-    typed = {name: value for name, value in given.items() if texts.get(name, ()) is not None}
-    words = [*(["--forget"] if forget else []), *option_words(typed, texts)]
-    shown = file_name(str(release))
-    bars = not as_json and sys.stderr.isatty()
-    before, where = read_earlier_pairs(release), None
-    if out is None:
-        result = loaded.discover(**options, progress=bars)
-    else:
-        origin = AgainOrigin(
-            f"release {loaded.id}",
-            "",
-            ["dpcausal", "again", shown, *words, "--out", file_name(str(out))],
-            given,
-            release=shown,
-        )
-        with writable_directory(out):
-            result = loaded.discover(**options, progress=bars)
-            where = write(result, out, origin, show_open=show_open)
-    changed = [] if as_json else describe_changes(before, result, shown)
-    text = result_text(result, [], [], as_json, show_open=show_open, full=full)
-    text = "\n".join([text, *changed])
-    if where is not None:
-        print_release(result, text, where, full=full, as_json=as_json)
-    elif as_json:
-        typer.echo(text)
-    else:
-        print_answer(f"{text}\n{NOTHING_WRITTEN}")
+    typed = {**graph.asked(), "level": level, "latent": latent}
+    typed = {name: value for name, value in typed.items() if value is not None}
+    forgotten: dict[str, Any] = {name: [] for name in graph.texts} if forget else {}
+    loaded, shown = load_release(release), file_name(str(release))
+    before, origin = read_earlier_pairs(release), None
+    if out is not None:
+        words = [*(["--forget"] if forget else []), *option_words(typed, graph.texts)]
+        command = ["dpcausal", "again", shown, *words, "--out", file_name(str(out))]
+        origin = AgainOrigin(f"release {loaded.id}", "", command, {**forgotten, **typed}, release=shown)
+    with nullcontext() if out is None else writable_directory(out):
+        result = loaded.discover(**{**forgotten, **typed}, progress=printing.bars)
+        changes = [] if printing.as_json else describe_changes(before, result, shown)
+        print_graph(result, out, origin, printing, show_open=show_open, changes=changes)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.law_file import law_of
 from dpcausal.cli.method_options import (
     Choice,
@@ -21,37 +19,22 @@ from dpcausal.cli.method_options import (
 )
 from dpcausal.cli.options import (
     AnswerDir,
-    AsJson,
-    DatasetName,
     Delta,
-    Encoding,
+    DeskCharge,
     Epsilon,
     Explain,
-    Full,
-    LedgerUrl,
     NoPrivacy,
-    OptionalFile,
-    OptionalSchema,
-    OrderBy,
-    Person,
-    Purpose,
+    Printing,
     Relation,
-    RowsPerUnit,
-    Sheet,
-    SourceUrl,
-    TableName,
-    UnitColumn,
     epsilon_of,
-    explained,
     parse_names,
     path,
-    restrict_schema,
-    rows_of,
+    spread,
 )
-from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_before_charge, warn_weak_answer
+from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_weak_answer
 from dpcausal.cli.release_dir import print_answer_of
+from dpcausal.cli.rows import Rows, place_of
 from dpcausal.core.errors import InputError
-from dpcausal.core.progress import shown
 
 if TYPE_CHECKING:
     from dpcausal.citests.result import CITestResult
@@ -160,13 +143,13 @@ def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
         warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
 
 
+@spread
 def run_test(
     x: Annotated[str, typer.Option("--x", help="A column; gcm takes several, with commas.")],
     y: Annotated[str, typer.Option("--y", help="Another column; gcm takes several, with commas.")],
-    schema: OptionalSchema = None,
-    data: OptionalFile = None,
-    source: SourceUrl = None,
-    table: TableName = None,
+    rows: Rows,
+    charge: DeskCharge,
+    printing: Printing,
     explain: Explain = False,
     given: Annotated[
         list[str] | None, typer.Option("--given", help="Columns to condition on: with commas, or repeat it.")
@@ -197,11 +180,6 @@ def run_test(
         typer.Option("--level", help="Size of the test: its chance of a false finding, not a confidence."),
     ] = 0.05,
     neighbours: Relation = "replace-one",
-    ledger: LedgerUrl = None,
-    dataset: DatasetName = None,
-    person: Person = None,
-    purpose: Purpose = None,
-    desk: DeskUrl = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -222,44 +200,23 @@ def run_test(
         int | None,
         typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
     ] = None,
-    unit: UnitColumn = None,
-    rows_per_unit: RowsPerUnit = None,
-    order_by: OrderBy = None,
-    full: Full = False,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    as_json: AsJson = False,
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Run one test; print the result, and write it to files in ``out`` where that is given."""
-    import dpcausal as dc
     from dpcausal.citests.base import Question
 
-    if number is not None and (not forecast or data is not None or source is not None):
-        raise InputError(
-            "--rows goes with --forecast and without a file or --source, not both: rows are counted there"
-        )
-    remote = None
-    if desk is not None:
-        unused = {
-            "the file": data, "--source": source, "--table": table, "--schema": schema, "--ledger": ledger,
-            "--person": person, "--encoding": encoding, "--sheet": sheet, "--no-privacy": no_privacy,
-            "--explain": explain, "--rows": number,
-        }  # fmt: skip
-        remote = at_desk(desk, dataset, unused, "free" if forecast else purpose)
-        whole, number = remote.schema, remote.rows
-    elif schema is None:
-        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
-    else:
-        whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
+    only_here = {"--no-privacy": no_privacy, "--explain": explain, "--rows": number}
+    place = place_of(rows, charge, printing, free=forecast, number=number, only_here=only_here)
     names = parse_names("--given", given, "leave it out to condition on none")
-    sides = parse_side("--x", x, whole), parse_side("--y", y, whole)
-    named = [name for side in sides for name in ([side] if isinstance(side, str) else side)]
-    declared = restrict_schema(whole, [], encoding, sheet, data, [*named, *names])
+    sides = parse_side("--x", x, place.schema), parse_side("--y", y, place.schema)
+    place.refuse_undeclared(
+        [*(name for side in sides for name in ([side] if isinstance(side, str) else side)), *names]
+    )
     if explain:
-        question = Question.of(declared, *sides, names)
-        columns = (*question.given, *question.x_columns, *question.y_columns)
-        typer.echo(explained(data, source, table, declared, [columns]))
+        question = Question.of(place.schema, *sides, names)
+        typer.echo(
+            rows.explained(place.schema, [(*question.given, *question.x_columns, *question.y_columns)])
+        )
         return
     asked: dict[str, Any] = {
         **epsilon_of(epsilon, no_privacy),
@@ -267,36 +224,18 @@ def run_test(
         "delta": delta,
         "level": level,
         "neighbours": neighbours,
-        **(parse_options(option, types_of_test(method), method) if option else {}),
+        **parse_options(option, types_of_test(method), method),
     }
     if model is not None or model_from is not None:
         if method != "crt":
             raise InputError("--model and --model-from go with --method crt")
         column = asked.get("resample") or (sides[0] if isinstance(sides[0], str) else sides[0][0])
-        asked["model"] = law_of(model, model_from, declared, column, names, data)
-    if not no_privacy and not as_json:
+        asked["model"] = law_of(model, model_from, place.schema, column, names, rows.data)
+    if not no_privacy and not printing.as_json:
         silence_draft_warning()
-    bars = not as_json and sys.stderr.isatty()
     if forecast:
-        known = data is not None or source is not None
-        rows = rows_of(data, source, table, declared, bars) if known else declared
-        ahead = dc.forecast_ci_test(rows, *sides, names, rows=number, **asked)
-        print_forecast(ahead, ledger, dataset, as_json)
+        print_forecast(place.forecast_ci_test(*sides, names, **asked), charge, printing.as_json)
         return
-    counted: Any = rows_of(data, source, table, declared, bars) if remote is None else remote
-    if remote is not None:
-        del asked["neighbours"]
-        asked |= {"epsilon": epsilon, "anyway": anyway, "purpose": purpose, "progress": bars}
-
-    def tested() -> CITestResult:
-        if remote is not None:
-            return remote.ci_test(*sides, names, **asked)
-        with (
-            warn_before_charge(data, ledger, person, purpose),
-            shown("testing", None, bars),
-        ):  # one test: there is nothing to count
-            return dc.ci_test(counted, *sides, names, ledger=ledger, dataset=dataset, anyway=anyway, **asked)
-
-    found = print_answer_of(tested, out, full=full, as_json=as_json)
-    warn_ordered_missing(found, declared)
-    warn_weak_answer(found.privacy, counted, as_json)
+    found = print_answer_of(lambda: place.ci_test(*sides, names, anyway=anyway, **asked), out, printing)
+    warn_ordered_missing(found, place.schema)
+    warn_weak_answer(found.privacy, place, printing.as_json)

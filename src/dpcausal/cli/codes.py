@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from dpcausal.cli.options import path
+from dpcausal.cli.options import Charge, DeskCharge, Printing, path
+from dpcausal.cli.rows import AtDesk, Here, Rows, place_of
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,37 +40,65 @@ People = Annotated[
 ]
 
 
-def read_code_files(
-    data: Path | None, codes: Path, given: Mapping[str, Any], schema: Path | None, others: Mapping[str, Any]
-) -> CodeTable:
-    """Read a long table as the options say; refuse options that do not go with it.
+@dataclass(frozen=True, kw_only=True)
+class Codes:
+    """The options of a long table of persons and codes."""
 
-    ``given`` are ``unit``, ``code`` and ``people``, ``encoding`` and ``sheet``; ``others``: options by their names
-    that can't go with codes.
-    """
-    import dpcausal as dc
-    from dpcausal.data.codes import codes_of_file
+    codes: CodesFile = None
+    code: CodeName = None
+    people: People = None
 
-    for name, value in others.items():
-        if value:
-            raise InputError(f"{name} does not go with --codes")
-    if data is None:
-        raise InputError("--codes needs a file: a long table of persons and codes")
-    for name in ("unit", "code", "people"):
-        if given[name] is None:
-            raise InputError(f"--codes needs --{name}, too")
-    number = given["people"].replace("_", "").replace(",", "")
-    people = int(number) if number.isdecimal() else Path(given["people"])
-    declared = None if schema is None else dc.Schema.from_toml(schema)
-    if declared is not None and isinstance(people, int):
-        raise InputError("--schema declares columns of persons: give --people a file that has them")
-    return dc.read_codes(
-        data,
-        codes_of_file(codes),
-        unit=given["unit"],
-        code=given["code"],
-        people=people,
-        schema=declared,
-        encoding=given["encoding"],
-        sheet=given["sheet"],
-    )
+    def place_of(
+        self, rows: Rows, charge: DeskCharge, printing: Printing, *, columns: Sequence[str],
+        only_here: Mapping[str, Any],
+    ) -> Here | AtDesk:  # fmt: skip
+        """Return where the rows are; a long table is read from a file here."""
+        given = {"--code": self.code, "--people": self.people}
+        if self.codes is None:
+            if any(given.values()):
+                raise InputError("--code and --people go with --codes: a file that lists the codes to use")
+            return place_of(rows, charge, printing, columns=columns, only_here=only_here)
+        takes = ("the file", "--schema", "--unit", "--encoding", "--sheet", "--effect")
+        others = {**rows.given(), **only_here, "--columns": columns, "--desk": charge.desk}
+        for name, value in others.items():
+            if value and name not in takes:
+                raise InputError(f"{name} does not go with --codes")
+        if rows.data is None:
+            raise InputError("--codes needs a file: a long table of persons and codes")
+        for name, value in {"--unit": rows.unit, **given}.items():
+            if value is None:
+                raise InputError(f"--codes needs {name}, too")
+        return LongTable(self, rows, charge, printing)
+
+
+class LongTable(Here):
+    """A long table of persons and codes that this process reads."""
+
+    def __init__(self, codes: Codes, rows: Rows, charge: Charge, printing: Printing) -> None:
+        super().__init__(rows, charge, printing)
+        self.codes = codes
+
+    def refuse_undeclared(self, named: Iterable[str]) -> None:
+        """Nothing to look at: codes are no columns of the file."""
+
+    @cached_property
+    def counted(self) -> CodeTable:
+        """The table."""
+        import dpcausal as dc
+        from dpcausal.data.codes import codes_of_file
+
+        rows, number = self.rows, str(self.codes.people).replace("_", "").replace(",", "")
+        people = int(number) if number.isdecimal() else Path(str(self.codes.people))
+        declared = None if rows.schema is None else dc.Schema.from_toml(rows.schema)
+        if declared is not None and isinstance(people, int):
+            raise InputError("--schema declares columns of persons: give --people a file that has them")
+        return dc.read_codes(
+            cast("Path", rows.data),
+            codes_of_file(cast("Path", self.codes.codes)),
+            unit=str(rows.unit),
+            code=str(self.codes.code),
+            people=people,
+            schema=declared,
+            encoding=rows.encoding,
+            sheet=rows.sheet,
+        )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.codes import CodeName, CodesFile, People, read_code_files
-from dpcausal.cli.desk import DeskUrl, at_desk
+from dpcausal.cli.codes import Codes
 from dpcausal.cli.method_options import (
     Choice,
     MethodsCommand,
@@ -23,45 +20,24 @@ from dpcausal.cli.method_options import (
     types_of,
 )
 from dpcausal.cli.options import (
-    AsJson,
     Columns,
-    Confidence,
-    DatasetName,
     Delta,
-    DirectionLevel,
-    Encoding,
+    DeskCharge,
     Epsilon,
     Explain,
-    Forbidden,
-    Full,
-    LedgerUrl,
-    MaxOrder,
-    OptionalFile,
-    OptionalSchema,
-    OrderBy,
-    Person,
-    Purpose,
+    GraphOptions,
+    Printing,
     Relation,
-    Required,
-    RowsPerUnit,
-    Sheet,
     ShowOpen,
-    SourceUrl,
-    TableName,
-    Tiers,
-    UnitColumn,
-    explained,
     option_words,
-    parse_edges,
     parse_effects,
     parse_names,
-    parse_tiers,
     path,
-    restrict_schema,
-    rows_of,
+    spread,
 )
-from dpcausal.cli.output import print_answer, silence_draft_warning, warn_before_charge, warn_weak_answer
-from dpcausal.cli.release_dir import Place, choose_folder, report_place, writable_directory, write_texts
+from dpcausal.cli.output import silence_draft_warning, warn_weak_answer
+from dpcausal.cli.release_dir import EffectsAsked, print_graph, writable_directory
+from dpcausal.cli.rows import Rows
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.redact import file_name, ledger_name
 
@@ -150,50 +126,10 @@ class DiscoverCommand(MethodsCommand):
     choices, page = staticmethod(choices), staticmethod(page)
 
 
-def result_text(
-    result: DiscoveryResult,
-    effect_texts: list[str],
-    effects: list[dict[str, Any]],
-    as_json: bool,
-    *,
-    show_open: bool,
-    full: bool,
-) -> str:
-    """Return what is printed: a summary and a text for each effect, or one JSON object."""
-    if not as_json:
-        effects_head = ["", "EFFECTS"] if full and effect_texts else []
-        return "\n".join([result.summary(open=show_open, full=full), *effects_head, *effect_texts])
-    if not effects:
-        return result.to_json()
-    return json.dumps({**result.to_dict(), "effects": effects}, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def write(
-    result: DiscoveryResult,
-    out: Path,
-    origin: Origin | None,
-    *,
-    show_open: bool = False,
-    effects: list[dict[str, Any]] | None = None,
-) -> Place:
-    """Write the statement, the graph in all formats, effects and the report; return where they were written."""
-    from dpcausal.present.files import file_texts
-    from dpcausal.present.page import write as write_page
-
-    where = choose_folder(out)
-    more = {"effects.json": json.dumps(effects, indent=2, ensure_ascii=False)} if effects else {}
-    write_texts(
-        where.folder,
-        {**file_texts(result, open=show_open, data="" if origin is None else origin.data), **more},
-    )
-    write_page(result, where.folder / "report.html", origin=origin, open=show_open)
-    return where
-
-
 def with_effects(
     result: DiscoveryResult, asked: Sequence[tuple[str, str]]
-) -> tuple[DiscoveryResult, list[str], list[dict[str, Any]]]:
-    """Estimate effects after a search; return the result with the statement of both, their texts and plain data.
+) -> tuple[DiscoveryResult, EffectsAsked]:
+    """Estimate effects after a search; return the result with the statement of both, and the effects.
 
     Each effect takes an equal part of the reserved share, or is free where none was reserved. Where the graph shows
     that there is no effect, nothing is spent.
@@ -211,33 +147,28 @@ def with_effects(
         result = replace(result, privacy=found.privacy)
         texts.append("\n".join([answer_words(found), *assumes_lines(found)]))
         data.append({name: value for name, value in found.to_dict().items() if name != "privacy"})
-    return result, texts, data
+    return result, EffectsAsked(texts, data)
 
 
 USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}
 
 
 def origin_of(
-    data: Path | str,
-    table: str | None,
-    connected: bool,
-    schema: Path | None,
+    rows: Rows,
+    codes: Codes,
+    columns: Sequence[str],
     out: Path,
     options: Mapping[str, Any],
     texts: Mapping[str, list[str] | None],
     of_method: Mapping[str, Any],
-    reading: Mapping[str, Any],
 ) -> Origin:
     """Return how a result was made, for its report: the command, and the arguments of the same call in Python.
 
-    ``options`` by their names in Python; ``texts``, how those were written that take more than a word.
+    ``options`` by their names in Python; ``texts``, how those were written that take more than a word. ``of_method``:
+    options of the method, which the command takes as ``--option NAME=VALUE``. What is as usual is left out.
 
-    ``of_method``: options of the method, which the command takes as ``--option NAME=VALUE``. ``reading``: how the file
-    is written, and the columns where only some are used. ``table``: of an engine or a DuckDB file. ``connected``: given
-    by ``--source``. What is as usual is left out.
-
-    >>> found = origin_of("p.csv", None, False, Path("s.toml"), Path("out"), {"epsilon": 1.0, "delta": 0.0}, {}, {}, {})
-    >>> found.shell()
+    >>> rows = Rows(data=Path("p.csv"), schema=Path("s.toml"))
+    >>> origin_of(rows, Codes(), [], Path("out"), {"epsilon": 1.0, "delta": 0.0}, {}, {}).shell()
     'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
     """
     from dpcausal.present.files import Origin
@@ -245,24 +176,29 @@ def origin_of(
     given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
     given |= {"ledger": ledger_name(str(given["ledger"]))} if "ledger" in given else {}
     given |= {"plan": file_name(str(given["plan"]))} if "plan" in given else {}
-    declared = "" if schema is None else file_name(str(schema))
-    text = str(data)
-    if text.startswith("duckdb:///"):
-        text, connected = text.removeprefix("duckdb:///"), False  # such a file goes without --source
-    rows = ledger_name(text) if "://" in text else file_name(text)
-    where = [*(["--source"] if connected else []), rows, *(["--table", table] if table else [])]
-    words = ["dpcausal", "discover", *where, *(["--schema", declared] if declared else [])]
+    place, declared, connected = rows.named()
+    words = ["dpcausal", "discover", *(["--source"] if connected else []), place]
+    words += option_words({"table": rows.table, "schema": declared}, {})
+    reading: dict[str, Any] = {
+        "codes": file_name(str(codes.codes or "")),
+        "unit": rows.unit,
+        "code": codes.code,
+        "people": file_name(codes.people or ""),
+        "columns": list(columns),
+        "encoding": rows.encoding,
+        "sheet": rows.sheet,
+        "rows_per_unit": rows.rows_per_unit,
+        "order_by": rows.order_by,
+    }
     reading = {name: value for name, value in reading.items() if value}
-    reading |= {name: file_name(str(reading[name])) for name in ("codes", "people") if name in reading}
-    for name, value in reading.items():
-        words += [f"--{name}", value if isinstance(value, str) else ",".join(value)]
+    words += option_words({**reading, "columns": ",".join(columns)}, {})
     words += option_words(given, texts)
     for name, value in of_method.items():
         words += ["--option", f"{name}={default_word(value)}"]
     classical = {"epsilon": None} if "epsilon" in options else {}
     arguments = {**classical, **given, **of_method}
     words += ["--out", file_name(str(out))]
-    return Origin(rows, declared, words, arguments, reading, table or "", connected)
+    return Origin(place, declared, words, arguments, reading, rows.table or "", connected)
 
 
 def columns_named(asked: Mapping[str, Any]) -> list[str]:
@@ -288,27 +224,17 @@ def harmonics_asked(asked: Mapping[str, Any], schema: Schema) -> int | None:
     return 1 if asked.get("harmonics") is None else int(asked["harmonics"])
 
 
-def print_release(result: DiscoveryResult, text: str, where: Place, *, full: bool, as_json: bool) -> None:
-    """Print a result and where it was written; raise ``InputError`` where it could not be written to ``--out``."""
-    if as_json:
-        typer.echo(text)
-    else:
-        from dpcausal.present.graph_words import written_words  # loaded by the text above
-
-        files_head = "\n\nFILES" if full else ""
-        print_answer(f"{text}{files_head}\n{written_words(result, str(where.folder), full=full)}")
-    report_place(where, as_json)
-
-
+@spread
 def run_discover(
-    schema: OptionalSchema = None,
-    data: OptionalFile = None,
+    rows: Rows,
+    codes: Codes,
+    graph: GraphOptions,
+    charge: DeskCharge,
+    printing: Printing,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path),
     ] = None,
-    source: SourceUrl = None,
-    table: TableName = None,
     explain: Explain = False,
     epsilon: Epsilon = None,
     delta: Delta = 0.0,
@@ -324,18 +250,7 @@ def run_discover(
         float,
         typer.Option("--level", help="Level of each test: how often it shows a link where there is none."),
     ] = 0.05,
-    max_order: MaxOrder = None,
     neighbours: Relation = "replace-one",
-    required: Required = None,
-    forbidden: Forbidden = None,
-    tiers: Tiers = None,
-    ledger: LedgerUrl = None,
-    dataset: DatasetName = None,
-    person: Person = None,
-    purpose: Purpose = None,
-    desk: DeskUrl = None,
-    direction_level: DirectionLevel = None,
-    confidence: Confidence = None,
     target: Annotated[
         str | None,
         typer.Option("--target", help="Only what is directly linked to this column; less noise."),
@@ -375,115 +290,39 @@ def run_discover(
             help="Pay although a strong link would be found in under 20% of cases; else that is refused.",
         ),
     ] = False,
-    codes: CodesFile = None,
-    unit: UnitColumn = None,
-    code: CodeName = None,
-    people: People = None,
-    rows_per_unit: RowsPerUnit = None,
-    order_by: OrderBy = None,
     columns: Columns = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    full: Full = False,
-    as_json: AsJson = False,
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Learn a graph; write files to ``out`` and print a summary or JSON."""
-    import dpcausal as dc
-
-    if schema is None and codes is None and desk is None:
-        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
     if out is None and not explain:
         raise InputError("Missing option '--out'.")
-    of_method = parse_options(option, types_of(method, option), method) if option else {}
+    of_method = parse_options(option, types_of(method, option), method)
     given: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "method": method,
-        "level": level,
-        "neighbours": neighbours,
-        "max_order": max_order,
-        "required": parse_edges("--required", required),
-        "forbidden": parse_edges("--forbidden", forbidden),
-        "tiers": parse_tiers(tiers),
-        "ledger": ledger,
-        "dataset": dataset,
-        "direction_level": direction_level,
-        "confidence": confidence,
-        "target": target,
-        "latent": latent or None,
-        "effect": parse_effects(effect, reserve),
-        "reserve": reserve,
-        "plan": plan,
-        "anyway": anyway or None,
-    }
+        "epsilon": epsilon, "delta": delta, "method": method, "level": level, "neighbours": neighbours,
+        **graph.asked(), "target": target, "latent": latent or None, "effect": parse_effects(effect, reserve) or None,
+        "reserve": reserve, "plan": plan, "anyway": anyway or None,
+    }  # fmt: skip
     asked = {name: value for name, value in given.items() if value is not None}
     for name in asked.keys() & of_method:
         raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
     if method == "pc":
         asked.setdefault("epsilon", None)
-    bars = not as_json and sys.stderr.isatty()
-    if desk is not None and out is not None:
-        unused = {
-            "the file": data, "--source": source, "--table": table, "--schema": schema, "--ledger": ledger,
-            "--person": person, "--plan": plan, "--effect": effect, "--columns": columns, "--encoding": encoding,
-            "--sheet": sheet, "--explain": explain,
-        }  # fmt: skip
-        remote = at_desk(desk, dataset, unused, purpose)
-        sent = {name: value for name, value in {**asked, **of_method}.items() if value not in (None, [])}
-        sent = {
-            name: value for name, value in sent.items() if name not in ("dataset", "neighbours", "effect")
-        }
-        with writable_directory(out):
-            found_there = remote.discover(purpose=str(purpose), progress=bars, **{"epsilon": None, **sent})
-            where = write(found_there, out, None, show_open=show_open)
-        text = result_text(found_there, [], [], as_json, show_open=show_open, full=full)
-        print_release(found_there, text, where, full=full, as_json=as_json)
-        return
-    chosen = parse_names("--columns", columns, "leave it out for all")
-    named = columns_named({**asked, **of_method})
-    if codes is None and (code is not None or people is not None):
-        raise InputError("--code and --people go with --codes: a file that lists the codes to use")
-    of_codes = {"codes": codes, "unit": unit, "code": code, "people": people}
-    declared = None
-    if schema is not None and codes is None:
-        whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
-        declared = restrict_schema(whole, chosen, encoding, sheet, data, named)
-    if declared is not None and (out is None or explain):
-        harmonics = harmonics_asked({**asked, **of_method}, declared)
-        typer.echo(explained(data, source, table, declared, harmonics=harmonics))
-        return
-    if method != "pc" and not as_json:
+    elif not printing.as_json:
         silence_draft_warning()
-    if declared is None:
-        others = {
-            "--source": source,
-            "--table": table,
-            "--explain": explain,
-            "--columns": chosen,
-            "--plan": plan,
-            "--rows-per-unit": rows_per_unit,
-            "--order-by": order_by,
-        }
-        reads = {**of_codes, "encoding": encoding, "sheet": sheet}
-        rows: Any = read_code_files(data, cast("Path", codes), reads, schema, others)
-    else:
-        rows = rows_of(data, source, table, declared, bars)
-    assert out is not None  # only an explanation goes without
+    chosen = parse_names("--columns", columns, "leave it out for all")
+    only_here = {"--plan": plan, "--effect": effect, "--columns": columns, "--explain": explain}
+    place = codes.place_of(rows, charge, printing, columns=chosen, only_here=only_here)
+    place.refuse_undeclared(columns_named({**asked, **of_method}))
+    if out is None or explain:
+        typer.echo(
+            rows.explained(place.schema, harmonics=harmonics_asked({**asked, **of_method}, place.schema))
+        )
+        return
     with writable_directory(out):
-        with warn_before_charge(data, ledger, person, purpose):
-            result = dc.discover(rows, progress=bars, **asked, **of_method)
-        result, effect_texts, found = with_effects(result, asked["effect"])
-        text = result_text(result, effect_texts, found, as_json, show_open=show_open, full=full)
-        texts = {"required": required, "forbidden": forbidden, "tiers": tiers, "effect": effect}
-        reading: dict[str, Any] = {**of_codes, "columns": chosen, "encoding": encoding, "sheet": sheet}
-        reading |= {"rows_per_unit": rows_per_unit, "order_by": order_by}
-        origin_of_rows = (data or source or "", table, data is None)
-        origin = origin_of(*origin_of_rows, schema, out, asked, texts, of_method, reading)
-        try:
-            where = write(result, out, origin, show_open=show_open, effects=found)
-        except InputError:  # paid for: not to be lost
-            typer.echo(text)
-            raise
-    print_release(result, text, where, full=full, as_json=as_json)
-    warn_weak_answer(result.privacy, rows, as_json)
+        result, effects = with_effects(place.discover(**asked, **of_method), asked.get("effect", ()))
+        origin = None
+        if charge.desk is None:
+            known = {**asked, "ledger": charge.ledger, "dataset": charge.dataset}
+            origin = origin_of(rows, codes, chosen, out, known, {**graph.texts, "effect": effect}, of_method)
+        print_graph(result, out, origin, printing, show_open=show_open, effects=effects)
+    warn_weak_answer(result.privacy, place, printing.as_json)

@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Container
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.options import (
     AnswerDir,
-    AsJson,
-    DatasetName,
     Delta,
-    Encoding,
-    Full,
-    LedgerUrl,
+    DeskCharge,
     NoPrivacy,
-    OptionalFile,
-    OptionalSchema,
-    OrderBy,
-    Person,
-    Purpose,
+    Printing,
     Relation,
-    RowsPerUnit,
-    Sheet,
-    SourceUrl,
-    TableName,
-    UnitColumn,
     epsilon_of,
     parse_names,
     path,
-    restrict_schema,
-    rows_of,
+    spread,
 )
-from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_before_charge, warn_weak_answer
+from dpcausal.cli.output import (
+    print_forecast,
+    silence_draft_warning,
+    silence_graph_warnings,
+    warn_weak_answer,
+)
 from dpcausal.cli.release_dir import print_answer_of
+from dpcausal.cli.rows import Rows, place_of, refuse_given
 from dpcausal.core.errors import InputError
-from dpcausal.core.progress import shown
 
 if TYPE_CHECKING:
     import dpcausal as dc
@@ -92,30 +81,6 @@ def columns_to_adjust(adjust: list[str] | None, columns: Container[str]) -> list
     return [] if adjust == ["none"] and "none" not in columns else adjust
 
 
-def _follow_up(
-    time: str | None, event: str | None, outcome: str | None, named: dict[str, Any]
-) -> dc.Survival | None:
-    """Return the follow-up that options describe; None where the outcome is a column."""
-    import dpcausal as dc
-
-    if time is None:
-        if unused := [name for name, value in named.items() if value is not None]:
-            raise InputError(f"{', '.join(unused)}: only with --time, the column of follow-up times")
-        return None
-    if outcome is not None:
-        raise InputError("--outcome is a column by itself; with --time the outcome is that of --event")
-    if event is None or named["--horizon"] is None:
-        raise InputError("--time needs --event, the column of the status, and --horizon")
-    return dc.Survival(
-        time,
-        event,
-        named["--horizon"],
-        None if named["--cuts"] is None else numbers("--cuts", named["--cuts"]),
-        event_level=named["--event-level"],
-        censored=named["--censored"],
-    )
-
-
 def numbers(option: str, texts: list[str]) -> list[float]:
     """Return the numbers that an option lists, with commas or repeated; raise ``InputError`` for anything else.
 
@@ -128,11 +93,75 @@ def numbers(option: str, texts: list[str]) -> list[float]:
         raise InputError(f"{option} must be numbers with commas between them: {', '.join(texts)}") from None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What the treatment may change: a column, or an event in the course of a follow-up."""
+
+    outcome: Annotated[str | None, typer.Option("--outcome", help="The column that it may change.")] = None
+    event: Annotated[
+        str | None,
+        typer.Option(
+            "--event",
+            help='The level of the outcome whose risk is meant; of a number, a cut: ">= 400". With --time, the column '
+            "that says what ended the follow-up: its first level means censored, its second the event, others compete.",
+        ),
+    ] = None
+    time: Annotated[
+        str | None, typer.Option("--time", help="The column of follow-up times, instead of --outcome.")
+    ] = None
+    horizon: Annotated[
+        float | None, typer.Option("--horizon", help="The time by which the risk of the event is meant.")
+    ] = None
+    cuts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cuts",
+            help="Where the life table is cut before the horizon: with commas, or repeat it.",
+            metavar="A,B",
+        ),
+    ] = None
+    event_level: Annotated[
+        str | None, typer.Option("--event-level", help="The level of --event that is meant, with --time.")
+    ] = None
+    censored: Annotated[
+        str | None, typer.Option("--censored", help="The level of --event that means censored, with --time.")
+    ] = None
+
+    def asked(self) -> tuple[str | dc.Survival, str | None]:
+        """Return the outcome and the level of it that is the event."""
+        from dpcausal.effects.survival import Survival
+
+        if self.time is None:
+            with_time = {"--horizon": self.horizon, "--cuts": self.cuts, "--event-level": self.event_level}
+            with_time["--censored"] = self.censored
+            refuse_given(with_time, "{}: only with --time, the column of follow-up times")
+            if self.outcome is None:
+                raise InputError(
+                    "Missing option '--outcome', or --time, --event and --horizon for a follow-up"
+                )
+            return self.outcome, self.event
+        if self.outcome is not None:
+            raise InputError("--outcome is a column by itself; with --time the outcome is that of --event")
+        if self.event is None or self.horizon is None:
+            raise InputError("--time needs --event, the column of the status, and --horizon")
+        cuts = None if self.cuts is None else numbers("--cuts", self.cuts)
+        event, censored = self.event_level, self.censored
+        return Survival(self.time, self.event, self.horizon, cuts, event_level=event, censored=censored), None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are named."""
+        named = [self.outcome] if self.time is None else [self.time, self.event]
+        return [name for name in named if name is not None]
+
+
+@spread
 def run_effect(
     treatment: Annotated[str, typer.Option("--treatment", help="The column whose effect is asked.")],
-    outcome: Annotated[str | None, typer.Option("--outcome", help="The column that it may change.")] = None,
-    data: OptionalFile = None,
-    schema: OptionalSchema = None,
+    outcome: Outcome,
+    rows: Rows,
+    charge: DeskCharge,
+    printing: Printing,
     release: Annotated[
         Path | None,
         typer.Option(
@@ -142,8 +171,6 @@ def run_effect(
             metavar="DIR",
         ),
     ] = None,
-    source: SourceUrl = None,
-    table: TableName = None,
     adjust: Annotated[
         list[str] | None,
         typer.Option(
@@ -169,34 +196,6 @@ def run_effect(
     compare: Annotated[
         str | None, typer.Option("--compare", help="Two levels of the treatment: from,to.", metavar="A,B")
     ] = None,
-    event: Annotated[
-        str | None,
-        typer.Option(
-            "--event",
-            help='The level of the outcome whose risk is meant; of a number, a cut: ">= 400". With --time, the column '
-            "that says what ended the follow-up: its first level means censored, its second the event, others compete.",
-        ),
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option("--time", help="The column of follow-up times, instead of --outcome.")
-    ] = None,
-    horizon: Annotated[
-        float | None, typer.Option("--horizon", help="The time by which the risk of the event is meant.")
-    ] = None,
-    cuts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--cuts",
-            help="Where the life table is cut before the horizon: with commas, or repeat it.",
-            metavar="A,B",
-        ),
-    ] = None,
-    event_level: Annotated[
-        str | None, typer.Option("--event-level", help="The level of --event that is meant, with --time.")
-    ] = None,
-    censored: Annotated[
-        str | None, typer.Option("--censored", help="The level of --event that means censored, with --time.")
-    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -221,11 +220,6 @@ def run_effect(
         float, typer.Option("--level", help="Confidence of the interval, not the level of a test.")
     ] = 0.95,
     neighbours: Relation = "replace-one",
-    ledger: LedgerUrl = None,
-    dataset: DatasetName = None,
-    person: Person = None,
-    purpose: Purpose = None,
-    desk: DeskUrl = None,
     out: AnswerDir = None,
     no_privacy: NoPrivacy = False,
     anyway: Annotated[
@@ -240,95 +234,44 @@ def run_effect(
             "--forecast", help="Only say how wide the interval will be, from public numbers; costs nothing."
         ),
     ] = False,
-    unit: UnitColumn = None,
-    rows_per_unit: RowsPerUnit = None,
-    order_by: OrderBy = None,
-    full: Full = False,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    as_json: AsJson = False,
 ) -> None:
     """Estimate an effect; print it, and write it to files in ``out`` where that is given."""
     import dpcausal as dc
 
-    survival = {"--horizon": horizon, "--cuts": cuts, "--event-level": event_level, "--censored": censored}
-    followed = _follow_up(time, event, outcome, survival)
-    event = event if followed is None else None
-    if followed is None and outcome is None:
-        raise InputError("Missing option '--outcome', or --time, --event and --horizon for a follow-up")
-    about: Any = outcome if followed is None else followed
-    asked: dict[str, Any] = {
-        "estimand": estimand,
-        "compare": None if compare is None else [name.strip() for name in compare.split(",")],
-        "event": event,
-        "population": population,
-        "level": level,
-        "anyway": anyway,
-    }
+    about, event = outcome.asked()
     names = None if adjust is None else parse_names("--adjust", adjust, "--adjust none holds nothing fixed")
-    if not as_json and not forecast:  # the answer prints what the graph says against the question
-        for kind in (dc.AdjustsForDescendant, dc.LeavesBackDoorOpen):
-            warnings.filterwarnings("ignore", category=kind)
+    asked: dict[str, Any] = {"estimand": estimand, "population": population, "level": level, "anyway": anyway}
+    asked |= {} if event is None else {"event": event}
+    asked |= {} if compare is None else {"compare": [name.strip() for name in compare.split(",")]}
+    if not printing.as_json and not forecast:  # the answer prints what the graph says against the question
+        silence_graph_warnings()
     if release is not None:
-        named = {"the file": data, "--source": source, "--schema": schema, "--graph": graph}
-        charged = {"--epsilon": epsilon, "--delta": delta, "--ledger": ledger, "--no-privacy": no_privacy}
-        unused = [name for name, value in {**named, **charged, "--forecast": forecast}.items() if value]
-        if unused:
-            raise InputError(
-                f"--release takes everything from what was released, free: leave out {', '.join(unused)}"
-            )
-        if followed is not None:
+        charged = {"--epsilon": epsilon, "--delta": delta, "--ledger": charge.ledger, "--desk": charge.desk}
+        others = {
+            **rows.given(),
+            "--graph": graph,
+            **charged,
+            "--no-privacy": no_privacy,
+            "--forecast": forecast,
+        }
+        refuse_given(others, "--release takes everything from what was released, free: leave out {}")
+        if not isinstance(about, str):
             raise InputError("no search releases the table of a follow-up: name the file and an --epsilon")
         loaded = dc.load_release(release)
-        asked["adjust"] = columns_to_adjust(names, loaded.schema)
-        print_answer_of(lambda: loaded.effect(treatment, about, **asked), out, full=full, as_json=as_json)
+        asked |= {"adjust": columns_to_adjust(names, loaded.schema)}
+        print_answer_of(lambda: loaded.effect(treatment, about, **asked), out, printing)
         return
-    if desk is not None:
-        local = {
-            "the file": data, "--source": source, "--table": table, "--schema": schema, "--ledger": ledger,
-            "--person": person, "--encoding": encoding, "--sheet": sheet, "--no-privacy": no_privacy,
-            "--graph": graph,
-        }  # fmt: skip
-        if outcome is None:
-            raise InputError(
-                "a desk takes --outcome: a follow-up (--time, --event) is asked where the rows are"
-            )
-        remote = at_desk(desk, dataset, local, "free" if forecast else purpose)
-        asked |= {"epsilon": epsilon, "delta": delta, "method": method}
-        asked["adjust"] = columns_to_adjust(names, remote.schema)
-        sent = {name: value for name, value in asked.items() if value is not None or name == "epsilon"}
-        if forecast:
-            print_forecast(remote.forecast_effect(treatment, outcome, **sent), None, None, as_json)
-            return
-        sent |= {"purpose": str(purpose), "progress": not as_json and sys.stderr.isatty()}
-        print_answer_of(lambda: remote.effect(treatment, outcome, **sent), out, full=full, as_json=as_json)
-        return
-    if schema is None:
-        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
-    whole = dc.Schema.from_toml(schema).with_unit(unit, rows_per_unit, order_by)
-    asked |= {
-        **epsilon_of(epsilon, no_privacy),
-        "adjust": columns_to_adjust(names, whole),
-        "graph": graph,
-        "delta": delta,
-        "method": method,
-        "neighbours": neighbours,
-    }
-    columns = [about] if followed is None else [followed.time, followed.event]
-    declared = restrict_schema(
-        whole, [], encoding, sheet, data, [treatment, *columns, *(asked["adjust"] or ())]
-    )
-    if not no_privacy and not as_json:
+    only_here = {"--no-privacy": no_privacy, "--graph": graph}
+    place = place_of(rows, charge, printing, free=forecast, only_here=only_here)
+    place.refuse_undeclared([treatment, *outcome.columns, *(columns_to_adjust(names, ()) or ())])
+    held = columns_to_adjust(names, place.schema)
+    asked |= {**epsilon_of(epsilon, no_privacy), "delta": delta, "method": method, "neighbours": neighbours}
+    asked |= {} if held is None else {"adjust": held}
+    asked |= {} if graph is None else {"graph": graph}
+    if not no_privacy and not printing.as_json:
         silence_draft_warning()
-    bars = not as_json and sys.stderr.isatty()
-    rows = rows_of(data, source, table, declared, bars)
     if forecast:
-        print_forecast(dc.forecast_effect(rows, treatment, about, **asked), ledger, dataset, as_json)
+        print_forecast(place.forecast_effect(treatment, about, **asked), charge, printing.as_json)
         return
-
-    def measured() -> dc.EffectResult:
-        with warn_before_charge(data, ledger, person, purpose), shown("measuring", None, bars):
-            return dc.effect(rows, treatment, about, **asked, ledger=ledger, dataset=dataset)
-
-    found = print_answer_of(measured, out, full=full, as_json=as_json)
-    warn_weak_answer(found.privacy, rows, as_json)
+    found = print_answer_of(lambda: place.effect(treatment, about, **asked), out, printing)
+    warn_weak_answer(found.privacy, place, printing.as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpcausal.cli.options import AsJson, DatasetName, Full, LedgerUrl, Person, Purpose, path
+from dpcausal.cli.options import AsJson, Charge, Printing, path, spread
 from dpcausal.cli.output import warn_before_charge, warn_weak
 from dpcausal.cli.release_dir import choose_folder, report_place, writable_directory, write_texts
 from dpcausal.core.arguments import checked_level
@@ -61,7 +61,10 @@ def from_tables(
     )
 
 
+@spread
 def run_gwas(
+    charge: Charge,
+    printing: Printing,
     epsilon: Annotated[float, typer.Option("--epsilon", help="What it may cost in all.")],
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
     prefix: Annotated[str | None, typer.Argument(help="PREFIX of .bed, .bim, .fam.")] = None,
@@ -119,12 +122,6 @@ def run_gwas(
     cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
     controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Default: all cores.")] = None,
-    ledger: LedgerUrl = None,
-    dataset: DatasetName = None,
-    person: Person = None,
-    purpose: Purpose = None,
-    full: Full = False,
-    as_json: AsJson = False,
 ) -> None:
     """Screen the SNPs of a study; write files to ``out`` and print a summary or JSON."""
     from dpcausal.gwas.cohort import Cohort, check_missing_rule
@@ -153,28 +150,28 @@ def run_gwas(
             cast(str, prefix), phenotype_file=pheno, phenotype_column=mpheno, coding="01" if zero_one else "12",
             keep=keep, chromosomes=None if chromosomes is None else ",".join(chromosomes), extract=extract,
         )  # fmt: skip
-        with shown("counting genotypes", len(opened.rows), not as_json and sys.stderr.isatty()) as tick:
+        with shown("counting genotypes", len(opened.rows), printing.bars) as tick:
             counts = opened.count(missing=rule, allele_order=order, threads=threads, tick=tick)
     known = None if freq is None or freq == BUDGET else read_frequencies(Path(freq), counts)
     file = None if prefix is None else Path(prefix)
-    with writable_directory(out), warn_before_charge(file, ledger, person, purpose):
+    with writable_directory(out), warn_before_charge(file, charge):
         result = screen(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
-            max_answers=max_answers, share=share, ledger=ledger, dataset=dataset,
+            max_answers=max_answers, share=share, ledger=charge.ledger, dataset=charge.dataset,
         )  # fmt: skip
         try:
             where = choose_folder(out)
             write_texts(where.folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
             draw_hits(result, where.folder / "hits.png")
         except (InputError, OSError) as error:  # paid for: not to be lost
-            typer.echo(result.to_json() if as_json else result.summary())
+            typer.echo(result.to_json() if printing.as_json else result.summary())
             raise InputError(str(error)) from None
-    words = full_text(result) if full else result.summary()
+    words = full_text(result) if printing.full else result.summary()
     written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
-    typer.echo(result.to_json() if as_json else f"{words}\n{written}")
-    warn_weak(epsilon, 0.0, printed=None if as_json else result.privacy)
-    report_place(where, as_json)
+    typer.echo(result.to_json() if printing.as_json else f"{words}\n{written}")
+    warn_weak(epsilon, 0.0, printed=None if printing.as_json else result.privacy)
+    report_place(where, printing.as_json)
 
 
 # ---- a made-up study

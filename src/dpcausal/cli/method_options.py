@@ -117,14 +117,14 @@ def takes(hint: Any) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
 
-def parse_options(texts: Sequence[str], hints: Mapping[str, Any], what: str) -> dict[str, Any]:
+def parse_options(texts: Sequence[str] | None, hints: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Parse ``NAME=VALUE`` options of ``what``, whose types are ``hints``; refuse one that does not fit.
 
     >>> parse_options(["hits=20", "margins=0.5, 1"], {"hits": int | None, "margins": tuple[float, float]}, "x")
     {'hits': 20, 'margins': (0.5, 1.0)}
     """
     found: dict[str, Any] = {}
-    for text in texts:
+    for text in texts or []:
         name, equals, value = (part.strip() for part in text.partition("="))
         name = name.replace("-", "_")
         if not equals or not name:
@@ -139,7 +139,7 @@ def parse_options(texts: Sequence[str], hints: Mapping[str, Any], what: str) -> 
     return found
 
 
-def types_of(method: str, texts: Sequence[str]) -> dict[str, Any]:
+def types_of(method: str, texts: Sequence[str] | None) -> dict[str, Any]:
     """Return the types of the options of a method of discovery, and of the test that it asks.
 
     ``auto`` takes what one of the methods takes that it may choose; the method refuses what is not its own.
@@ -153,7 +153,9 @@ def types_of(method: str, texts: Sequence[str]) -> dict[str, Any]:
     found = chosen.option_types
     if not chosen.passes_options:
         return found
-    named = [text.partition("=")[2].strip() for text in texts if text.partition("=")[0].strip() == "test"]
+    named = [
+        text.partition("=")[2].strip() for text in texts or [] if text.partition("=")[0].strip() == "test"
+    ]
     inner = (
         [class_named(named[-1])] if named and named[-1] not in ("auto", "moments") else list(TESTS.values())
     )

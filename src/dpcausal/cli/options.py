@@ -1,28 +1,50 @@
-"""The options that commands share, and the schema and the rows that they name.
-
-A file that is named by itself is read into memory. ``--source FILE`` leaves its rows where they are: DuckDB counts
-them, out of core. The user decides by this option, since the two do not answer the same questions: a test on the values
-of rows needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove
-protects, and in a file of text from how long their cells are.
-"""
+"""The options that commands share: each declared once, and groups of them as values (``spread``)."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from dpcausal.core.errors import InputError, SchemaError, no_columns
+from dpcausal.cli.desk import DeskUrl
+from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
-    from dpcausal.counts.engine import EngineCounts
-    from dpcausal.counts.stream import StreamCounts
-    from dpcausal.data.dataset import Dataset
-    from dpcausal.data.schema import Schema
     from dpcausal.discovery.knowledge import Edge
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the fields of its groups of options as options of its own.
+
+    A group is a parameter whose type is a dataclass; the command receives the group as one value.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    options: list[Parameter] = []
+    for name, given in signature(command).parameters.items():
+        if name not in groups:
+            options.append(given.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+            continue
+        types = get_type_hints(groups[name], include_extras=True)
+        options += [
+            Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
+            for one in fields(groups[name])
+        ]
+
+    def run(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{one.name: values.pop(one.name) for one in fields(kind)})
+        command(**values)
+
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in options}
+    run.__doc__ = command.__doc__
+    return run
 
 
 def path(text: str | Path) -> Path:
@@ -154,6 +176,74 @@ TableName = Annotated[str | None, typer.Option("--table", help="The table there:
 Explain = Annotated[bool, typer.Option("--explain", help="Print the SQL, and send none of it.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Printing:
+    """How an answer is printed."""
+
+    full: Full = False
+    as_json: AsJson = False
+
+    @property
+    def bars(self) -> bool:
+        """Whether progress is shown."""
+        return not self.as_json and sys.stderr.isatty()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge:
+    """Which ledger is charged, and what its entry says of who asks."""
+
+    ledger: LedgerUrl = None
+    dataset: DatasetName = None
+    person: Person = None
+    purpose: Purpose = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskCharge(Charge):
+    """The same, or the desk that keeps the ledger."""
+
+    desk: DeskUrl = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """What is known beforehand of a graph, and how its edges are decided and directed."""
+
+    tiers: Tiers = None
+    required: Required = None
+    forbidden: Forbidden = None
+    max_order: MaxOrder = None
+    direction_level: DirectionLevel = None
+    confidence: Confidence = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return what was given, by the names of its arguments in Python."""
+        parsed = {
+            "tiers": parse_tiers(self.tiers),
+            "required": parse_edges("--required", self.required),
+            "forbidden": parse_edges("--forbidden", self.forbidden),
+            "max_order": self.max_order,
+            "direction_level": self.direction_level,
+            "confidence": self.confidence,
+        }
+        return {name: value for name, value in parsed.items() if value not in (None, [])}
+
+    @property
+    def texts(self) -> dict[str, list[str] | None]:
+        """Return the options that are written in a form of their own, as they were written."""
+        return {"tiers": self.tiers, "required": self.required, "forbidden": self.forbidden}
+
+
+def option_name(name: str) -> str:
+    """Return an option as it is written on the command line.
+
+    >>> option_name("rows_per_unit")
+    '--rows-per-unit'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
 def parse_names(
     option: str, texts: Sequence[str] | None, instead: str = "leave it out for none"
 ) -> list[str]:
@@ -221,7 +311,7 @@ def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[
 
 
 def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]) -> list[str]:
-    """Return options as words of a command line; ``texts`` has those that the user wrote in a form of its own.
+    """Return options that were given as words of a command line; ``texts``: those with a form of their own.
 
     >>> option_words({"max_order": 2, "latent": True, "tiers": [["a"], ["b"]]}, {"tiers": ["a;b"]})
     ['--max-order', '2', '--latent', '--tiers', 'a;b']
@@ -230,12 +320,14 @@ def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]
 
     words = []
     for name, value in given.items():
-        option = name.replace("_", "-")
+        if value is None or value == "":
+            continue
+        option = option_name(name)
         if isinstance(value, bool):
-            words.append(f"--{option}" if value else f"--no-{option}")
+            words.append(option if value else option.replace("--", "--no-", 1))
             continue
         for text in texts.get(name) or [number(value) if isinstance(value, float) else str(value)]:
-            words += [f"--{option}", text]
+            words += [option, text]
     return words
 
 
@@ -248,134 +340,3 @@ def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | Non
     if no_privacy and epsilon is not None:
         raise InputError("give either --epsilon or --no-privacy, not both")
     return {"epsilon": epsilon} if no_privacy or epsilon is not None else {}
-
-
-def restrict_schema(
-    schema: Schema,
-    columns: list[str],
-    encoding: str | None,
-    sheet: str | None,
-    data: Path | None = None,
-    asked: Iterable[str] = (),
-) -> Schema:
-    """Return the schema with the named columns only (all where none is named), encoding and sheet.
-
-    Undeclared columns of the file are ignored without a warning: ``schema --check`` names them. Raises ``SchemaError``
-    for a name that is not in the schema; of ``asked``, which other options name, only for those that the file has or
-    that ``columns`` leave out.
-    """
-    warnings.filterwarnings("ignore", message=".* not in the schema, ignored$", category=UserWarning)
-    whole = schema.with_format(encoding=encoding, sheet=sheet)
-    refuse_undeclared(whole, [*columns, *asked], data)
-    if not columns:
-        return whole
-    part = whole.select(dict.fromkeys(columns))
-    left = [name for name in dict.fromkeys(asked) if name in whole and name not in part]
-    if left:
-        raise SchemaError(f"{_these(left)} in the schema but not in --columns: add {_them(left)} there")
-    return part
-
-
-def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -> None:
-    """Raise ``SchemaError`` for named columns that the file has and the schema does not declare.
-
-    Names of columns are public. Without a file that can be opened, nothing is refused here.
-    """
-    names = [name for name in dict.fromkeys(named) if name not in schema]
-    if not names or data is None:
-        return
-    from dpcausal.data.sources import open_source
-
-    try:
-        there = open_source(data, list(schema), format=schema.format).names
-    except InputError:
-        return
-    found = [name for name in names if name in there]
-    if not found:
-        return
-    unknown = [name for name in names if name not in there]
-    also = f"; {no_columns(unknown, schema)}" if unknown else ""
-    raise SchemaError(
-        f"{_these(found)} in {data.name} but not in the schema: declare {_them(found)} there{also}"
-    )
-
-
-def _these(names: list[str]) -> str:
-    """List columns with their verb, for an error.
-
-    >>> _these(["a"]), _these(["a", "b"])
-    ('column "a" is', 'columns "a", "b" are')
-    """
-    listed = ", ".join(f'"{name}"' for name in names)
-    return f"column {listed} is" if len(names) == 1 else f"columns {listed} are"
-
-
-def _them(names: list[str]) -> str:
-    return "it" if len(names) == 1 else "them"
-
-
-def source_of_rows(data: Path | None, source: str | None) -> str:
-    """Return the file or the --source with the rows; raise ``InputError`` for both, or neither."""
-    if data is not None and source is not None:
-        raise InputError(f"give a file or --source, not both: {data}")
-    if data is None and source is None:
-        raise InputError("name a file with the rows, or --source URL and --table T")
-    return str(data) if source is None else source
-
-
-def rows_of(
-    data: Path | None, source: str | None, table: str | None, schema: Schema, bars: bool
-) -> Dataset | StreamCounts | EngineCounts:
-    """Read the rows of a file into memory, or connect to a source that counts them."""
-    import dpcausal as dc
-    from dpcausal.counts.connect import is_database
-
-    where = source_of_rows(data, source)
-    if data is None:
-        return dc.connect(where, schema, table)
-    if is_database(data):
-        return dc.connect(data, schema, table)
-    if table is not None:
-        raise InputError("--table goes with --source or a .duckdb file; this file is one table")
-    return dc.read(data, schema, progress=bars)
-
-
-def count_rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
-    """Return the number of rows of a table; refuse under any relation but replace-one, where it is not public."""
-    return _table_of_rows(source, table, schema, neighbours).n
-
-
-def explain_row_count(source: str | None, table: str | None, schema: Schema, neighbours: str) -> str:
-    """Return the SQL that ``count_rows_at`` would send."""
-    return _table_of_rows(source, table, schema, neighbours).explain_count()
-
-
-def _table_of_rows(
-    source: str | None, table: str | None, schema: Schema, neighbours: str
-) -> StreamCounts | EngineCounts:
-    from dpcausal.counts.connect import open_counts
-
-    if source is None:
-        raise InputError("say how many rows there will be: --rows N, or --source URL and --table T")
-    if neighbours != "replace-one":
-        raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
-    return open_counts(source, schema, table, count=False)
-
-
-def explained(
-    data: Path | None,
-    source: str | None,
-    table: str | None,
-    schema: Schema,
-    requests: list[tuple[str, ...]] | None = None,
-    harmonics: int | None = None,
-) -> str:
-    """Return the SQL that would be sent to a source; only names and types of columns are read.
-
-    ``requests`` are the tables that are asked for; with ``harmonics`` it is the SQL of ``moments``.
-    """
-    from dpcausal.counts.connect import open_counts
-    from dpcausal.discovery import moments
-
-    counts = open_counts(source_of_rows(data, source), schema, table, count=False)
-    return counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -31,10 +31,16 @@ from dpcausal.privacy.budget import charged_for, left_in_ledger
 from dpcausal.privacy.ledger.asker import Asker, asked_by
 
 if TYPE_CHECKING:
+    from dpcausal.cli.options import Charge
     from dpcausal.core.forecast import PowerForecast
     from dpcausal.core.statement import PrivacyStatement
-    from dpcausal.counts.protocol import Counts
-    from dpcausal.data.dataset import Dataset
+
+
+class HasRows(Protocol):
+    """What has a number of rows: a data set, a counting backend, a data set at a desk."""
+
+    @property
+    def n(self) -> int: ...
 
 
 def print_answer(text: str) -> None:
@@ -45,9 +51,9 @@ def print_answer(text: str) -> None:
     typer.echo(text)
 
 
-def print_forecast(forecast: PowerForecast, ledger: str | None, dataset: str | None, as_json: bool) -> None:
+def print_forecast(forecast: PowerForecast, charge: Charge, as_json: bool) -> None:
     """Print a forecast, with what the ledger has left where one is named."""
-    forecast = replace(forecast, left=left_in_ledger(ledger, dataset))
+    forecast = replace(forecast, left=left_in_ledger(charge.ledger, charge.dataset))
     if as_json:
         typer.echo(forecast.to_json())
     else:
@@ -146,23 +152,21 @@ def warn_weak(
             warnings.warn(fact_words(limit), WeakPromise, stacklevel=2)
 
 
-def warn_weak_answer(privacy: PrivacyStatement, rows: Dataset | Counts, as_json: bool) -> None:
+def warn_weak_answer(privacy: PrivacyStatement, place: HasRows, as_json: bool) -> None:
     """Warn of a weak budget after an answer; the number of rows is used only where it is public."""
-    public = None if privacy.neighbours is Neighbours.ADD_REMOVE else rows.n
+    public = None if privacy.neighbours is Neighbours.ADD_REMOVE else place.n
     warn_weak(**privacy.asked, rows=public, printed=None if as_json else privacy)
 
 
 @contextmanager
-def warn_before_charge(
-    data: Path | None, ledger: str | None = None, person: str | None = None, purpose: str | None = None
-) -> Iterator[None]:
+def warn_before_charge(data: Path | None, charge: Charge) -> Iterator[None]:
     """Print warnings of a ledger at once, before it is charged, and record file, person and purpose in its entry.
 
     They name other budgets of the file or data set, and earlier entries with the same question.
     """
-    if ledger is None and (person is not None or purpose is not None):
+    if charge.ledger is None and (charge.person is not None or charge.purpose is not None):
         raise InputError("--person and --purpose are recorded in a ledger: name one (--ledger, --dataset)")
-    with charged_for(data), asked_by(Asker(person, purpose)), warnings.catch_warnings():
+    with charged_for(data), asked_by(Asker(charge.person, charge.purpose)), warnings.catch_warnings():
         later = warnings.showwarning
 
         def at_once(message: Warning | str, category: type[Warning], *more: Any) -> None:
@@ -181,6 +185,14 @@ def silence_draft_warning() -> None:
     from dpcausal.data.read import DraftSchema
 
     warnings.filterwarnings("ignore", category=DraftSchema)
+
+
+def silence_graph_warnings() -> None:
+    """Suppress what a graph says against an effect: the answer prints it."""
+    from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
+
+    for kind in (AdjustsForDescendant, LeavesBackDoorOpen):
+        warnings.filterwarnings("ignore", category=kind)
 
 
 def warn_large_delta(delta: float) -> None:

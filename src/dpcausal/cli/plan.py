@@ -21,14 +21,12 @@ from dpcausal.cli.options import (
     Relation,
     SourceUrl,
     TableName,
-    count_rows_at,
-    explain_row_count,
     parse_names,
     path,
-    restrict_schema,
 )
 from dpcausal.cli.output import warn_weak
 from dpcausal.cli.release_dir import writable_directory, write_texts
+from dpcausal.cli.rows import NO_SCHEMA, Source, count_rows_at, explain_row_count
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 
@@ -111,10 +109,10 @@ def run_plan(
         whole, rows = remote.schema, remote.rows if rows is None else rows
         neighbours = str(remote.facts["neighbours"])
     elif schema is None:
-        raise InputError("Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml")
+        raise InputError(NO_SCHEMA)
     else:
         whole = Schema.from_toml(schema)
-    declared = restrict_schema(whole, parse_names("--columns", columns, "leave it out for all"), None, None)
+    declared = Source().described(whole, parse_names("--columns", columns, "leave it out for all"))
     chosen = _pair(pair)
     if explain:
         if rows is not None:

@@ -8,11 +8,12 @@ else take the earlier release for the new one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import typer
 
@@ -20,7 +21,10 @@ from dpcausal.cli.output import print_answer
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
+    from dpcausal.cli.options import Printing
     from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.discovery.result import DiscoveryResult
+    from dpcausal.present.files import Origin
 
 
 class Answer(Protocol):
@@ -148,12 +152,12 @@ def write_texts(out: Path, files: Mapping[str, str]) -> None:
             raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
 
 
-def print_answer_of(ask: Callable[[], A], out: Path | None, *, full: bool, as_json: bool) -> A:
+def print_answer_of(ask: Callable[[], A], out: Path | None, printing: Printing) -> A:
     """Print the answer that ``ask`` returns, and write it to ``out``, which is made before it is called."""
     where = None
     with nullcontext() if out is None else writable_directory(out):
         found = ask()
-        text = found.to_json() if as_json else found.summary(full=full)
+        text = found.to_json() if printing.as_json else found.summary(full=printing.full)
         if out is not None:
             try:
                 where = choose_folder(out)
@@ -166,12 +170,82 @@ def print_answer_of(ask: Callable[[], A], out: Path | None, *, full: bool, as_js
             except InputError:  # paid for: not to be lost
                 typer.echo(text)
                 raise
-    if as_json:
+    if printing.as_json:
         typer.echo(text)
     else:
         print_answer(text)
     if where is not None:
-        if not as_json:
+        if not printing.as_json:
             typer.echo(f"Written to {where.folder}")
-        report_place(where, as_json)
+        report_place(where, printing.as_json)
     return found
+
+
+@dataclass(frozen=True)
+class EffectsAsked:
+    """Effects that were estimated after a search: their texts, and plain data."""
+
+    texts: Sequence[str] = ()
+    data: Sequence[Mapping[str, Any]] = ()
+
+
+NO_EFFECTS = EffectsAsked()
+
+
+def print_graph(
+    result: DiscoveryResult,
+    out: Path | None,
+    origin: Origin | None,
+    printing: Printing,
+    *,
+    show_open: bool = False,
+    effects: EffectsAsked = NO_EFFECTS,
+    changes: Sequence[str] = (),
+) -> Place | None:
+    """Print a graph, and write it to ``out`` where that is given; return where it was written.
+
+    ``changes`` are lines about an earlier graph. Raises ``InputError`` where it could not be written to ``out``.
+    """
+    from dpcausal.present.graph_words import NOTHING_WRITTEN, written_words
+
+    if not printing.as_json:
+        head = ["", "EFFECTS"] if printing.full and effects.texts else []
+        summary = result.summary(open=show_open, full=printing.full)
+        text = "\n".join([summary, *head, *effects.texts, *changes])
+    elif effects.data:
+        together = {**result.to_dict(), "effects": effects.data}
+        text = json.dumps(together, indent=2, ensure_ascii=False, allow_nan=False)
+    else:
+        text = result.to_json()
+    where = None
+    if out is not None:
+        try:
+            where = _write_graph(result, out, origin, show_open, effects)
+        except InputError:  # paid for: not to be lost
+            typer.echo(text)
+            raise
+    if printing.as_json:
+        typer.echo(text)
+    elif where is None:
+        print_answer(f"{text}\n{NOTHING_WRITTEN}")
+    else:
+        head = ["", "FILES"] if printing.full else []
+        print_answer("\n".join([text, *head, written_words(result, str(where.folder), full=printing.full)]))
+    if where is not None:
+        report_place(where, printing.as_json)
+    return where
+
+
+def _write_graph(
+    result: DiscoveryResult, out: Path, origin: Origin | None, show_open: bool, effects: EffectsAsked
+) -> Place:
+    from dpcausal.present.files import file_texts
+    from dpcausal.present.page import write
+
+    where = choose_folder(out)
+    texts = file_texts(result, open=show_open, data="" if origin is None else origin.data)
+    if effects.data:
+        texts["effects.json"] = json.dumps(effects.data, indent=2, ensure_ascii=False)
+    write_texts(where.folder, texts)
+    write(result, where.folder / "report.html", origin=origin, open=show_open)
+    return where

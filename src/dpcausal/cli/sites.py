@@ -5,42 +5,30 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from dpcausal.cli.discover import print_release, result_text, write
 from dpcausal.cli.options import (
     AsJson,
+    Charge,
     Columns,
-    Confidence,
     DatasetName,
     Delta,
-    DirectionLevel,
-    Encoding,
-    Forbidden,
-    Full,
+    GraphOptions,
     LedgerUrl,
-    MaxOrder,
-    OptionalFile,
+    Printing,
     Relation,
-    Required,
     SchemaFile,
-    Sheet,
     ShowOpen,
-    SourceUrl,
-    TableName,
-    Tiers,
     option_words,
-    parse_edges,
     parse_names,
-    parse_tiers,
     path,
-    restrict_schema,
-    rows_of,
+    spread,
 )
 from dpcausal.cli.output import silence_draft_warning, warn_before_charge, warn_weak, warn_weak_answer
-from dpcausal.cli.release_dir import writable_directory, write_texts
+from dpcausal.cli.release_dir import print_graph, writable_directory, write_texts
+from dpcausal.cli.rows import Source
 from dpcausal.core.errors import InputError
 from dpcausal.core.redact import file_name
 
@@ -129,7 +117,7 @@ def run_protocol(
     import dpcausal as dc
 
     names = parse_names("--columns", columns, "leave it out for all")
-    declared = restrict_schema(dc.Schema.from_toml(schema), names, None, None)
+    declared = Source().described(dc.Schema.from_toml(schema), names)
     found = dc.protocol(
         declared, parse_rows(rows), epsilon, delta, neighbours=neighbours, level=level,  # type: ignore[arg-type]
         persons=persons, rounds=rounds,  # type: ignore[arg-type]
@@ -152,17 +140,16 @@ def parse_rows(texts: list[str]) -> list[int]:
     return [int(word) for word in words]
 
 
+@spread
 def run_contribute(
+    rows: Source,
     protocol: ProtocolFile,
     out: Annotated[
         Path, typer.Option("--out", help="Folder to write, which travels.", metavar="SITE", parser=path)
     ],
-    data: OptionalFile = None,
     site: Annotated[
         str | None, typer.Option("--site", help="Name of your site; else that of the folder.")
     ] = None,
-    source: SourceUrl = None,
-    table: TableName = None,
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
     epsilon: Annotated[
@@ -175,8 +162,6 @@ def run_contribute(
         str | None, typer.Option("--neighbours", help="Of your site, if not as the protocol has it.")
     ] = None,
     columns: Columns = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure what a protocol asks of a site; write the folder and print what it cost."""
@@ -188,16 +173,16 @@ def run_contribute(
     refuse_used(out)
     name = checked_site(out.resolve().name if site is None else site)
     names = parse_names("--columns", columns, "leave it out for all")
-    whole = restrict_schema(asked.schema, names, encoding, sheet, data)
+    whole = rows.described(asked.schema, names)
     declared = whole.select([one for one in asked.schema if one in whole])
     if not as_json:
         silence_draft_warning()
-    bars = not as_json and sys.stderr.isatty()
-    rows = rows_of(data, source, table, declared, bars)
+    bars = Printing(as_json=as_json).bars
+    counted = rows.read(declared, bars)
     with writable_directory(out):
-        with warn_before_charge(data):
+        with warn_before_charge(rows.data, Charge()):
             found = dc.contribute(
-                rows, asked, name, epsilon=epsilon, delta=delta, neighbours=neighbours,  # type: ignore[arg-type]
+                counted, asked, name, epsilon=epsilon, delta=delta, neighbours=neighbours,  # type: ignore[arg-type]
                 ledger=ledger, dataset=dataset, progress=bars,
             )  # fmt: skip
         found.save(out)
@@ -211,10 +196,13 @@ def run_contribute(
         typer.echo(json.dumps(data_of, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         typer.echo(f"{found.summary()}\nWritten to {out}, which alone goes to whoever pools")
-    warn_weak_answer(found.privacy, rows, as_json)
+    warn_weak_answer(found.privacy, counted, as_json)
 
 
+@spread
 def run_pool(
+    graph: GraphOptions,
+    printing: Printing,
     sites: Annotated[
         list[Path],
         typer.Argument(
@@ -222,50 +210,29 @@ def run_pool(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Directory to write to.", metavar="DIR", parser=path)],
-    tiers: Tiers = None,
-    required: Required = None,
-    forbidden: Forbidden = None,
-    max_order: MaxOrder = None,
     level: Annotated[float | None, typer.Option("--level", help="Size of each test.")] = None,
     latent: Annotated[
         bool, typer.Option("--latent", help="Allow for common causes that are not in the table (a PAG).")
     ] = False,
-    direction_level: DirectionLevel = None,
-    confidence: Confidence = None,
     show_open: ShowOpen = False,
-    full: Full = False,
-    as_json: AsJson = False,
 ) -> None:
     """Learn one graph from contributions; write files to ``out`` and print a summary or JSON."""
     from dpcausal.present.sites import PoolOrigin
     from dpcausal.sites.contribute import load_contribution
     from dpcausal.sites.pool import next_protocol, pool
 
-    given: dict[str, Any] = {
-        "tiers": parse_tiers(tiers),
-        "required": parse_edges("--required", required),
-        "forbidden": parse_edges("--forbidden", forbidden),
-        "max_order": max_order,
-        "level": level,
-        "latent": latent or None,
-        "direction_level": direction_level,
-        "confidence": confidence,
-    }
-    asked = {name: value for name, value in given.items() if value not in (None, [])}
+    given = {**graph.asked(), "level": level, "latent": latent or None}
+    asked = {name: value for name, value in given.items() if value is not None}
     contributions = [load_contribution(folder) for folder in sites]
     shown = tuple(file_name(str(folder)) for folder in sites)
-    texts = {"tiers": tiers, "required": required, "forbidden": forbidden}
-    words = ["dpcausal", "pool", *shown, *option_words(asked, texts), "--out", file_name(str(out))]
-    origin = PoolOrigin(
-        ", ".join(dict.fromkeys(one.site for one in contributions)), "", words, asked, folders=shown
-    )
+    words = ["dpcausal", "pool", *shown, *option_words(asked, graph.texts), "--out", file_name(str(out))]
+    names = ", ".join(dict.fromkeys(one.site for one in contributions))
     with writable_directory(out):
-        result = pool(contributions, progress=not as_json and sys.stderr.isatty(), **asked)
-        where = write(result, out, origin, show_open=show_open)
-        further = next_protocol(contributions)
-        if further is not None:
-            write_texts(where.folder, {"protocol-2.json": further.to_json()})
-    text = result_text(result, [], [], as_json, show_open=show_open, full=full)
-    print_release(result, text, where, full=full, as_json=as_json)
-    if further is not None and not as_json:
-        typer.echo(f"The second round: {where.folder / 'protocol-2.json'} goes to every site")
+        result = pool(contributions, progress=printing.bars, **asked)
+        origin = PoolOrigin(names, "", words, asked, folders=shown)
+        where = print_graph(result, out, origin, printing, show_open=show_open)
+    further = next_protocol(contributions)
+    if where is not None and further is not None:
+        write_texts(where.folder, {"protocol-2.json": further.to_json()})
+        if not printing.as_json:
+            typer.echo(f"The second round: {where.folder / 'protocol-2.json'} goes to every site")

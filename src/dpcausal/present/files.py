@@ -470,13 +470,15 @@ class Origin:
         given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
         schema = f"dc.Schema.from_toml({self.schema!r})"
         reading = [f"{name}={value!r}" for name, value in self.reading.items() if name != "columns"]
+        written = [one for one in reading if one.startswith(("encoding=", "sheet="))]
         first = ""
         if "columns" in self.reading:
             first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
         if self.connected or self.table or self.data.lower().endswith((".duckdb", ".ddb")):
-            format_ = f".with_format({', '.join(reading)})" if reading else ""
-            table = f", {self.table!r}" if self.table else ""
-            opened = f"dc.connect({self.data!r}, {schema}{format_}{table})"
+            format_ = f".with_format({', '.join(written)})" if written else ""
+            table = [repr(self.table)] if self.table else []
+            persons = [one for one in reading if one not in written]
+            opened = f"dc.connect({', '.join([repr(self.data), schema + format_, *table, *persons])})"
         elif "codes" in self.reading:
             opened = self._codes_opened()
         else:

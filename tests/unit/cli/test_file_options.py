@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import dpcausal as dc
-from dpcausal.cli.options import restrict_schema
+from dpcausal.cli.rows import Source
 
 YES_NO = dc.Categorical(["no", "yes"])
 SCHEMA = dc.Schema(a=YES_NO, b=YES_NO)
@@ -20,5 +20,5 @@ def test_a_command_does_not_name_the_columns_that_the_schema_leaves_out(columns:
         dc.read(rows, SCHEMA)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = restrict_schema(SCHEMA, columns, None, None)
+        found = Source().described(SCHEMA, columns)
         assert list(dc.read(rows, found).schema) == (columns or ["a", "b"])

@@ -17,7 +17,9 @@ import pytest
 
 import dpcausal as dc
 import dpcausal.present.page
+from dpcausal.cli.codes import Codes
 from dpcausal.cli.discover import origin_of
+from dpcausal.cli.rows import Rows
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name
 from dpcausal.core.statement import MissingAs, PrivacyStatement, UncheckedDraft, weak_limits
@@ -300,9 +302,8 @@ def test_no_login_of_a_ledger_is_shown(result: DiscoveryResult, url: str) -> Non
     page = unescape(
         render(result, origin=Origin("p.csv", "s.toml", command, {"epsilon": 1.0, "ledger": url}))
     )
-    made = origin_of(
-        "p.csv", None, False, Path("s.toml"), Path("out"), {"epsilon": 1.0, "ledger": url}, {}, {}, {}
-    )
+    rows = Rows(data=Path("p.csv"), schema=Path("s.toml"))
+    made = origin_of(rows, Codes(), [], Path("out"), {"epsilon": 1.0, "ledger": url}, {}, {})
     for shown in (page, ledger_name(url), repr(made)):
         assert "s3cret" not in shown
         assert "ada" not in shown.replace("adaptive", "")

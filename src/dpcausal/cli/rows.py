@@ -1,0 +1,344 @@
+"""Where the rows of a question are: in a file, at a --source, or at a custodian's desk.
+
+A file that is named by itself is read into memory. ``--source FILE`` leaves its rows where they are: DuckDB counts
+them, out of core. The user decides by this option, since the two do not answer the same questions: a test on the values
+of rows needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove
+protects, and in a file of text from how long their cells are.
+
+``Here`` and ``AtDesk`` answer the same questions, so that a command asks in one way.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpcausal.cli.desk import at_desk
+from dpcausal.cli.options import (
+    Charge,
+    DeskCharge,
+    Encoding,
+    OptionalFile,
+    OptionalSchema,
+    OrderBy,
+    Printing,
+    RowsPerUnit,
+    Sheet,
+    SourceUrl,
+    TableName,
+    UnitColumn,
+    option_name,
+)
+from dpcausal.cli.output import warn_before_charge
+from dpcausal.core.errors import InputError, SchemaError, no_columns
+from dpcausal.core.progress import shown
+from dpcausal.core.redact import file_name, ledger_name
+
+if TYPE_CHECKING:
+    import dpcausal as dc
+    from dpcausal.counts.engine import EngineCounts
+    from dpcausal.counts.stream import StreamCounts
+    from dpcausal.data.dataset import Dataset
+    from dpcausal.data.schema import Schema
+    from dpcausal.desk.client import RemoteDataset
+
+NO_SCHEMA = "Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A file or a table, and how it is written."""
+
+    data: OptionalFile = None
+    source: SourceUrl = None
+    table: TableName = None
+    encoding: Encoding = None
+    sheet: Sheet = None
+
+    def given(self) -> dict[str, Any]:
+        """Return what was given, by the names of the options."""
+        named = {
+            "the file" if one.name == "data" else option_name(one.name): getattr(self, one.name)
+            for one in fields(self)
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    @property
+    def address(self) -> str:
+        """The file or the --source; raises ``InputError`` for both, or neither."""
+        if self.data is not None and self.source is not None:
+            raise InputError(f"give a file or --source, not both: {self.data}")
+        if self.data is None and self.source is None:
+            raise InputError("name a file with the rows, or --source URL and --table T")
+        return str(self.data or self.source)
+
+    def described(self, schema: Schema, columns: Sequence[str] = ()) -> Schema:
+        """Return a schema with encoding and sheet, of these columns (of all where none is named).
+
+        Undeclared columns of the file are ignored without a warning: ``schema --check`` names them.
+        """
+        warnings.filterwarnings("ignore", message=".* not in the schema, ignored$", category=UserWarning)
+        whole = schema.with_format(encoding=self.encoding, sheet=self.sheet)
+        refuse_undeclared(whole, columns, self.data)
+        return whole.select(dict.fromkeys(columns)) if columns else whole
+
+    def read(self, schema: Schema, bars: bool) -> Dataset | StreamCounts | EngineCounts:
+        """Read the rows of a file into memory, or connect to a source that counts them."""
+        import dpcausal as dc
+        from dpcausal.counts.connect import is_database
+
+        where = self.address
+        if self.data is None or is_database(self.data):
+            return dc.connect(where, schema, self.table)
+        if self.table is not None:
+            raise InputError("--table goes with --source or a .duckdb file; this file is one table")
+        return dc.read(self.data, schema, progress=bars)
+
+    def explained(
+        self, schema: Schema, requests: list[tuple[str, ...]] | None = None, harmonics: int | None = None
+    ) -> str:
+        """Return the SQL that would be sent to a source; only names and types of columns are read.
+
+        ``requests`` are the tables that are asked for; with ``harmonics`` it is the SQL of ``moments``.
+        """
+        from dpcausal.counts.connect import open_counts
+        from dpcausal.discovery import moments
+
+        counts = open_counts(self.address, schema, self.table, count=False)
+        return counts.explain(requests) if harmonics is None else moments.explained(counts, harmonics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(Source):
+    """A file or a table with its schema, and how many rows of a person are used."""
+
+    schema: OptionalSchema = None
+    unit: UnitColumn = None
+    rows_per_unit: RowsPerUnit = None
+    order_by: OrderBy = None
+
+    def declared(self, columns: Sequence[str] = ()) -> Schema:
+        """Return the schema of the rows, of these columns (of all where none is named)."""
+        from dpcausal.data.schema import Schema
+
+        if self.schema is None:
+            raise InputError(NO_SCHEMA)
+        whole = Schema.from_toml(self.schema).with_unit(self.unit, self.rows_per_unit, self.order_by)
+        return self.described(whole, columns)
+
+    def named(self) -> tuple[str, str, bool]:
+        """Return the names of rows and schema that a report may show, and whether --source goes before the first."""
+        where, declared = str(self.source or self.data or ""), str(self.schema or "")
+        database = where.removeprefix("duckdb:///")  # such a file goes without --source
+        name = ledger_name(database) if "://" in database else file_name(database)
+        return name, file_name(declared), self.source is not None and database == where
+
+
+def refuse_given(options: Mapping[str, Any], why: str) -> None:
+    """Raise ``InputError`` where options, by their names, were given: ``why`` with the names in place of {}."""
+    if given := [name for name, value in options.items() if value]:
+        raise InputError(why.format(", ".join(given)))
+
+
+class Here:
+    """Rows that this process reads."""
+
+    def __init__(
+        self, rows: Rows, charge: Charge, printing: Printing, *, columns: Sequence[str] = (),
+        number: int | None = None,
+    ) -> None:  # fmt: skip
+        self.rows, self.charge, self.printing, self.number = rows, charge, printing, number
+        self.columns = columns
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The declared columns that are used."""
+        return self.rows.declared(self.columns)
+
+    @cached_property
+    def counted(self) -> Any:
+        """The rows, read or connected to when they are first asked for."""
+        return self.rows.read(self.schema, self.printing.bars)
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return int(self.counted.n)
+
+    def refuse_undeclared(self, named: Iterable[str]) -> None:
+        """Raise ``SchemaError`` for columns that the file has and the schema, or --columns, leave out."""
+        whole, names = self.rows.declared(), list(dict.fromkeys(named))
+        refuse_undeclared(whole, names, self.rows.data)
+        if left := [name for name in names if name in whole and name not in self.schema]:
+            raise SchemaError(f"{_these(left)} in the schema but not in --columns: add {_them(left)} there")
+
+    def _charged(self) -> AbstractContextManager[None]:
+        return warn_before_charge(self.rows.data, self.charge)
+
+    def _ledger(self) -> dict[str, Any]:
+        return {"ledger": self.charge.ledger, "dataset": self.charge.dataset}
+
+    def discover(self, **asked: Any) -> dc.DiscoveryResult:
+        """Learn a graph."""
+        import dpcausal as dc
+
+        rows = self.counted
+        with self._charged():
+            return dc.discover(rows, progress=self.printing.bars, **self._ledger(), **asked)
+
+    def ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestResult:
+        """Test whether two columns, or groups of them, are independent given others."""
+        import dpcausal as dc
+
+        rows = self.counted
+        with self._charged(), shown("testing", None, self.printing.bars):
+            return dc.ci_test(rows, x, y, given, **self._ledger(), **asked)
+
+    def effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectResult:
+        """Estimate an effect."""
+        import dpcausal as dc
+
+        rows = self.counted
+        with self._charged(), shown("measuring", None, self.printing.bars):
+            return dc.effect(rows, treatment, outcome, **self._ledger(), **asked)
+
+    def forecast_ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestForecast:
+        """Say what a test will find; ``number`` takes the place of rows where none are named."""
+        import dpcausal as dc
+
+        known = self.rows.data is not None or self.rows.source is not None
+        rows = self.counted if known else self.schema
+        return dc.forecast_ci_test(rows, x, y, given, rows=self.number, **asked)
+
+    def forecast_effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectForecast:
+        """Say how wide the interval of an effect will be."""
+        import dpcausal as dc
+
+        return dc.forecast_effect(self.counted, treatment, outcome, **asked)
+
+
+class AtDesk:
+    """Rows at a custodian's desk, which knows how the tables are neighbours."""
+
+    def __init__(self, remote: RemoteDataset, purpose: str | None, bars: bool) -> None:
+        self.remote = remote
+        self.more: dict[str, Any] = {"purpose": purpose, "progress": bars}
+        self.schema, self.n = remote.schema, remote.n
+
+    def refuse_undeclared(self, named: Iterable[str]) -> None:
+        """Nothing to look at: the file is at the desk."""
+
+    @staticmethod
+    def _sent(asked: Mapping[str, Any]) -> dict[str, Any]:
+        sent = {"epsilon": None, **asked}
+        sent.pop("neighbours", None)
+        return sent
+
+    def discover(self, **asked: Any) -> dc.DiscoveryResult:
+        """Ask for a graph."""
+        return self.remote.discover(**self.more, **self._sent(asked))
+
+    def ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestResult:
+        """Ask for a test."""
+        return self.remote.ci_test(x, y, given, **self.more, **self._sent(asked))
+
+    def effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectResult:
+        """Ask for an effect."""
+        if not isinstance(outcome, str):
+            raise InputError(
+                "a desk takes --outcome: a follow-up (--time, --event) is asked where the rows are"
+            )
+        return self.remote.effect(treatment, outcome, **self.more, **self._sent(asked))
+
+    def forecast_ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestForecast:
+        """Say what a test will find; made here."""
+        return self.remote.forecast_ci_test(x, y, given, **self._sent(asked))
+
+    def forecast_effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectForecast:
+        """Say how wide the interval of an effect will be; made here."""
+        return self.remote.forecast_effect(treatment, outcome, **self._sent(asked))
+
+
+def place_of(
+    rows: Rows, charge: DeskCharge, printing: Printing, *, free: bool = False, columns: Sequence[str] = (),
+    number: int | None = None, only_here: Mapping[str, Any],
+) -> Here | AtDesk:  # fmt: skip
+    """Return where the rows are.
+
+    ``free``: the question is a forecast, so a desk needs no purpose. ``columns``: those to use. ``number``: how many
+    rows there will be, for a forecast without any. ``only_here``: other options that a desk does not take.
+    """
+    if number is not None and not (free and rows.data is None and rows.source is None):
+        raise InputError(
+            "--rows goes with --forecast and without a file or --source, not both: rows are counted there"
+        )
+    if charge.desk is None:
+        return Here(rows, charge, printing, columns=columns, number=number)
+    unused = {**rows.given(), "--ledger": charge.ledger, "--person": charge.person, **only_here}
+    remote = at_desk(charge.desk, charge.dataset, unused, "free" if free else charge.purpose)
+    return AtDesk(remote, charge.purpose, printing.bars)
+
+
+def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -> None:
+    """Raise ``SchemaError`` for named columns that the file has and the schema does not declare.
+
+    Names of columns are public. Without a file that can be opened, nothing is refused here.
+    """
+    names = [name for name in dict.fromkeys(named) if name not in schema]
+    if not names or data is None:
+        return
+    from dpcausal.data.sources import open_source
+
+    try:
+        there = open_source(data, list(schema), format=schema.format).names
+    except InputError:
+        return
+    found = [name for name in names if name in there]
+    if not found:
+        return
+    unknown = [name for name in names if name not in there]
+    also = f"; {no_columns(unknown, schema)}" if unknown else ""
+    raise SchemaError(
+        f"{_these(found)} in {data.name} but not in the schema: declare {_them(found)} there{also}"
+    )
+
+
+def _these(names: list[str]) -> str:
+    """List columns with their verb, for an error.
+
+    >>> _these(["a"]), _these(["a", "b"])
+    ('column "a" is', 'columns "a", "b" are')
+    """
+    listed = ", ".join(f'"{name}"' for name in names)
+    return f"column {listed} is" if len(names) == 1 else f"columns {listed} are"
+
+
+def _them(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def count_rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
+    """Return the number of rows of a table; refuse under any relation but replace-one, where it is not public."""
+    return _table_of_rows(source, table, schema, neighbours).n
+
+
+def explain_row_count(source: str | None, table: str | None, schema: Schema, neighbours: str) -> str:
+    """Return the SQL that ``count_rows_at`` would send."""
+    return _table_of_rows(source, table, schema, neighbours).explain_count()
+
+
+def _table_of_rows(
+    source: str | None, table: str | None, schema: Schema, neighbours: str
+) -> StreamCounts | EngineCounts:
+    from dpcausal.counts.connect import open_counts
+
+    if source is None:
+        raise InputError("say how many rows there will be: --rows N, or --source URL and --table T")
+    if neighbours != "replace-one":
+        raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
+    return open_counts(source, schema, table, count=False)
