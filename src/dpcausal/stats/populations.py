@@ -34,6 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -45,6 +46,7 @@ from dpcausal.stats.strata import (
     Risks,
     Sizes,
     StrataTable,
+    arm_sizes,
     basis,
     consistent,
     fitted_risks,
@@ -88,8 +90,7 @@ def estimable_population(table: StrataTable, level: float) -> Population:
     """
     if len(table.cells) == 1:
         return "all"
-    smooth = smoothed(table)
-    found = {one: population_effect(smooth, one, level) for one in get_args(Population)}
+    found = population_effects(smoothed(table), level)
     widths = {
         one: effect.interval[1] - effect.interval[0] for one, effect in found.items() if effect is not None
     }
@@ -155,43 +156,89 @@ class _Standardised:
         return noise + drawn + self.prior + self.unexposed.prior_variance(onto), fourth
 
 
-def population_effect(table: StrataTable, population: str, level: float) -> StrataEffect | None:
-    """Return the effect in a population with intervals of confidence ``level``; None where nothing can be said.
+def population_effects(
+    table: StrataTable, level: float, populations: Sequence[str] = POPULATIONS
+) -> dict[str, StrataEffect | None]:
+    """Return the effect in each population with intervals of confidence ``level``; None where nothing can be said.
 
     Examples
     --------
     >>> cells = np.array([[[900.0, 100.0], [80.0, 20.0]], [[700.0, 300.0], [120.0, 80.0]]])
-    >>> found = population_effect(StrataTable(cells, (2,), 0.0, rows=2300.0), "exposed", 0.95)
+    >>> found = population_effects(StrataTable(cells, (2,), 0.0, rows=2300.0), 0.95)["exposed"]
     >>> round(found.difference, 3), found.interval[0] < 0.1 < found.interval[1]
     (0.1, True)
     """
-    cells, total_noise = consistent(table)
-    totals, levels, noise, strata = cells.sum(axis=0), table.levels, table.noise, len(cells)
-    arm = totals.sum(axis=1)
-    stratified = [stands_out(float(one), 2 * strata * noise) for one in arm]
-    if not stratified[0] or not stands_out(float(arm[1]), total_noise):
+    models = _Models(table)
+    return {one: _told(models, one, level) for one in populations}
+
+
+def population_effect(table: StrataTable, population: str, level: float) -> StrataEffect | None:
+    """Return the effect in one population, as ``population_effects`` does."""
+    return population_effects(table, level, (population,))[population]
+
+
+class _Models:
+    """What the effects in all populations share: consistent cells, sizes of the arms, and models of risks."""
+
+    def __init__(self, table: StrataTable) -> None:
+        self.table = table
+        self.cells, self.total_noise = consistent(table)
+        self.totals = self.cells.sum(axis=0)
+        self.arm = self.totals.sum(axis=1)
+        strata, noise = len(self.cells), table.noise
+        held = arm_sizes(self.totals, public_rows=table.rows is not None)
+        self.stratified = [stands_out(float(one), 2 * strata * noise) for one in held]
+        self.clear = self.stratified[0] and stands_out(float(held[1]), self.total_noise)
+        self.rows = float(self.arm.sum())
+        self.risk = np.clip(self.totals[:, 1] / self.arm, 1 / self.arm, 1 - 1 / self.arm)
+        self.counts = self.cells.sum(axis=2)
+
+    @cached_property
+    def arms(self) -> tuple[Sizes, Sizes]:
+        levels, noise = self.table.levels, 2 * self.table.noise
+        return sizes(self.counts[:, 0], levels, noise), sizes(self.counts[:, 1], levels, noise)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        return MIN_SHARE * self.arm[1] / self.rows, 1 - MIN_SHARE * self.arm[0] / self.rows
+
+    @cached_property
+    def rough(self) -> Floats:
+        """The share of the exposed in each stratum, by products of margins."""
+        return np.clip(self.arms[1].product / (self.arms[0].product + self.arms[1].product), *self.ends)
+
+    @cached_property
+    def share(self) -> Risks:
+        """The share of the exposed in each stratum."""
+        levels, noise = self.table.levels, self.table.noise
+        both = sizes(self.counts.sum(axis=1), levels, 4 * noise)
+        return fitted_risks(self.counts[:, 1], both, levels, float(self.arm[1] / self.rows), 2 * noise)
+
+    @cached_property
+    def unexposed(self) -> Risks:
+        """Risks of the unexposed."""
+        levels, free = self.table.levels, None
+        if self.stratified[1] and basis(levels)[0].shape[1] < len(self.cells):
+            # risks must be free to follow the odds of exposure, for these weigh them in the end
+            fine = np.clip(self.share.risk, *self.ends)
+            free = np.column_stack(
+                [free_column(one / (1 - one), self.arms[0].product) for one in (self.rough, fine)]
+            )
+        return fitted_risks(
+            self.cells[:, 0, 1], self.arms[0], levels, float(self.risk[0]), self.table.noise, free=free
+        )
+
+
+def _told(models: _Models, population: str, level: float) -> StrataEffect | None:
+    if not models.clear or (population == "all" and not models.stratified[1]):
         return None
-    if population == "all" and not stratified[1]:
-        return None
-    rows = float(arm.sum())
-    risk = np.clip(totals[:, 1] / arm, 1 / arm, 1 - 1 / arm)
-    counts = cells.sum(axis=2)
-    arms = (sizes(counts[:, 0], levels, 2 * noise), sizes(counts[:, 1], levels, 2 * noise))
-    both = sizes(counts.sum(axis=1), levels, 4 * noise)
-    share = fitted_risks(counts[:, 1], both, levels, float(arm[1] / rows), 2 * noise)
-    ends = MIN_SHARE * arm[1] / rows, 1 - MIN_SHARE * arm[0] / rows
-    rough = np.clip(arms[1].product / (arms[0].product + arms[1].product), *ends)
-    free = None
-    if stratified[1] and basis(levels)[0].shape[1] < strata:
-        # risks must be free to follow the odds of exposure, for these weigh them in the end
-        fine = np.clip(share.risk, *ends)
-        free = np.column_stack([free_column(one / (1 - one), arms[0].product) for one in (rough, fine)])
-    unexposed = fitted_risks(cells[:, 0, 1], arms[0], levels, float(risk[0]), noise, free=free)
-    prior = 0.0
+    table, cells, counts, arms = models.table, models.cells, models.counts, models.arms
+    rows, risk, unexposed = models.rows, models.risk, models.unexposed
+    noise, strata, prior = table.noise, len(cells), 0.0
     if population == "all":
-        free = None if strata <= 2 else free_column(1 / rough, arms[1].product)
+        free = None if strata <= 2 else free_column(1 / models.rough, arms[1].product)
         treated = fitted_risks(
-            cells[:, 1, 1], arms[1], levels, float(risk[1]), noise, offset=unexposed.risk, free=free
+            cells[:, 1, 1], arms[1], table.levels, float(risk[1]), noise, offset=unexposed.risk, free=free
         )
         effects, goal = treated.risk - unexposed.risk, counts.sum(axis=1) / rows
         loadings, prior = treated.loadings(goal), treated.prior_variance(goal)
@@ -202,8 +249,8 @@ def population_effect(table: StrataTable, population: str, level: float) -> Stra
     else:
         tilt, bias = np.ones(strata), 0.0
         if population == "overlap":
-            tilt = 1 - np.clip(share.risk, 0.0, 1.0)
-            bias = -noise * (1 - 2 * float(risk[1])) * float(share.leverage() @ tilt)
+            tilt = 1 - np.clip(models.share.risk, 0.0, 1.0)
+            bias = -noise * (1 - 2 * float(risk[1])) * float(models.share.leverage() @ tilt)
         weights = tilt * counts[:, 1]
         if weights.sum() < FEWEST:
             return None
@@ -212,7 +259,9 @@ def population_effect(table: StrataTable, population: str, level: float) -> Stra
         value = top / float(weights.sum())
         effects = np.full(strata, value)
         rates = np.stack([np.zeros(strata), loadings], axis=1)
-    found = _Standardised(cells, total_noise, table, arms, unexposed, effects, goal, rates, loadings, prior)
+    found = _Standardised(
+        cells, models.total_noise, table, arms, unexposed, effects, goal, rates, loadings, prior
+    )
     return _with_intervals(found, value, level)
 
 

@@ -100,13 +100,29 @@ def consistent(table: StrataTable) -> tuple[Floats, float]:
     return np.asarray(table.cells + (total - sums) / strata), noise
 
 
-def stands_out(arm: float, variance: float) -> bool:
+def arm_sizes(totals: Floats, *, public_rows: bool) -> Floats:
+    """Return the rows of both arms (arm, event) by the sum of their cells that goes with no risk, for decisions.
+
+    With r the risk of all rows, the noise of the sum is uncorrelated with that of events - r rows of the arm, so that
+    an answer given where an arm is large enough is not one whose risk noise has moved. ``public_rows``: whether
+    ``consistent`` made all rows agree.
+
+    >>> arm_sizes(np.array([[80.0, 20.0], [32.0, 8.0]]), public_rows=False).round(6).tolist()
+    [100.0, 40.0]
+    """
+    risk = float(np.clip(totals[:, 1].sum() / totals.sum(), 0.0, 1.0))
+    shared = (1 - 2 * risk) / 4 if public_rows else 0.0
+    weights = np.array([1 - risk - shared, risk + shared])
+    return np.asarray(totals @ weights / (weights @ [1 - risk, risk]))
+
+
+def stands_out(rows: float, variance: float) -> bool:
     """Return whether an arm holds ``CLEAR`` standard deviations of its noise, and ``FEWEST`` rows.
 
     >>> stands_out(60.0, 100.0), stands_out(59.0, 100.0), stands_out(2.0, 0.0)
     (True, False, False)
     """
-    return arm >= max(CLEAR * math.sqrt(variance), FEWEST)
+    return rows >= max(CLEAR * math.sqrt(variance), FEWEST)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from dpcausal.stats.populations import POPULATIONS, estimable_population, population_effect
-from dpcausal.stats.strata import StrataTable, basis, consistent
+from dpcausal.stats.strata import StrataTable, arm_sizes, basis, consistent
 
 SURE = 1e-6
 
@@ -121,6 +121,22 @@ def test_nothing_is_said_of_an_arm_that_does_not_stand_out(population: str) -> N
     assert population_effect(StrataTable(cells, (2, 2), 100.0), population, 0.95) is None
     assert population_effect(StrataTable(cells, (2, 2), 0.01), population, 0.95) is not None
     assert population_effect(StrataTable(cells[:, ::-1], (2, 2), 100.0), population, 0.95) is None
+
+
+@pytest.mark.parametrize("public_rows", [True, False])
+def test_whether_an_arm_is_large_enough_does_not_go_with_its_risk(public_rows: bool) -> None:
+    """Answers are given where an arm stands out; noise that makes it do so must not move the answer, too."""
+    rng, runs = np.random.default_rng(11), 4_000
+    exact = np.array([[9_000.0, 800.0], [140.0, 60.0]])
+    noise = rng.laplace(scale=10.0, size=(runs, 2, 2))
+    if public_rows:
+        noise -= noise.mean(axis=(1, 2), keepdims=True)
+    totals = exact + noise
+    risk = exact[:, 1].sum() / exact.sum()
+    moved = totals[:, 1, 1] - risk * totals[:, 1].sum(axis=1)
+    found = np.array([arm_sizes(one, public_rows=public_rows)[1] for one in totals])
+    assert abs(np.corrcoef(found, moved)[0, 1]) < 5 / math.sqrt(runs)
+    assert np.corrcoef(totals[:, 1].sum(axis=1), moved)[0, 1] > 0.3  # of its sum of cells it would not hold
 
 
 def test_a_margin_says_more_of_the_exposed_and_enters_by_its_noise() -> None:
