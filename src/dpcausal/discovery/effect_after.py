@@ -88,24 +88,19 @@ class ReleasedTables:
 
     schema: Schema
     tables: NoisyTables
-    merged: frozenset[str]  # columns of which levels were merged: tables have their groups
     rows: float  # public, or released
-    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of merged columns, for every level
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of columns with merged levels
 
     @classmethod
     def of(cls, measured: Measurements) -> ReleasedTables:
         """Return the tables of measurements."""
-        names = list(measured.schema)
-        merged = frozenset(names[j] for j in measured.groups)
-        return cls(measured.schema, measured.tables, merged, measured.rows, measured.groups_by_name)
+        return cls(measured.schema, measured.tables, measured.rows, measured.groups_by_name)
 
     def __repr__(self) -> str:
         return f"ReleasedTables({type(self.tables).__name__})"
 
     def holds(self, names: Sequence[str]) -> bool:
         """Return whether the table over these columns was released, with groups where levels were merged."""
-        if self.unknown_groups(names):
-            return False
         if isinstance(self.tables, JointTable):
             return True
         if isinstance(self.tables, TablesOfSites):
@@ -118,10 +113,6 @@ class ReleasedTables:
         if not isinstance(self.tables, TablesOfSites):
             return [self]
         return [replace(self, tables=site.components, rows=site.rows) for site in self.tables.sites]
-
-    def unknown_groups(self, names: Sequence[str]) -> list[str]:
-        """Return the merged ones of which the groups are not known: a file of an earlier version does not say them."""
-        return [name for name in names if name in self.merged and name not in self.groups]
 
     def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
         """Return why no table over these columns answers, for an error; ``merged``: whose groups do not."""
@@ -267,7 +258,7 @@ def effect_from_tables(
     for one in held.used:
         names = (*one, treatment, outcome)
         if not tables.holds(names):
-            raise InputError(_no_table(tables, request, names, tables.unknown_groups(names)))
+            raise InputError(_no_table(tables, request, names, ()))
     notes, bias, column = list(held.notes), 0.0, schema[outcome]
     by_groups = {
         name: groups[name] for name in schema if name in groups and any(name in one for one in held.used)
@@ -303,7 +294,7 @@ def _no_table(
 ) -> str:
     """Return why released tables can't answer about ``names``, and what helps.
 
-    ``merged`` are columns whose groups do not answer, or are not known. ``together``: whether a table holds all of
+    ``merged`` are columns whose groups do not answer. ``together``: whether a table holds all of
     ``names``; else groups do not help, unless nothing is held fixed.
     """
     lack = tables.lack(names, merged if together else ())

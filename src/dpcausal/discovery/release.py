@@ -76,7 +76,6 @@ from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
 from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.result import EffectResult
-from dpcausal.planning.measurement_plan import PublicNumbers
 from dpcausal.stats.components import Columns
 
 METHODS = {
@@ -564,9 +563,7 @@ def _release_from(data: Mapping[str, Any]) -> Release:
     delta, level = float(budget["delta"]), float(search["level"])
     if not (math.isfinite(delta) and math.isfinite(level)):
         raise ValueError("a budget or a level that is no number")
-    relation = Neighbours.parse(data["neighbours"])
-    asked = float(budget.get("planned_epsilon", budget["epsilon"]))
-    before = PublicNumbers.of_schema(schema, rows, asked, delta, relation, search["target"])
+    Neighbours.parse(data["neighbours"])  # or an error
     return Release(
         method=_checked_method(data["method"]),
         schema=schema,
@@ -575,7 +572,7 @@ def _release_from(data: Mapping[str, Any]) -> Release:
         known=Knowledge.of(tuple(schema), **declared_arguments(data["declared"])),
         values=NoisyMoments.from_dict(values)
         if values["form"] == "moments"
-        else tables_from_dict(values, schema, before),
+        else tables_from_dict(values, schema),
         reason=MethodReason.from_dict(data["reason"]),
         delta=delta,
         level=level,

@@ -6,9 +6,8 @@ back gives the same answers.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.measured.measure import GROUPINGS, Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, Site, TablesOfSites
-from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
+from dpcausal.planning.measurement_plan import MeasurementPlan
 from dpcausal.stats.contrasts import Round
 
 
@@ -88,13 +87,9 @@ def _components_from_list(
     return Components([int(size) for size in sizes], values, variances)
 
 
-def tables_from_dict(data: Mapping[str, Any], schema: Schema, before: PublicNumbers) -> Measurements:
-    """Return the measurements that ``tables_to_dict`` wrote.
-
-    ``before`` are the public numbers of a file of an earlier version, which has no plan: it is made from them again,
-    as far as the file does not tell what was measured.
-    """
-    plan = _plan(data, before)
+def tables_from_dict(data: Mapping[str, Any], schema: Schema) -> Measurements:
+    """Return the measurements that ``tables_to_dict`` wrote."""
+    plan = MeasurementPlan.from_dict(data["plan"])
     if data["form"] == "joint":
         cells = np.asarray(data["cells"])
         if cells.dtype.kind not in "if":
@@ -124,14 +119,11 @@ def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) 
     """Return the components that ``tables_to_dict`` wrote, with the groups of levels and rounds they come from."""
     place = {name: j for j, name in enumerate(schema)}
     tables = _components_from_list(data["components"], data["sizes"], place)
-    regrouped = {
-        place[name]: np.asarray(draws, np.float64) for name, draws in data.get("regrouped", {}).items()
-    }
+    regrouped = {place[name]: np.asarray(draws, np.float64) for name, draws in data["regrouped"].items()}
     if any(len(draws) != GROUPINGS for draws in regrouped.values()):
         raise ValueError("other groups of levels than there are draws of")
-    # a file of an earlier version may say only how many groups there are
-    groups = {place[name]: tuple(range(int(number))) for name, number in data.get("merged", {}).items()}
-    for name, found in data.get("groups", {}).items():
+    groups = {}
+    for name, found in data["groups"].items():
         if len(found) != schema[name].size:
             raise ValueError("groups of other levels than the schema has")
         groups[place[name]] = tuple(map(int, found))
@@ -141,29 +133,7 @@ def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) 
 
 
 def _rounds(data: Mapping[str, Any]) -> tuple[Round, ...]:
-    return tuple(
-        Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data.get("rounds", ())
-    )
-
-
-def _plan(data: Mapping[str, Any], before: PublicNumbers) -> MeasurementPlan:
-    """Return the plan that was executed: as written, or of an earlier version as far as the file says."""
-    if "plan" in data:
-        return MeasurementPlan.from_dict(data["plan"])
-    made = plan_measurement(replace(before, rows=float(data["rows"])))
-    tree = any(len(one) > 2 for one in data.get("rounds", ()))
-    shares = made.shares
-    if tree != made.tree:
-        rest = math.fsum((shares.choice, shares.pairs, *shares.again))
-        choice = rest * made.settings.share_choice if tree else 0.0
-        shares = replace(shares, choice=choice, pairs=rest - choice, again=())
-    return replace(
-        made,
-        joint=data["form"] == "joint",
-        gaussian=bool(data["gaussian"]),
-        larger=bool(data["larger"]),
-        shares=shares,
-    )
+    return tuple(Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data["rounds"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -600,7 +600,11 @@ class MeasurementPlan:
             raise ValueError("a joint table of too many cells")
         known = {one.name for one in fields(MeasuredSettings)}
         settings = MeasuredSettings(
-            **{name: value for name, value in data["settings"].items() if name in known}
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in data["settings"].items()
+                if name in known
+            }
         )
         found = cls(
             public,

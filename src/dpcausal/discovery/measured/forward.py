@@ -42,6 +42,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from dpcausal.core.forecast import MEDIUM
 from dpcausal.data.columns import Numeric, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.evidence import Evidence, repeats_for
@@ -52,7 +53,6 @@ from dpcausal.planning.settings import MAX_SET
 from dpcausal.stats.contrasts import Contrasts, Floats, Question, all_pairs
 from dpcausal.stats.uncut import Uncut
 
-MEDIUM = 0.3  # Cohen's w of a medium dependence: a set that would hide one has no answer
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
 
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:

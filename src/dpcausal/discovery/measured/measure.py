@@ -88,10 +88,9 @@ class Measurements:
 
     @property
     def groups_by_name(self) -> dict[str, tuple[int, ...]]:
-        """The group of every level of merged columns; a file of an earlier version says only how many there are."""
+        """The group of every level of merged columns."""
         names = list(self.schema)
-        found = {names[j]: groups for j, groups in sorted(self.groups.items())}
-        return {name: groups for name, groups in found.items() if len(groups) == self.schema[name].size}
+        return {names[j]: groups for j, groups in sorted(self.groups.items())}
 
     def pair_variance(self) -> float:
         """Return the variance of the noise in a pair, the median of those measured."""

@@ -29,6 +29,7 @@ import numpy as np
 
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
+from dpcausal.core.forecast import MEDIUM
 from dpcausal.counts.rows import count_jobs
 from dpcausal.discovery.directions import (
     allowed_arrows,
@@ -47,7 +48,6 @@ from dpcausal.discovery.evidence import (
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import (
-    MEDIUM,
     Forward,
     Made,
     Scope,
