@@ -46,10 +46,10 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments, give_rows
+from dpcausal.discovery.effect_moments import effect_from_moments, give_rows
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables, TablesOfSites
-from dpcausal.discovery.released_values import NoisyMoments
+from dpcausal.discovery.moments import Moments
 from dpcausal.effects.adjustment import columns_held_fixed
 from dpcausal.effects.effect import asked_of_data, forecast_of, requested_effect
 from dpcausal.effects.levels import coarse, group_names, what_groups_answer
@@ -72,14 +72,11 @@ HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS = 0.93, 0.89
 GROUP_LETTERS = 120  # letters of a column's groups that an error names
 
 
-def values_for_effects(values: object, schema: Schema) -> ReleasedTables | ReleasedMoments | None:
+def values_for_effects(values: object) -> ReleasedTables | Moments | None:
     """Return released values of a search as effects ask for them; None where they answer none."""
     if isinstance(values, Measurements):
         return None if values.near else ReleasedTables.of(values)
-    if isinstance(values, NoisyMoments):
-        spread = frozenset(values.spreads)
-        return ReleasedMoments(schema, values.harmonics, values.matrix, values.rows, values.noise, spread)
-    return None
+    return values if isinstance(values, Moments) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +184,7 @@ class _FromTables:
 
 def effect_after(
     request: EffectRequest,
-    released: ReleasedTables | ReleasedMoments | None,
+    released: ReleasedTables | Moments | None,
     statement: PrivacyStatement,
     *,
     data: Dataset | Counts | None,
@@ -227,13 +224,13 @@ def effect_after(
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if released is None:
         raise InputError(f"this method released no tables: {give_rows()} for a table of its own")
-    whose = "overlap" if isinstance(released, ReleasedMoments) else "all"
+    whose = "overlap" if isinstance(released, Moments) else "all"
     if request.population not in ("auto", whose):
         raise InputError(
             f"what the search released tells the effect in population {whose}, not {request.population}: {give_rows()} "
             "for a table of its own"
         )
-    if isinstance(released, ReleasedMoments):
+    if isinstance(released, Moments):
         return effect_from_moments(request, released, statement)
     return effect_from_tables(request, released, statement)
 

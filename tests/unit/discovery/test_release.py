@@ -16,8 +16,8 @@ import dpcausal as dc
 from dpcausal.core.statement import SearchedAgain
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable
+from dpcausal.discovery.moments import Moments
 from dpcausal.discovery.release import larger_rounds
-from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.privacy.budget import Budget
 
 DELTA = 1e-6
@@ -166,9 +166,9 @@ def test_all_declared_knowledge_is_kept() -> None:
     assert shown(free) == shown(first_of("joint"))
 
 
-def noise(one: Measurements | NoisyMoments, two: Measurements | NoisyMoments) -> float:
+def noise(one: Measurements | Moments, two: Measurements | Moments) -> float:
     """Mean square of what differs between two releases, in units of what their noise makes them differ."""
-    if isinstance(one, NoisyMoments) and isinstance(two, NoisyMoments):
+    if isinstance(one, Moments) and isinstance(two, Moments):
         upper = np.triu_indices(len(one.matrix), 1)
         return float(np.mean((one.matrix - two.matrix)[upper] ** 2) / (2 * one.noise**2))
     assert isinstance(one, Measurements)
