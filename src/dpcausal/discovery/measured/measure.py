@@ -2,9 +2,9 @@
 
 ``measure`` executes a ``MeasurementPlan`` (``planning/measurement_plan.py``): one joint table, or single columns and
 pairs, promising pairs again in rounds, with levels merged, or the pairs of a tree alone, or those with a target.
-``measure_larger`` measures tables of three and more columns that the search asks for. Nothing but released values decides
-what is measured, and a mechanism where exact counts do (``_tree``). ``tables_to_dict`` writes what was released digit
-by digit, so that a search on what was read back gives the same answers.
+``measure_larger`` measures tables of three and more columns that the search asks for. Nothing but released values
+decides what is measured, and a mechanism where exact counts do (``_tree``). ``tables_to_dict`` writes what was released
+digit by digit, so that a search on what was read back gives the same answers.
 """
 
 from __future__ import annotations
