@@ -428,7 +428,7 @@ class Reserve:
         return f"Reserve(share={self.share:g}, left={self.left:g})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _copied, (self.share,)
+        return _reserve_of_copy, (self.share,)
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
         """Return the last answer that was paid for about these two columns, if there is one."""
@@ -453,7 +453,7 @@ class Reserve:
         data = rows_with_cut(data, request.outcome, request.event)
         asked = asked_of_data(data, replace(request, neighbours=budget.neighbours))
         asked = replace(asked, notes=(*asked.notes, FreshNoise("reserved", self.share)))
-        key = _key(asked)
+        key = _table_key(asked)
         with self._lock:
             if key in self._tables:
                 return report(asked, *self._tables[key])
@@ -475,7 +475,7 @@ class Reserve:
             return found
 
     def _usual_part(self, pair: tuple[str, str]) -> float:
-        """The part of an answer that names none: equal ones for those named beforehand, what they leave for others."""
+        """Return the part of an answer that names none: equal ones for those named beforehand, the rest for others."""
         waiting = [one for one in self.named if self.answered(*one) is None]
         if pair in waiting:
             return min(1.0 / len(self.named), self.left)
@@ -489,7 +489,7 @@ class Reserve:
         return free
 
     def _checked_part(self, part: object, pair: tuple[str, str]) -> float:
-        """The part of the share that an answer takes."""
+        """Return the part of the share that an answer takes, or refuse what is none or more than is left."""
         if part is not None and (
             isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1
         ):
@@ -506,7 +506,7 @@ class Reserve:
         return wanted
 
     def _allowed(self, budget: Budget, part: float, asked: AskedEffect) -> tuple[str, Allowance]:
-        """What an answer may cost, and in which unit: from charges and public numbers."""
+        """Return in which unit an answer is paid and what it may cost: from charges and public numbers."""
         whole, share = budget.whole, part * self.share * ROUNDING
         rho = share * whole.rho
         every = {
@@ -522,14 +522,14 @@ class Reserve:
         return unit, ways[unit]
 
 
-def _key(asked: AskedEffect) -> tuple[Any, ...]:
-    """What decides which table is measured."""
+def _table_key(asked: AskedEffect) -> tuple[Any, ...]:
+    """Return what decides which table is measured: questions with the same key are answered from one table."""
     one = asked.question
     return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value, one.event)
 
 
-def _copied(share: float) -> Reserve:
-    """A reserve that a copy of a result has: nothing."""
+def _reserve_of_copy(share: float) -> Reserve:
+    """Return the reserve of a copy of a result: nothing is left of it, and it has no rows."""
     found = Reserve.__new__(Reserve)
     found.__dict__.update(
         share=share, named=(), left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},

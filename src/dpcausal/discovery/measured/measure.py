@@ -438,13 +438,13 @@ def tables_from_dict(data: Mapping[str, Any], schema: Schema) -> Measurements:
         tables = TablesOfSites([int(size) for size in data["sizes"]], sites)
         found = Measurements(plan, schema, tables, float(data["rows"]), rounds=_rounds(data))
     else:
-        found = _components(data, schema, plan)
+        found = _components_from_dict(data, schema, plan)
     if len(found.tables.sizes) != len(schema):
         raise ValueError("tables over other columns than the schema has")
     return found
 
 
-def _components(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) -> Measurements:
+def _components_from_dict(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) -> Measurements:
     """Return the components that ``tables_to_dict`` wrote, with the groups of levels and rounds they come from."""
     place = {name: j for j, name in enumerate(schema)}
     tables = _components_from_list(data["components"], data["sizes"], place)
