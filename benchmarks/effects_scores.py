@@ -131,7 +131,7 @@ def run_scores(
             with dc.testing.seeded(seed):
                 result = dc.discover(law.sample(n, seed), epsilon=epsilon, **GIVEN)
             for way, found in answers(law, result):
-                unit = "scores" if found.treatment in result.tables.scored else "own units"
+                unit = "scores" if found.treatment in result.tables.spreads else "own units"
                 unit += f", {columns} columns" if columns else ""
                 truth = law.slope(found.treatment, found.outcome, found.adjust)
                 tally = made.setdefault(f"moments|{way}|{kind}, {unit}|{n}|{epsilon}", [0.0] * 6)

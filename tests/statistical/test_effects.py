@@ -190,7 +190,7 @@ def test_an_effect_with_a_column_held_fixed_by_its_groups_holds_its_level() -> N
                 margin = cells.sum(axis=tuple(set(range(3)) - set(one)))
                 noisy = margin + rng.normal(0, sd, margin.shape)
                 tables = tables.with_measured([(one, noisy)], sd**2)
-        released = ReleasedTables(data.schema, tables, frozenset({"z"}), 2_000.0, {"z": of_z})
+        released = ReleasedTables(data.schema, tables, 2_000.0, {"z": of_z})
         answer = replace(result, tables=released).effect("x", "y")
         assert any(isinstance(note, ByGroups) for note in answer.notes)
         found += answer.interval[0] <= truth <= answer.interval[1]

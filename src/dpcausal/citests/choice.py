@@ -25,6 +25,7 @@ from dpcausal.citests.measured import Measured
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.result import ByQuestion, FewRows, ManyCells, NoOrder, NumbersGiven, Reason, WithNoise
+from dpcausal.core.forecast import enough_epsilon
 
 AUTO = f"by the columns: {KendallTest.info.name}, {Gcm.info.name} or {Measured.info.name}"
 FINE_STRATA = 1000  # rows that leave strata fine
@@ -61,24 +62,13 @@ def _with_numbers(
     if numeric > 1:
         return Gcm.info.name, NumbersGiven("numeric-given", numeric)
     many = question.other_cells > CELLS_PER_ROOT * math.sqrt(n)
-    if epsilon is not None and n * epsilon < MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA]:
-        enough = None if many or not public else _enough_epsilon(public)
+    least = MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA]
+    if epsilon is not None and n * epsilon < least:
+        enough = None if many or not public else enough_epsilon(lambda more: n * more >= least, epsilon)
         return Gcm.info.name, FewRows(numeric, enough)
     if many:
         return Gcm.info.name, ManyCells(question.other_cells)
     return KendallTest.info.name, ByQuestion("one-numeric")
-
-
-def _enough_epsilon(n: int) -> float:
-    """Return the least epsilon at which n rows suffice to stratify by a number, rounded up to two digits.
-
-    >>> _enough_epsilon(2139), _enough_epsilon(800), _enough_epsilon(1000)
-    (0.19, 1.0, 0.4)
-    """
-    least = MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] / n
-    unit = 10.0 ** (math.floor(math.log10(least)) - 1)
-    found = float(f"{math.ceil(least / unit - 1e-9) * unit:.2g}")
-    return found if n * found >= MIN_ROWS_TIMES_EPSILON[n < FINE_STRATA] else float(f"{found + unit:.2g}")
 
 
 def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:

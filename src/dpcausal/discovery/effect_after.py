@@ -46,10 +46,10 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.effect_moments import ReleasedMoments, effect_from_moments, give_rows
+from dpcausal.discovery.effect_moments import effect_from_moments, give_rows
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables, TablesOfSites
-from dpcausal.discovery.released_values import NoisyMoments
+from dpcausal.discovery.moments import Moments
 from dpcausal.effects.adjustment import columns_held_fixed
 from dpcausal.effects.effect import asked_of_data, forecast_of, requested_effect
 from dpcausal.effects.levels import coarse, group_names, what_groups_answer
@@ -72,14 +72,11 @@ HELD_AFTER_SELECTION, HELD_WITH_FEW_ROWS = 0.93, 0.89
 GROUP_LETTERS = 120  # letters of a column's groups that an error names
 
 
-def values_for_effects(values: object, schema: Schema) -> ReleasedTables | ReleasedMoments | None:
+def values_for_effects(values: object) -> ReleasedTables | Moments | None:
     """Return released values of a search as effects ask for them; None where they answer none."""
     if isinstance(values, Measurements):
         return None if values.near else ReleasedTables.of(values)
-    if isinstance(values, NoisyMoments):
-        spread = frozenset(values.spreads)
-        return ReleasedMoments(schema, values.harmonics, values.matrix, values.rows, values.noise, spread)
-    return None
+    return values if isinstance(values, Moments) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,24 +85,19 @@ class ReleasedTables:
 
     schema: Schema
     tables: NoisyTables
-    merged: frozenset[str]  # columns of which levels were merged: tables have their groups
     rows: float  # public, or released
-    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of merged columns, for every level
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of columns with merged levels
 
     @classmethod
     def of(cls, measured: Measurements) -> ReleasedTables:
         """Return the tables of measurements."""
-        names = list(measured.schema)
-        merged = frozenset(names[j] for j in measured.groups)
-        return cls(measured.schema, measured.tables, merged, measured.rows, measured.groups_by_name)
+        return cls(measured.schema, measured.tables, measured.rows, measured.groups_by_name)
 
     def __repr__(self) -> str:
         return f"ReleasedTables({type(self.tables).__name__})"
 
     def holds(self, names: Sequence[str]) -> bool:
         """Return whether the table over these columns was released, with groups where levels were merged."""
-        if self.unknown_groups(names):
-            return False
         if isinstance(self.tables, JointTable):
             return True
         if isinstance(self.tables, TablesOfSites):
@@ -118,10 +110,6 @@ class ReleasedTables:
         if not isinstance(self.tables, TablesOfSites):
             return [self]
         return [replace(self, tables=site.components, rows=site.rows) for site in self.tables.sites]
-
-    def unknown_groups(self, names: Sequence[str]) -> list[str]:
-        """Return the merged ones of which the groups are not known: a file of an earlier version does not say them."""
-        return [name for name in names if name in self.merged and name not in self.groups]
 
     def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
         """Return why no table over these columns answers, for an error; ``merged``: whose groups do not."""
@@ -196,7 +184,7 @@ class _FromTables:
 
 def effect_after(
     request: EffectRequest,
-    released: ReleasedTables | ReleasedMoments | None,
+    released: ReleasedTables | Moments | None,
     statement: PrivacyStatement,
     *,
     data: Dataset | Counts | None,
@@ -236,13 +224,13 @@ def effect_after(
         raise InputError("an effect from released tables costs nothing: epsilon and the like go with data=")
     if released is None:
         raise InputError(f"this method released no tables: {give_rows()} for a table of its own")
-    whose = "overlap" if isinstance(released, ReleasedMoments) else "all"
+    whose = "overlap" if isinstance(released, Moments) else "all"
     if request.population not in ("auto", whose):
         raise InputError(
             f"what the search released tells the effect in population {whose}, not {request.population}: {give_rows()} "
             "for a table of its own"
         )
-    if isinstance(released, ReleasedMoments):
+    if isinstance(released, Moments):
         return effect_from_moments(request, released, statement)
     return effect_from_tables(request, released, statement)
 
@@ -267,7 +255,7 @@ def effect_from_tables(
     for one in held.used:
         names = (*one, treatment, outcome)
         if not tables.holds(names):
-            raise InputError(_no_table(tables, request, names, tables.unknown_groups(names)))
+            raise InputError(_no_table(tables, request, names, ()))
     notes, bias, column = list(held.notes), 0.0, schema[outcome]
     by_groups = {
         name: groups[name] for name in schema if name in groups and any(name in one for one in held.used)
@@ -303,7 +291,7 @@ def _no_table(
 ) -> str:
     """Return why released tables can't answer about ``names``, and what helps.
 
-    ``merged`` are columns whose groups do not answer, or are not known. ``together``: whether a table holds all of
+    ``merged`` are columns whose groups do not answer. ``together``: whether a table holds all of
     ``names``; else groups do not help, unless nothing is held fixed.
     """
     lack = tables.lack(names, merged if together else ())
@@ -440,7 +428,7 @@ class Reserve:
         return f"Reserve(share={self.share:g}, left={self.left:g})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _copied, (self.share,)
+        return _reserve_of_copy, (self.share,)
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
         """Return the last answer that was paid for about these two columns, if there is one."""
@@ -465,7 +453,7 @@ class Reserve:
         data = rows_with_cut(data, request.outcome, request.event)
         asked = asked_of_data(data, replace(request, neighbours=budget.neighbours))
         asked = replace(asked, notes=(*asked.notes, FreshNoise("reserved", self.share)))
-        key = _key(asked)
+        key = _table_key(asked)
         with self._lock:
             if key in self._tables:
                 return report(asked, *self._tables[key])
@@ -487,7 +475,7 @@ class Reserve:
             return found
 
     def _usual_part(self, pair: tuple[str, str]) -> float:
-        """The part of an answer that names none: equal ones for those named beforehand, what they leave for others."""
+        """Return the part of an answer that names none: equal ones for those named beforehand, the rest for others."""
         waiting = [one for one in self.named if self.answered(*one) is None]
         if pair in waiting:
             return min(1.0 / len(self.named), self.left)
@@ -501,7 +489,7 @@ class Reserve:
         return free
 
     def _checked_part(self, part: object, pair: tuple[str, str]) -> float:
-        """The part of the share that an answer takes."""
+        """Return the part of the share that an answer takes, or refuse what is none or more than is left."""
         if part is not None and (
             isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1
         ):
@@ -518,7 +506,7 @@ class Reserve:
         return wanted
 
     def _allowed(self, budget: Budget, part: float, asked: AskedEffect) -> tuple[str, Allowance]:
-        """What an answer may cost, and in which unit: from charges and public numbers."""
+        """Return in which unit an answer is paid and what it may cost: from charges and public numbers."""
         whole, share = budget.whole, part * self.share * ROUNDING
         rho = share * whole.rho
         every = {
@@ -534,14 +522,14 @@ class Reserve:
         return unit, ways[unit]
 
 
-def _key(asked: AskedEffect) -> tuple[Any, ...]:
-    """What decides which table is measured."""
+def _table_key(asked: AskedEffect) -> tuple[Any, ...]:
+    """Return what decides which table is measured: questions with the same key are answered from one table."""
     one = asked.question
     return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value, one.event)
 
 
-def _copied(share: float) -> Reserve:
-    """A reserve that a copy of a result has: nothing."""
+def _reserve_of_copy(share: float) -> Reserve:
+    """Return the reserve of a copy of a result: nothing is left of it, and it has no rows."""
     found = Reserve.__new__(Reserve)
     found.__dict__.update(
         share=share, named=(), left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric
-from dpcausal.data.schema import Schema
+from dpcausal.discovery.moments import Moments
 from dpcausal.effects.adjustment import columns_held_fixed
 from dpcausal.effects.estimate import Estimate, no_effect
 from dpcausal.effects.plan import AskedEffect, missing_notes
@@ -41,37 +41,13 @@ ONE_DEVIATION_MORE = ("as it is", "one standard deviation more")
 WIDEST_SCORE = 8.0  # scores are cut at 4 standard deviations
 
 
-@dataclass(frozen=True, eq=False)
-class ReleasedMoments:
-    """A noisy matrix of moments of features that a discovery released."""
-
-    schema: Schema
-    waves: int  # pairs of cosine and sine of each number
-    matrix: Floats  # second moments; the constant is the first feature
-    rows: float  # public, or released
-    noise: float  # standard deviation on off-diagonal entries
-    scored: frozenset[str]  # numbers that are there by their normal scores
-
-    def __repr__(self) -> str:
-        return f"ReleasedMoments({len(self.matrix)} features)"
-
-    def places(self, name: str) -> list[int]:
-        """Return the positions of the features of a column."""
-        start = 1
-        for other, column in self.schema.items():
-            width = 1 + 2 * self.waves if isinstance(column, Numeric) else max(column.size - 1, 0)
-            if other == name:
-                return list(range(start, start + width))
-            start += width
-        raise InputError(f'no column "{name}" in the schema')
-
-    def unit(self, name: str) -> float:
-        """Return how many units of its own a feature of 1 of a number stands for; 1 for one in standard deviations."""
-        if name in self.scored:
-            return 1.0
-        column = self.schema[name]
-        assert isinstance(column, Numeric)
-        return RANGE * (column.upper - column.lower)
+def unit_of_feature(released: Moments, name: str) -> float:
+    """Return how many units of its own a feature of 1 of a number stands for; 1 for one in standard deviations."""
+    if name in released.spreads:
+        return 1.0
+    column = released.schema[name]
+    assert isinstance(column, Numeric)
+    return RANGE * (column.upper - column.lower)
 
 
 def give_rows() -> str:
@@ -80,7 +56,7 @@ def give_rows() -> str:
 
 
 def effect_from_moments(
-    request: EffectRequest, released: ReleasedMoments, statement: PrivacyStatement
+    request: EffectRequest, released: Moments, statement: PrivacyStatement
 ) -> EffectResult:
     """Return the effect by regression, with what must be known about it.
 
@@ -89,7 +65,7 @@ def effect_from_moments(
     InputError
         If moments can't answer: a ratio, a treatment with more than two levels, a number compared by levels.
     """
-    schema, scored = released.schema, released.scored
+    schema, scored = released.schema, released.spreads
     ends = (request.treatment, request.outcome)
     checked_columns(schema, *ends, ())
     for name in ends:
@@ -114,9 +90,7 @@ def effect_from_moments(
     return effect_result(asked, found, statement, "regression")
 
 
-def moments_question(
-    released: ReleasedMoments, request: EffectRequest, adjust: Sequence[str]
-) -> EffectQuestion:
+def moments_question(released: Moments, request: EffectRequest, adjust: Sequence[str]) -> EffectQuestion:
     """Return the question that moments answer: a number is compared with one unit more of it.
 
     Raises
@@ -142,30 +116,30 @@ def moments_question(
         )
     if not isinstance(column, Numeric):
         return question
-    return replace(question, arm_names=ONE_DEVIATION_MORE if treatment in released.scored else ONE_MORE)
+    return replace(question, arm_names=ONE_DEVIATION_MORE if treatment in released.spreads else ONE_MORE)
 
 
 def estimate_moments(
-    released: ReleasedMoments, question: EffectQuestion, adjust: Sequence[str], level: float
+    released: Moments, question: EffectQuestion, adjust: Sequence[str], level: float
 ) -> Estimate:
     """Return the effect of a question, these columns held fixed, from released moments and their noise."""
     schema, size = released.schema, len(released.matrix)
     treatment, outcome = question.treatment, question.outcome
     a, y = np.zeros(size), np.zeros(size)
-    a[released.places(treatment)[0]] = 1.0
+    a[released.places[treatment][0]] = 1.0
     if isinstance(schema[outcome], Numeric):
-        y[released.places(outcome)[0]] = 1.0
-        scale = released.unit(outcome)
+        y[released.places[outcome][0]] = 1.0
+        scale = unit_of_feature(released, outcome)
     else:  # levels as a combination of features; the constant part does not matter
-        y[released.places(outcome)] = np.asarray(question.scores[1:]) - question.scores[0]
+        y[released.places[outcome]] = np.asarray(question.scores[1:]) - question.scores[0]
         scale = question.high - question.low
-    widest = WIDEST_SCORE if outcome in released.scored else question.high - question.low
+    widest = WIDEST_SCORE if outcome in released.spreads else question.high - question.low
     if isinstance(schema[treatment], Numeric):
-        scale, widest = scale / released.unit(treatment), math.inf
+        scale, widest = scale / unit_of_feature(released, treatment), math.inf
     elif question.arms != (0, 1):
         scale = -scale
-    given = [0, *(place for name in adjust for place in released.places(name))]
-    deviations = (treatment in released.scored, outcome in released.scored)
+    given = [0, *(place for name in adjust for place in released.places[name])]
+    deviations = (treatment in released.spreads, outcome in released.spreads)
     z = float(-ndtri((1 - level) / 2))
     slope = moment_slope(released.matrix, a, y, given, released.rows, released.noise, z, deviations)
     ends = sorted(scale * end for end in (slope.low, slope.high))

@@ -26,13 +26,13 @@ range is measured with ten times the noise.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,6 @@ from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs, m
 from dpcausal.discovery.evidence import CONFIDENCE, checked_repeats, found_again, largest_pvalues, repeats_for
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.released_values import NoisyMoments
 from dpcausal.discovery.search import (
     STABLE,
     Answer,
@@ -182,46 +181,95 @@ QUESTIONS = 600  # questions a column, after which a search ends
 WORK = 4_000  # questions that repeats may ask in all, about
 
 
+@dataclass(frozen=True, eq=False)
 class Moments:
-    """A (noisy) matrix of moments that answers questions."""
+    """A matrix of moments of features, released with noise, that answers questions.
 
-    def __init__(self, schema: Schema, harmonics: int, matrix: Floats, n: float, noise: float) -> None:
-        self.matrix, self.n, self.noise = matrix, n, noise
-        self._places: dict[str, list[int]] = {}
-        self._main: dict[str, NDArray[np.bool_]] = {}  # features whose regression on others is trusted
-        start = 1
-        for name in schema:
-            stop = start + width(schema, name, harmonics)
-            self._places[name] = list(range(start, stop))
-            self._main[name] = np.ones(stop - start, np.bool_)
-            if isinstance(schema[name], Numeric):
-                self._main[name][1:] = False
+    Attributes
+    ----------
+    schema : Schema
+        The declared columns.
+    harmonics : int
+        Pairs of cosine and sine that stand for a numeric column.
+    matrix : array
+        The second moments; the constant is the first feature.
+    rows : float
+        Public, or released.
+    noise : float
+        Standard deviation of the noise in an entry off the diagonal; 0 where there is no privacy.
+    spreads : tuple of str
+        Numbers whose spread was measured first: they are there by their normal scores.
+    """
+
+    schema: Schema
+    harmonics: int
+    matrix: Floats = field(repr=False)
+    rows: float
+    noise: float
+    spreads: tuple[str, ...] = ()
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where the features of each column are."""
+        found, start = {}, 1
+        for name in self.schema:
+            stop = start + width(self.schema, name, self.harmonics)
+            found[name] = list(range(start, stop))
             start = stop
+        return found
+
+    @cached_property
+    def _main(self) -> dict[str, NDArray[np.bool_]]:
+        """Features whose regression on others is trusted: of a number its score alone."""
+        return {
+            name: np.arange(len(places)) < (1 if isinstance(self.schema[name], Numeric) else len(places))
+            for name, places in self.places.items()
+        }
 
     @property
     def main(self) -> list[list[int]]:
         """Where the features of each column are whose regression on others is trusted."""
         return [
             [place for place, main in zip(places, self._main[name], strict=True) if main]
-            for name, places in self._places.items()
+            for name, places in self.places.items()
         ]
 
     def again(self, draw: Callable[[tuple[int, int]], Floats]) -> Moments:
         """Return what another sample and other noise might have given; ``draw`` makes standard normal numbers."""
-        found = copy.copy(self)
-        found.matrix = moments_again(self.matrix, self.n, self.noise, draw)
-        return found
+        return replace(self, matrix=moments_again(self.matrix, self.rows, self.noise, draw))
 
     def test(self, question: Query) -> MomentTest:
         """The test of one question; a column with one level is independent of all."""
-        x, y = self._places[question.x], self._places[question.y]
+        x, y = self.places[question.x], self.places[question.y]
         if not (x and y):
             return MomentTest(0.0, 1.0, 0, True, math.inf)
-        z = [0, *(place for name in question.given for place in self._places[name])]
+        z = [0, *(place for name in question.given for place in self.places[name])]
         kept = None
         if question.given:
             kept = self._main[question.x][:, None] | self._main[question.y][None, :]
-        return partial_test(self.matrix, x, y, z, self.n, self.noise, kept)
+        return partial_test(self.matrix, x, y, z, self.rows, self.noise, kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; the schema is written beside it."""
+        return {
+            "form": "moments",
+            "harmonics": self.harmonics,
+            "spreads": list(self.spreads),
+            "rows": self.rows,
+            "noise": self.noise,
+            "size": len(self.matrix),
+            "matrix": self.matrix[np.triu_indices(len(self.matrix))].tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], schema: Schema) -> Moments:
+        """Return the moments that ``to_dict`` wrote."""
+        size = int(data["size"])
+        matrix = np.zeros((size, size))
+        rows, columns = np.triu_indices(size)
+        matrix[rows, columns] = matrix[columns, rows] = np.asarray(data["matrix"], np.float64)
+        spreads = tuple(data["spreads"])
+        return cls(schema, int(data["harmonics"]), matrix, float(data["rows"]), float(data["noise"]), spreads)
 
 
 def contrasts_of(moments: Moments) -> Contrasts:
@@ -231,7 +279,7 @@ def contrasts_of(moments: Moments) -> Contrasts:
     """
     places = moments.main
     order = [place for listed in places for place in listed]
-    n, (constant, *means) = moments.n, moments.matrix[0, [0, *order]]
+    n, (constant, *means) = moments.rows, moments.matrix[0, [0, *order]]
     shift = np.asarray(means) / constant
     inner = moments.matrix[np.ix_(order, order)] - constant * np.outer(shift, shift)
     noise = moments.noise**2 * (1.0 + shift[:, None] ** 2 + shift[None, :] ** 2)
@@ -397,10 +445,8 @@ def _spreads(task: Task, rows: FeatureRows, rho: float, epsilon: float) -> Sprea
 
 
 @proved("moments.proof.md")
-def measure(
-    task: Task, harmonics: int | None = None, reach: float | None = None
-) -> tuple[Moments, int, tuple[str, ...]]:
-    """Charge the budget and release M; also how many harmonics there are, and the columns with a spread."""
+def measure(task: Task, harmonics: int | None = None, reach: float | None = None) -> Moments:
+    """Charge the budget and release M."""
     rows, budget = _rows(task), task.private_budget()
     rho, epsilon = budget.total.rho, budget.total.epsilon
     used = _plan(task, rho, epsilon, harmonics, task.n)
@@ -439,7 +485,7 @@ def measure(
     matrix = unpacked(np.asarray(noisy), size)
     n = float(task.n) if task.n is not None else max(float(matrix[0, 0]) / constant**2, 1.0)
     matrix[0, 0] = n * constant**2
-    return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF), used, tuple(spreads)
+    return Moments(rows.schema, used, matrix, n, deviation * ROOT_HALF, tuple(spreads))
 
 
 def search(
@@ -533,23 +579,20 @@ def run(
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
     asked = checked_repeats(confidence)
-    return search_moments(task, *measure(task, harmonics, reach), asked, stable, latent)
+    return search_moments(task, measure(task, harmonics, reach), asked, stable, latent)
 
 
 def search_moments(
-    task: Task,
-    moments: Moments,
-    used: int,
-    spread: tuple[str, ...],
-    asked: int | None,
-    stable: bool,
-    latent: bool,
+    task: Task, moments: Moments, asked: int | None, stable: bool, latent: bool
 ) -> SearchOutcome:
-    """Search what was measured: ``used`` harmonics, after the spread of some columns; ``asked``: repeats."""
+    """Search what was measured; ``asked``: repeats."""
+    spread = moments.spreads
     found, silent = search(task, moments, stable, latent)
     repeats = repeats_for(asked, WORK, sum(found.skeleton.asked.values()))
     again = again_of(task, moments, found.skeleton.edges, repeats, stable, latent) if repeats else None
-    notes: list[Note] = [MomentsMeasured(features=len(moments.matrix), waves=used, sd=moments.noise)]
+    notes: list[Note] = [
+        MomentsMeasured(features=len(moments.matrix), waves=moments.harmonics, sd=moments.noise)
+    ]
     if latent:
         notes.append(hidden_note(USUAL))
     if silent:
@@ -562,7 +605,7 @@ def search_moments(
         notes=tuple(notes),
         adaptive=bool(spread),
         latent=latent,
-        values=NoisyMoments(used, moments.matrix, moments.n, moments.noise, spread),
+        values=moments,
         confidence=again,
         repeats=repeats or None,
         direction=None if latent else directions_of(task, moments, found),

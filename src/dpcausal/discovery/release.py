@@ -61,10 +61,9 @@ from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, declarations, declared_arguments, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.measured.larger import LargerTables, Obtain, Place
-from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.measure import Measurements, tables_from_dict, tables_to_dict
 from dpcausal.discovery.measured.method import search_measured
 from dpcausal.discovery.measured.tables import Components, TablesOfSites
-from dpcausal.discovery.released_values import NoisyMoments, tables_from_dict, tables_to_dict
 from dpcausal.discovery.result import (
     DIRECTION_LEVEL,
     DiscoveryResult,
@@ -76,7 +75,6 @@ from dpcausal.discovery.result_of_search import result_of_search, without_delta
 from dpcausal.discovery.search import MethodReason, SearchOutcome, Task
 from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.result import EffectResult
-from dpcausal.planning.measurement_plan import PublicNumbers
 from dpcausal.stats.components import Columns
 
 METHODS = {
@@ -108,7 +106,7 @@ class Release:
         What was declared beforehand.
     level, max_order, latent, target, confidence, stable
         Options of the search, as for ``dc.discover``.
-    values : Measurements or NoisyMoments
+    values : Measurements or Moments
         The noisy values.
     delta : float
         As asked for.
@@ -130,7 +128,7 @@ class Release:
     privacy: PrivacyStatement
     rows: int | None
     known: Knowledge
-    values: Measurements | NoisyMoments
+    values: Measurements | moments.Moments
     reason: MethodReason
     delta: float
     level: float
@@ -367,7 +365,7 @@ class Release:
             "neighbours": str(self.privacy.neighbours),
             "rows": self.rows,
             "values": self.values.to_dict()
-            if isinstance(self.values, NoisyMoments)
+            if isinstance(self.values, moments.Moments)
             else tables_to_dict(self.values),
         }
 
@@ -452,10 +450,8 @@ class NoRows:
 def search_released(task: Task, release: Release) -> SearchOutcome:
     """Search what was released; ``task`` has neither rows nor a budget."""
     repeats, values, latent = checked_repeats(release.confidence), release.values, release.latent
-    if isinstance(values, NoisyMoments):
-        matrix, waves = values.matrix.copy(), values.harmonics
-        noisy = moments.Moments(release.schema, waves, matrix, values.rows, values.noise)
-        return moments.search_moments(task, noisy, waves, values.spreads, repeats, release.stable, latent)
+    if isinstance(values, moments.Moments):
+        return moments.search_moments(task, values, repeats, release.stable, latent)
     whole = values.tables
     if not isinstance(whole, Components):
         return search_measured(task, values, repeats, latent=latent, obtain=lambda larger, _: larger.now)
@@ -564,18 +560,16 @@ def _release_from(data: Mapping[str, Any]) -> Release:
     delta, level = float(budget["delta"]), float(search["level"])
     if not (math.isfinite(delta) and math.isfinite(level)):
         raise ValueError("a budget or a level that is no number")
-    relation = Neighbours.parse(data["neighbours"])
-    asked = float(budget.get("planned_epsilon", budget["epsilon"]))
-    before = PublicNumbers.of_schema(schema, rows, asked, delta, relation, search["target"])
+    Neighbours.parse(data["neighbours"])  # or an error
     return Release(
         method=_checked_method(data["method"]),
         schema=schema,
         privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
         rows=rows,
         known=Knowledge.of(tuple(schema), **declared_arguments(data["declared"])),
-        values=NoisyMoments.from_dict(values)
+        values=moments.Moments.from_dict(values, schema)
         if values["form"] == "moments"
-        else tables_from_dict(values, schema, before),
+        else tables_from_dict(values, schema),
         reason=MethodReason.from_dict(data["reason"]),
         delta=delta,
         level=level,

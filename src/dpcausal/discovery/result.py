@@ -28,9 +28,9 @@ from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import ReleasedTables, Reserve, effect_after
-from dpcausal.discovery.effect_moments import ReleasedMoments
 from dpcausal.discovery.evidence import Evidence, LinkStrength
 from dpcausal.discovery.knowledge import Knowledge, Pair, declared
+from dpcausal.discovery.moments import Moments
 from dpcausal.discovery.search import (
     AboutTarget,
     ChosenPairs,
@@ -158,7 +158,7 @@ class SearchRecord:
 class Reusable:
     """What later answers can be made from: released values, a share of the budget, and the release to search again."""
 
-    tables: ReleasedTables | ReleasedMoments | None = None
+    tables: ReleasedTables | Moments | None = None
     reserve: Reserve | None = None
     release: SearchableRelease | None = None
 
@@ -392,7 +392,7 @@ class DiscoveryResult(OtherNames):
         return self.search.notes
 
     @property
-    def tables(self) -> ReleasedTables | ReleasedMoments | None:
+    def tables(self) -> ReleasedTables | Moments | None:
         """Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free."""
         return self.reuse.tables
 

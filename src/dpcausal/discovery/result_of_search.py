@@ -102,7 +102,7 @@ def result_of_search(
             settled=settle,
             notes=(*_one_level_note(schema), *found.notes, *_follow_up_note(schema), *more),
         ),
-        reuse=replace(reuse, tables=values_for_effects(found.values, schema)),
+        reuse=replace(reuse, tables=values_for_effects(found.values)),
     )
     if plan is None or terms.rows is None or found.about is not None or result.verdict is Verdict.DECIDED:
         return result

@@ -72,7 +72,7 @@ from dpcausal.planning.power import (
     power_of,
     power_of_evidence,
 )
-from dpcausal.planning.settings import MAX_SET, least_free
+from dpcausal.planning.settings import MAX_SET
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.evidence import score_sensitivity
@@ -267,7 +267,7 @@ def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) ->
             return True
     if not (plan.larger and is_asked(plan, order)):
         return False
-    return table_at(plan, places, aim).informative(least_free(order))
+    return table_at(plan, places, aim).informative(plan.settings.min_se(order))
 
 
 def default_sieve(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:

@@ -599,9 +599,12 @@ class MeasurementPlan:
         if data["joint"] and math.prod(public.sizes) > MAX_JOINT_CELLS:
             raise ValueError("a joint table of too many cells")
         known = {one.name for one in fields(MeasuredSettings)}
-        settings = MeasuredSettings(
-            **{name: value for name, value in data["settings"].items() if name in known}
-        )
+        numbers: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in data["settings"].items()
+            if name in known
+        }
+        settings = MeasuredSettings(**numbers)
         found = cls(
             public,
             bool(data["joint"]),

@@ -56,6 +56,11 @@ class MeasuredSettings:
         Cohen's w that must be detectable, given a pair's own margins and noise, for the pair to be absent.
     misfit : float
         In a correlation, whatever the number of rows: a direction must not rest on less.
+    min_se_by_order : tuple of float
+        Standard errors that the rows free to differ must be worth, by the size of the set held fixed, before a test on
+        a larger table says "independent": the set may have decided x or y.
+    edge_cost_seen, edge_cost_unseen : float
+        Logarithm of the odds against an edge of a whole graph, where its pair has enough evidence and elsewhere.
     """
 
     share_rows: float = 0.02
@@ -82,20 +87,18 @@ class MeasuredSettings:
     neighbours: float = 3.7
     absent: float = 0.2
     misfit: float = 0.025
+    min_se_by_order: tuple[float, ...] = (6.0, 6.0, 12.0, 50.0, 100.0)
+    edge_cost_seen: float = 2.0
+    edge_cost_unseen: float = 5.0
+
+    def min_se(self, order: int) -> float:
+        """Return the standard errors that rows free to differ must be worth, given so many columns."""
+        return self.min_se_by_order[min(order, len(self.min_se_by_order) - 1)]
 
 
 SETTINGS = MeasuredSettings()
 
 MAX_SET = 2  # columns in a set that the forward search asks about
-MIN_THRESHOLD = 0.05  # of evidence, at any level
-# Standard errors that the free rows must be worth, by order: given a set, it may have decided x or y, and noise that
-# only dampens a dependence must not delete it.
-MIN_SE_BY_ORDER = (6.0, 6.0, 12.0, 50.0, 100.0)
-
-
-def least_free(order: int) -> float:
-    """Return the standard errors that rows free to differ must be worth before a test says "independent"."""
-    return MIN_SE_BY_ORDER[min(order, len(MIN_SE_BY_ORDER) - 1)]
 
 
 def acceptance_threshold(
@@ -115,7 +118,7 @@ def acceptance_threshold(
     """
     by_level = settings.evidence_at_five + by_stricter_level(level, settings)
     odds = 0.0 if tree else math.log(max(columns - 1, 1) / settings.neighbours)
-    return max(odds, by_level, MIN_THRESHOLD)
+    return max(odds, by_level, 0.0)
 
 
 def by_stricter_level(level: float, settings: MeasuredSettings = SETTINGS) -> float:

@@ -50,6 +50,7 @@ from numpy.typing import NDArray
 from scipy.special import chndtr, chndtrinc
 
 from dpcausal.core.compiled import jit
+from dpcausal.core.forecast import WANTED
 from dpcausal.stats.pair_distance import MEAN_ABSOLUTE
 
 Floats = NDArray[np.float64]
@@ -58,9 +59,8 @@ Question = tuple[int, int, tuple[int, ...]]  # x and y given these columns
 EFFECTS = (0.03, 0.1, 0.3)  # sizes of a partial correlation that the evidence averages over
 MIN_EIGENVALUE = 0.02  # of the matrix that coefficients come from
 MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or the question has no answer
-POWER = 0.8  # part of the runs in which a detectable dependence is found
+POWER = WANTED  # part of the runs in which a detectable dependence is found
 UNKNOWN = 1.0  # noise in a proportion that stands for a pair that was not measured
-PRIOR_ODDS = 1.0  # of dependence against independence of two columns, for repeats
 _SQUARES = np.square(EFFECTS)
 OF_COLUMNS = ("places", "_members", "_starts", "_levels")
 
@@ -562,7 +562,7 @@ class Contrasts:
     def _posterior(self) -> Floats:
         """(sizes + 1, d, d) array: sums of the chances of each size of every pair; no dependence comes first."""
         logs = self._block_logs
-        logs = np.concatenate((np.full((1, *logs.shape[1:]), math.log(len(logs) / PRIOR_ODDS)), logs))
+        logs = np.concatenate((np.full((1, *logs.shape[1:]), math.log(len(logs))), logs))
         chances = np.exp(logs - logs.max(axis=0))
         return np.cumsum(chances / chances.sum(axis=0), axis=0)
 
@@ -570,7 +570,7 @@ class Contrasts:
         """Return what another sample of the same size and other noise might give, by what is known after this one.
 
         Whether two columns depend, and how much, is drawn from the posterior of their block (dependent or not with
-        prior odds ``PRIOR_ODDS``): an edge that was found by a narrow margin may be none. Then a sample and noise are
+        even odds beforehand): an edge that was found by a narrow margin may be none. Then a sample and noise are
         added. ``generator`` has ``random`` and ``standard_normal``; ``kept`` has the part of correlations that each
         column keeps, where its levels may be grouped otherwise. Of pairs that were not measured nothing is known but
         that they were not chosen: they depend as far as the tree between them carries a dependence.

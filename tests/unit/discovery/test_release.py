@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.core.facts import content_id
 from dpcausal.core.statement import SearchedAgain
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable
-from dpcausal.discovery.release import CONTENT, larger_rounds
-from dpcausal.discovery.released_values import NoisyMoments
-from dpcausal.planning.measurement_plan import plan_measurement
+from dpcausal.discovery.moments import Moments
+from dpcausal.discovery.release import larger_rounds
 from dpcausal.privacy.budget import Budget
 
 DELTA = 1e-6
@@ -168,9 +166,9 @@ def test_all_declared_knowledge_is_kept() -> None:
     assert shown(free) == shown(first_of("joint"))
 
 
-def noise(one: Measurements | NoisyMoments, two: Measurements | NoisyMoments) -> float:
+def noise(one: Measurements | Moments, two: Measurements | Moments) -> float:
     """Mean square of what differs between two releases, in units of what their noise makes them differ."""
-    if isinstance(one, NoisyMoments) and isinstance(two, NoisyMoments):
+    if isinstance(one, Moments) and isinstance(two, Moments):
         upper = np.triu_indices(len(one.matrix), 1)
         return float(np.mean((one.matrix - two.matrix)[upper] ** 2) / (2 * one.noise**2))
     assert isinstance(one, Measurements)
@@ -319,64 +317,3 @@ def test_a_release_writes_the_report_of_its_search(tmp_path: Path) -> None:
     path = result.release.report(tmp_path / "report.html")
     assert result.release.id in (tmp_path / "report.html").read_text()
     assert path == str(tmp_path / "report.html")
-
-
-def as_before(release: dc.Release, *, groups: bool = True) -> str:
-    """The file as the version before plans wrote it: what the noise was, and no plan."""
-    data = json.loads(release.to_json())
-    values = data["values"]
-    plan = values.pop("plan")
-    values |= {name: plan[name] for name in ("gaussian", "larger")}
-    values["near"] = values.get("near", [])
-    if values["form"] == "components":
-        merged = values.pop("groups")
-        values["merged"] = {name: max(found) + 1 for name, found in merged.items()}
-        values |= {"groups": merged} if groups and merged else {}
-    data["budget"]["planned_epsilon"] = plan["epsilon"]
-    data["id"] = content_id({name: data[name] for name in CONTENT})
-    return json.dumps(data)
-
-
-@pytest.mark.parametrize("case", [*(case for case in CASES if case != "moments"), "tree"])
-def test_a_release_of_the_version_before_plans_still_loads(case: str, tmp_path: Path) -> None:
-    if case == "tree":
-        with dc.testing.seeded(7):
-            first = dc.discover(wide(800), epsilon=1.0, delta=DELTA, confidence=0, anyway=True)
-    else:
-        first = first_of(case)
-    assert first.release is not None
-    assert isinstance(first.release.values, Measurements)
-    assert first.release.values.plan.tree == (case == "tree")
-    (tmp_path / "release.json").write_text(as_before(first.release))
-    before = dc.load_release(tmp_path)
-    assert isinstance(before.values, Measurements)
-    ours, theirs = first.release.values, before.values
-    for name in ("joint", "gaussian", "larger", "tree"):
-        assert getattr(theirs.plan, name) == getattr(ours.plan, name)
-    assert (theirs.groups, theirs.near, theirs.rounds) == (ours.groups, ours.near, ours.rounds)
-    assert theirs.plan.public.target == ours.plan.public.target
-    assert shown(before.discover()) == shown(first.release.discover())
-    (tmp_path / "release.json").write_text(as_before(first.release, groups=False))
-    still = dc.load_release(tmp_path)  # of a version that told only how many groups there are
-    assert isinstance(still.values, Measurements)
-    assert still.values.tables.sizes == ours.tables.sizes
-    assert still.discover().graph.nodes == first.graph.nodes
-
-
-@pytest.mark.parametrize("levels", [3, 4])
-def test_a_tree_that_was_not_measured_before_is_not_said_to_be(levels: int, tmp_path: Path) -> None:
-    """Rules have changed since: what the file says was measured counts, and not what they would measure now."""
-    with dc.testing.seeded(7):
-        first = dc.discover(
-            wide(800, levels), epsilon=1.0, delta=DELTA, target="c03", confidence=0, anyway=True
-        )
-    assert first.release is not None
-    data = json.loads(as_before(first.release))
-    data["search"]["target"] = None
-    data["values"]["near"] = []
-    data["id"] = content_id({name: data[name] for name in CONTENT})
-    (tmp_path / "release.json").write_text(json.dumps(data))
-    values = dc.load_release(tmp_path).values
-    assert isinstance(values, Measurements)
-    assert plan_measurement(values.plan.public).tree
-    assert not values.plan.tree

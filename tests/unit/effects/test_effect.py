@@ -1048,9 +1048,7 @@ def test_a_release_knows_weak_hints_as_the_first_run_did(monkeypatch: pytest.Mon
 
 
 def test_columns_that_no_table_holds_are_not_asked_about_by_groups() -> None:
-    tables = ReleasedTables(
-        DATA.schema, Components([2, 2, 3, 2, 4]), frozenset({"grade"}), 1.0, {"grade": (0, 0, 1)}
-    )
+    tables = ReleasedTables(DATA.schema, Components([2, 2, 3, 2, 4]), 1.0, {"grade": (0, 0, 1)})
     asked = EffectRequest("x", "grade")
     told = _no_table(tables, asked, ("z", "x", "grade"), ["grade"], together=False)
     assert told.startswith("the released tables do not hold z, x, grade together: measure them (")

@@ -42,6 +42,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from dpcausal.core.forecast import MEDIUM
 from dpcausal.data.columns import Numeric, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.evidence import Evidence, repeats_for
@@ -52,7 +53,6 @@ from dpcausal.planning.settings import MAX_SET
 from dpcausal.stats.contrasts import Contrasts, Floats, Question, all_pairs
 from dpcausal.stats.uncut import Uncut
 
-MEDIUM = 0.3  # Cohen's w of a medium dependence: a set that would hide one has no answer
 MAX_NEAR = 8  # neighbours of an end that sets are made of, the strongest first
 
 WORK = 60_000  # questions that repeats may ask in all, about; so many entries of a matrix are worth one:
@@ -352,7 +352,7 @@ def forward_again(
         yield frozenset((columns[x], columns[y]))
 
 
-Made = dict[PlacePair, tuple[int, ...]]  # an edge, and the columns that may have made it
+CoarseCauses = dict[PlacePair, tuple[int, ...]]  # an edge, and the columns that may have made it
 
 
 def coarse_columns(schema: Schema, merged: Collection[int] = ()) -> frozenset[int]:
@@ -368,7 +368,7 @@ def coarse_columns(schema: Schema, merged: Collection[int] = ()) -> frozenset[in
 
 def held_coarsely(
     near: Sequence[Collection[int]], strength: Floats, coarse: Collection[int], rules: Rules
-) -> Made:
+) -> CoarseCauses:
     """Return the edges that columns held fixed coarsely may have made.
 
     Parameters
@@ -389,7 +389,7 @@ def held_coarsely(
     >>> held_coarsely([{1, 2}, {0, 2}, {0, 1}], strength, {1}, Rules(1.0, 5.0))
     {}
     """
-    found: Made = {}
+    found: CoarseCauses = {}
     for x in range(len(near)):
         for y in sorted(near[x]):
             if x > y or (x, y) in rules.required:
@@ -406,7 +406,7 @@ def held_coarsely(
 
 def explained_by_bins(
     near: Sequence[set[int]], contrasts: Contrasts, cut: Collection[int], rules: Rules
-) -> tuple[list[set[int]], Made]:
+) -> tuple[list[set[int]], CoarseCauses]:
     """Return the neighbours without the edges that bins explain; and these, with the columns that were held fixed.
 
     Parameters
@@ -421,7 +421,7 @@ def explained_by_bins(
         As for ``held_coarsely``.
     """
     uncut, near = Uncut(contrasts, cut), [set(others) for others in near]
-    found: Made = {}
+    found: CoarseCauses = {}
     while True:
         made = held_coarsely(near, contrasts.strength, cut, rules)
         asked = [
@@ -443,7 +443,7 @@ def explained_by_bins(
 def _sets_with(
     near: Sequence[set[int]], strength: Floats, pair: PlacePair, some: Collection[int], rules: Rules
 ) -> Iterator[tuple[int, ...]]:
-    """Sets of neighbours of either end, the strongest ones, that hold one of ``some`` at least."""
+    """Yield sets of the strongest neighbours of either end that have at least one of ``some`` in them."""
     seen = set()
     for one, other in (pair, pair[::-1]):
         able = [z for z in near[one] if z != other and rules.may_separate(z, *pair)]
@@ -455,15 +455,18 @@ def _sets_with(
                     yield given
 
 
-def coarse_note(made: Made, explained: Made, columns: Sequence[str]) -> list[Note]:
+def coarse_note(made: CoarseCauses, explained: CoarseCauses, columns: Sequence[str]) -> list[Note]:
     """Return the notes on edges that bins may have made, and on those that they explain; none where there are none."""
 
-    def told(pairs: Made) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    def by_name(pairs: CoarseCauses) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         return tuple(
             (columns[x], columns[y], tuple(columns[z] for z in by)) for (x, y), by in sorted(pairs.items())
         )
 
-    notes = (CoarseEdges("held-coarsely", told(made)), CoarseEdges("explained-by-bins", told(explained)))
+    notes = (
+        CoarseEdges("held-coarsely", by_name(made)),
+        CoarseEdges("explained-by-bins", by_name(explained)),
+    )
     return [note for note in notes if note.edges]
 
 

@@ -24,7 +24,6 @@ from dpcausal.discovery.measured.measure import Measurements, measure_larger
 from dpcausal.discovery.measured.tables import NoisyTables
 from dpcausal.discovery.search import Answers, OpenReason, Query, Task
 from dpcausal.planning.measurement_plan import next_share
-from dpcausal.planning.settings import least_free
 from dpcausal.stats.components import Columns, sets_sensitivity
 from dpcausal.stats.contrasts import POWER
 from dpcausal.stats.partial import PartialTest, partial_form, partial_test
@@ -86,7 +85,7 @@ class LargerTables:
         test = self.test(x, y, given)
         if test.pvalue <= self.task.level:
             return False
-        return True if test.informative(least_free(len(given))) else None
+        return True if test.informative(self.now.plan.settings.min_se(len(given))) else None
 
     def test(self, x: int, y: int, given: Columns) -> PartialTest:
         """Return the test, cached until the next measurement."""
@@ -108,7 +107,8 @@ class LargerTables:
         return math.prod(self.now.tables.sizes[j] for j in given) > MAX_CONDITIONING_CELLS
 
     def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
-        return why_open(self.now.tables, x, y, given, too_many=self.too_many(given))
+        min_se = self.now.plan.settings.min_se(len(given))
+        return why_open(self.now.tables, x, y, given, min_se, too_many=self.too_many(given))
 
     def _places(self, question: Query) -> Place:
         place = self._place
@@ -166,8 +166,13 @@ def _room(task: Task, now: Measurements, share: float) -> float:
     return reach / (8.0 if task.neighbours is Neighbours.ADD_REMOVE else 4.0)
 
 
-def why_open(tables: NoisyTables, x: int, y: int, given: Columns, *, too_many: bool) -> OpenReason:
-    """Return why x and y given these have no answer, from declared sizes and released values."""
+def why_open(
+    tables: NoisyTables, x: int, y: int, given: Columns, min_se: float, *, too_many: bool
+) -> OpenReason:
+    """Return why x and y given these have no answer, from declared sizes and released values.
+
+    ``min_se`` are the standard errors that rows free to differ must be worth.
+    """
     if too_many:
         return OpenReason.TOO_MANY_CELLS
     if tables.missing(x, y, given):
@@ -175,4 +180,4 @@ def why_open(tables: NoisyTables, x: int, y: int, given: Columns, *, too_many: b
     xs, ys = tables.cross_table(x, given), tables.cross_table(y, given)
     none = np.zeros((xs.shape[1], xs.shape[1]))
     exact = partial_test(tables.cross_table(x, (y,)), xs, ys, 0.0, none, none, none)
-    return OpenReason.NOISE if exact.informative(least_free(len(given))) else OpenReason.TOO_FEW_ROWS
+    return OpenReason.NOISE if exact.informative(min_se) else OpenReason.TOO_FEW_ROWS

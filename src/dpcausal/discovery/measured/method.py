@@ -29,6 +29,7 @@ import numpy as np
 
 from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
+from dpcausal.core.forecast import MEDIUM
 from dpcausal.counts.rows import count_jobs
 from dpcausal.discovery.directions import (
     allowed_arrows,
@@ -47,9 +48,8 @@ from dpcausal.discovery.evidence import (
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import (
-    MEDIUM,
+    CoarseCauses,
     Forward,
-    Made,
     Scope,
     coarse_note,
     explained_by_bins,
@@ -159,7 +159,7 @@ class Edges:
     open: frozenset[Pair]
     given_up_to: Mapping[Pair, int]
     chosen: frozenset[Pair] = frozenset()
-    explained: Made = field(default_factory=dict)
+    explained: CoarseCauses = field(default_factory=dict)
 
     @classmethod
     def of_pairs(cls, scope: Scope, forward: Forward, larger: LargerTables | None) -> Edges:

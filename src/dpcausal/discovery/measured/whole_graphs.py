@@ -5,8 +5,8 @@
 together show. Edges cost less between columns whose pair stands out by itself, so that a graph is not made of what was
 never seen:
 
-1. **Best graph** by annealing from what the forward search found, an edge for ``SEEN`` where the pair has enough
-   evidence and for ``UNSEEN`` elsewhere (and for more at a stricter level).
+1. **Best graph** by annealing from what the forward search found, an edge for ``edge_cost_seen`` where the pair has
+   enough evidence and for ``edge_cost_unseen`` elsewhere (``planning/settings.py``; for more at a stricter level).
 2. **What it leaves unexplained.** Where noise is large, an edge may be too weak for the score and yet have passed the
    test of its pair at the level. Edges of the forward search whose ends the best graph does not connect are kept, the
    strongest first. Those whose ends it connects are explained by a path, and go.
@@ -38,7 +38,7 @@ from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import JointTable
 from dpcausal.discovery.search import Task
-from dpcausal.planning.settings import by_stricter_level
+from dpcausal.planning.settings import MeasuredSettings, by_stricter_level
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.joint_graphs import (
     HEAT,
@@ -50,7 +50,6 @@ from dpcausal.stats.joint_graphs import (
     steps_for,
 )
 
-SEEN, UNSEEN = 2.0, 5.0  # what an edge costs where its pair stands out, and elsewhere; set on random graphs
 REPEATED_STEPS = 0.05  # part of the steps that a repeat takes
 REPEAT_WORK = 130_000_000  # cells times squared features times steps of all repeats together
 VISITED = 100  # graphs that repeats are drawn from
@@ -62,10 +61,11 @@ class Wanted:
 
     allowed: Any
     required: Any
-    dearer: float  # what an edge costs more at a stricter level
+    seen: float  # what an edge costs where its pair has enough evidence,
+    unseen: float  # and elsewhere
 
     @classmethod
-    def of(cls, task: Task) -> Wanted:
+    def of(cls, task: Task, settings: MeasuredSettings) -> Wanted:
         """From what is known beforehand, and the level."""
         known, columns = task.known, task.columns
         place = {name: j for j, name in enumerate(columns)}
@@ -73,7 +73,9 @@ class Wanted:
         for pair in known.required:
             a, b = (place[name] for name in pair)
             required[a, b] = required[b, a] = True
-        return cls(allowed_arrows(task), required, by_stricter_level(min(task.level, 0.05)))
+        dearer = by_stricter_level(min(task.level, 0.05), settings)
+        seen, unseen = settings.edge_cost_seen + dearer, settings.edge_cost_unseen + dearer
+        return cls(allowed_arrows(task), required, seen, unseen)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class WholeGraphs:
         if not steps:
             return None
         graphs = JointGraphs.of(tables.joint, tables.cell_variance, tables.kurtosis, measured.rows)
-        return cls(graphs, Wanted.of(task), forward.rules, steps, task.level)
+        return cls(graphs, Wanted.of(task, measured.plan.settings), forward.rules, steps, task.level)
 
     def best(self, contrasts: Contrasts, edges: Sequence[PlacePair]) -> WholeGraphsFound | None:
         """Return what whole graphs make of the edges of a skeleton; draws follow from the released table."""
@@ -123,7 +125,7 @@ class WholeGraphs:
         if start is None:
             return None
         seen = contrasts.pair_evidence > self.rules.acceptance_threshold
-        cost = np.where(seen, SEEN, UNSEEN) + self.wanted.dearer
+        cost = np.where(seen, self.wanted.seen, self.wanted.unseen)
         steps = self.steps if truth is None else round(REPEATED_STEPS * self.steps)
         best, visited = self.graphs.search(
             cost,

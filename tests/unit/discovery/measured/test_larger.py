@@ -11,6 +11,7 @@ import dpcausal as dc
 from dpcausal.discovery.measured.larger import why_open
 from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import OpenReason, Unanswered, unanswered
+from dpcausal.planning.settings import SETTINGS
 from dpcausal.present.notes import OPEN_REASONS, note_words
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
@@ -32,12 +33,15 @@ def table(rows: float, variance: float) -> JointTable:
 def test_noise_or_rows(rows: float, variance: float, why: OpenReason) -> None:
     tables = table(rows, variance)
     assert not tables.test(0, 1, (2,)).informative(12.0)
-    assert why_open(tables, 0, 1, (2,), too_many=False) == why
+    assert why_open(tables, 0, 1, (2,), SETTINGS.min_se(1), too_many=False) == why
 
 
 def test_sizes_and_budget_come_first() -> None:
-    assert why_open(table(8, 0.0), 0, 1, (2,), too_many=True) == OpenReason.TOO_MANY_CELLS
-    assert why_open(Components([2, 2, 2]), 0, 1, (2,), too_many=False) == OpenReason.NOT_MEASURED
+    assert why_open(table(8, 0.0), 0, 1, (2,), SETTINGS.min_se(1), too_many=True) == OpenReason.TOO_MANY_CELLS
+    assert (
+        why_open(Components([2, 2, 2]), 0, 1, (2,), SETTINGS.min_se(1), too_many=False)
+        == OpenReason.NOT_MEASURED
+    )
 
 
 def test_the_words_name_every_reason_with_its_count() -> None:
