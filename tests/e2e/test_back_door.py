@@ -62,15 +62,16 @@ def test_a_common_cause_of_the_graph_that_is_left_out_is_refused_unpaid_and_anyw
     assert run([*ASKED, "--adjust", adjust, *paid]) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert f"{DRAWN} are mixed into this effect: hold age fixed" in told.err
-    assert "--anyway goes on" in told.err
+    assert DRAWN in told.err
+    assert all(part in told.err for part in ("hold age fixed", "--anyway"))
     assert len(dc.Ledger.open(ledger).log("rows")) == 1  # the account alone
-    assert run([*ASKED, "--adjust", adjust, *paid, "--anyway"]) == 0
+    assert run([*ASKED, "--adjust", adjust, *paid, "--anyway", "--out", "out"]) == 0
     assert len(dc.Ledger.open(ledger).log("rows")) == 2
     told = capsys.readouterr()
-    warned, rests = told.out.splitlines()[1:3]
-    assert warned.startswith(f"WARNING: {DRAWN} are mixed into this effect: hold age fixed")
-    assert "you named what is held fixed" in rests
+    assert told.out.splitlines()[1].startswith(f"WARNING: {DRAWN}")
+    notes = {note["kind"]: note for note in json.loads(Path("out/answer.json").read_text())["facts"]["notes"]}
+    assert notes["back-door"]["hold"] == ["age"]
+    assert "graph-checks" in notes
     assert DRAWN not in told.err  # said once
     right = ["--adjust", "age" if adjust == "none" else "age,sex"]
     assert run([*ASKED, *right, *paid]) == 0
@@ -89,10 +90,11 @@ def test_weak_hints_contradictions_and_plain_edges_are_warned_of(capsys: pytest.
         ({"directed": arrows, "undirected": [pair]}, "smokeyrs - age"),
     ]
     for more, drawn in weak:
-        assert run([*asked, *graph_json(**more)]) == 0
-        told = capsys.readouterr().out
-        assert f"the graph draws {drawn} and age -> death, so other causes may be mixed into" in told
-        assert "hold age fixed, unless smokeyrs changes it" in told
+        assert run([*asked, *graph_json(**more), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        (note,) = (one for one in told["facts"]["notes"] if one["kind"] == "back-door")
+        assert [" ".join(edge) for edge in note["paths"][0]] == [drawn, "age -> death"]
+        assert (note["sure"], note["hold"]) == (False, ["age"])
     sure = {"pair": pair, "found_again": 0.9}
     required: dict[str, Any] = {
         "confidence": [{**sure, "found_again": 0.3}],
@@ -102,7 +104,7 @@ def test_weak_hints_contradictions_and_plain_edges_are_warned_of(capsys: pytest.
         assert run([*asked, *graph_json(**more)]) == 2
         assert DRAWN in capsys.readouterr().err
     assert run([*asked, *graph_json(confidence=[1])]) == 2
-    assert '"confidence" of a graph in JSON must be a list of objects' in capsys.readouterr().err
+    assert '"confidence"' in capsys.readouterr().err
 
 
 def test_what_was_released_answers_alike(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,9 +112,9 @@ def test_what_was_released_answers_alike(capsys: pytest.CaptureFixture[str]) -> 
     assert run([*found, "--out", "first"]) == 0
     capsys.readouterr()
     assert run([*FREE, "--adjust", "none"]) == 2
-    assert f"{DRAWN} are mixed into this effect: hold age fixed (--anyway goes on)" in capsys.readouterr().err
+    assert DRAWN in capsys.readouterr().err
     assert run([*FREE, "--adjust", "sex", "--anyway"]) == 0
-    assert f"WARNING: {DRAWN} are mixed into this effect: hold age fixed too" in capsys.readouterr().out
+    assert f"WARNING: {DRAWN}" in capsys.readouterr().out
     assert run([*FREE, "--adjust", "age"]) == 0
     assert "WARNING" not in capsys.readouterr().out
     kept = dc.load_release("first")

@@ -94,7 +94,7 @@ def test_an_earlier_release_is_kept_whole(
         assert last.endswith(
             str(tmp_path / f"earlier-{len(written)}")
             if written
-            else f"Written to {tmp_path}: open report.html; all words, free: dpcausal again {tmp_path} --full"
+            else f"Written to {tmp_path} (report.html); more, free: dpcausal again {tmp_path} --full"
         )
         written.append({path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()})
     for number, release in enumerate(written[:2], 1):

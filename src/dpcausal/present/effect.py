@@ -283,10 +283,10 @@ WORDS: dict[str, str | Callable[[Any], str]] = {
     "groups are known poorly",
     "noise-rules": _noise_rules,
     "wide": _wide,
-    "same-tables": "from the tables that also chose the graph, so that the interval may be too short: in simulations "
-    "{held:.0%} of such 95% intervals held the truth with 10,000 rows, and {few:.0%} with 2,000",
-    "same-moments": "from the moments that also chose the graph, so that the interval may be too short; outlying rows "
-    "were shrunk",
+    "same-tables": "from the tables that also chose the graph, so the interval may be too short: in simulations "
+    "{few:.0%} (2,000 rows) to {held:.0%} (10,000 rows) of 95% intervals held the truth",
+    "same-moments": "from the moments that also chose the graph, so the interval may be too short; outlying rows were "
+    "shrunk",
     "fresh-noise": _fresh_noise,
     "reserved": _fresh_noise,
 }
@@ -474,7 +474,7 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
     """
     cost = [statement.summary(result.privacy)] if full else short_cost_lines(result.privacy)
     lines = [answer_words(result), *listed_effects(result, full=full), *assumes_lines(result)]
-    return "\n".join([*lines, *raw_lines(result), *cost])
+    return "\n".join([*lines, *(raw_lines(result) if full else []), *cost])
 
 
 def raw_lines(result: EffectResult) -> list[str]:

@@ -4,7 +4,8 @@ An absent pair is never called independent, an arrow never surer than the answer
 not be decided is called open, never an edge. Where nearly every pair is open, the first line says so (``Verdict``).
 
 The brief text always says: that hardly anything could be decided and what would help, that directions are contradicted
-or rest on no order of time, which links would be missed, and which levels were merged.
+or rest on no order of time, which links would be missed, and which columns had levels merged. What each of these means
+is in the full text and on the page.
 """
 
 from __future__ import annotations
@@ -96,9 +97,13 @@ def arrows_mean(result: DiscoveryResult) -> str:
     return f"{first}{fits_words(result)}{agrees}{whatever}; a wrong test result can turn them round."
 
 
-def marks_mean(result: DiscoveryResult) -> str:
-    """Return what each kind of mark of a PAG means; empty for other graphs."""
-    return " ".join(f"{marks}: {MARKS[marks][1]}." for marks in mark_kinds(result.shown))
+def marks_mean(result: DiscoveryResult, *, brief: bool = False) -> str:
+    """Return what each kind of mark of a PAG means; empty for other graphs. ``brief``: without hidden causes."""
+    means = {marks: MARKS[marks][1] for marks in mark_kinds(result.shown)}
+    if not brief:
+        return " ".join(f"{marks}: {words}." for marks, words in means.items())
+    text = "; ".join(f"{marks}: {words.partition(';')[0]}" for marks, words in means.items())
+    return f"{text}." if text else ""
 
 
 def legend(result: DiscoveryResult) -> list[str]:
@@ -247,9 +252,8 @@ def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
         return ""
     if not every and len(pairs) > PAIRS_SHOWN:
         pairs = sorted(pairs, key=lambda pair: -len(joined & {*pair}))
-    where = f" ({spelled('report.html', 'result.open')} lists all)"
-    named = few([" ? ".join(pair) for pair in pairs], len(pairs) if every else PAIRS_SHOWN, where)
-    return f"Open: {named}; an edge may be there or not."
+    named = few([" ? ".join(pair) for pair in pairs], len(pairs) if every else PAIRS_SHOWN)
+    return f"Open: {named} (an edge or none)."
 
 
 def sure_edges(result: DiscoveryResult) -> set[frozenset[str]]:
@@ -259,18 +263,20 @@ def sure_edges(result: DiscoveryResult) -> set[frozenset[str]]:
     return {pair for pair, part in known.items() if every and part >= SURE}
 
 
-def again_line(result: DiscoveryResult, *, brief: bool = False) -> str:
-    """Return what the words beside edges say, or that every edge is found again; empty where that is not known.
+def sure_line(result: DiscoveryResult) -> str:
+    """Return which edges are found again in nearly all repeats, of which the brief table does not say it."""
+    sure = sure_edges(result)
+    where = "each edge" if sure == result.graph.skeleton else "where blank"
+    return f"Found again: {share_words(1.0)}, {where}." if sure else ""
 
-    ``brief``: the table says it only of edges that are not found again in nearly all repeats.
-    """
+
+def again_line(result: DiscoveryResult) -> str:
+    """Return what the words beside edges say, or that every edge is found again; empty where that is not known."""
     said = {share_words(part) for part in result.found_confidence.values()}
     perhaps, hint = share_words(HINT), share_words(0.0)
-    sure, parts = sure_edges(result), []
-    if sure and (brief or sure == result.graph.skeleton):
-        which = "each edge" if sure == result.graph.skeleton else "where nothing is said"
-        where = "" if brief else " on other samples and noise"
-        parts.append(f"found again{where}: {share_words(1.0)}, {which}")
+    parts = []
+    if (sure := sure_edges(result)) and sure == result.graph.skeleton:
+        parts.append(f"found again on other samples and noise: {share_words(1.0)}, each edge")
     parts += [f"{perhaps}: in 2 to 8 of 10 runs on real data"] if perhaps in said else []
     parts += [f"{hint}: a weak hint, not a finding"] if hint in said else []
     text = "; ".join(parts)
@@ -297,8 +303,8 @@ def absent_line(result: DiscoveryResult) -> str:
     ]
     if not named:
         return ""
-    first = f"Absent: {', '.join(named)}. No" if len(named) <= PAIRS_SHOWN else "Absent is no"
-    return f"{first} proof of absence: {missed_words(result)}."
+    first = f"Absent: {', '.join(named)}. No proof" if len(named) <= PAIRS_SHOWN else "Absent is no proof"
+    return f"{first}: {missed_words(result)}."
 
 
 def w_words(w: float) -> str:
@@ -336,10 +342,12 @@ def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
     return f"{link} is found in {POWER:.0%} of runs"
 
 
-def tiers_words(result: DiscoveryResult) -> str:
+def tiers_words(result: DiscoveryResult, *, brief: bool = False) -> str:
     """Return that no order of time was declared, where arrows or contradictions could have used one; else empty."""
     if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
         return ""
+    if brief:
+        return f"No order of time declared: arrows can point back in time ({spelled('--tiers', 'tiers=')})."
     again = 'dpcausal again DIR --tiers "a,b;c"', "result.release.discover(tiers=...)"
     first = '--tiers "a,b;c"', 'tiers=[["a", "b"], ["c"]]'
     when, how = (
@@ -353,7 +361,7 @@ def free_words(result: DiscoveryResult) -> str:
     free = [name for name in result.graph.nodes if name not in result.known.tier]
     if not result.known.tier or not free:
         return ""
-    return f"In no tier, so that arrows at them can point back in time: {', '.join(free)}."
+    return f"In no tier, so arrows at them can point back in time: {', '.join(free)}."
 
 
 def merged_line(result: DiscoveryResult, *, brief: bool = False) -> str:
@@ -434,10 +442,10 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
 
     ``folder`` is where a release, if there is one, was written.
     """
-    where = f"Written to {folder}: open report.html"
+    where = f"Written to {folder} (report.html)"
     if full or result.release is None:
         return where
-    return f"{where}; all words, free: dpcausal again {quote(folder)} --full"
+    return f"{where}; more, free: dpcausal again {quote(folder)} --full"
 
 
 EDGE_HEADS = ("edge", "direction", "found again", "held fixed", "note")
@@ -490,7 +498,6 @@ def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[st
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return a discovery in brief; ``every`` names every open pair."""
-    torn = result.contradicted and result.graph.kind != "pag"
     exact = [note for note in result.notes if isinstance(note, facts.Classical | facts.ClassicalMoments)]
     alone = lone_clauses(result, lone_columns(result), ALONE_SHOWN) if result.target is None else []
     lines = [
@@ -498,11 +505,9 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         helps_words(result),
         *edge_table(result, EDGE_HEADS),
         *(f"  ({words})" for words in alone),
-        marks_mean(result),
-        again_line(result, brief=True),
-        NOTHING_HELD_SENTENCE if result.nothing_held and result.target is None else "",
-        CONTRADICTED_MEANS if torn else "",
-        tiers_words(result),
+        marks_mean(result, brief=True),
+        sure_line(result),
+        tiers_words(result, brief=True),
         free_words(result),
         absent_line(result),
         merged_line(result, brief=True),

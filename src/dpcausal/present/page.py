@@ -259,7 +259,6 @@ def pairs_mean(result: DiscoveryResult) -> list[str]:
     """Return what the states and the numbers in the table of pairs mean: only of those that are there."""
     known = result.evidence.values()
     return [
-        absent_means(result),
         joined_words(result),
         f"Open: {OPEN_MEANS}; no arrow depends on which. {why_open_words(result)}" if result.open else "",
         "Held fixed: what separates an absent pair; of others, what came nearest to that." if known else "",

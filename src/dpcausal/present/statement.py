@@ -182,8 +182,7 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     ),
     facts.WeakDelta: f"{WEAK}delta {{0.delta:g}} is not below one over the number of rows ({{0.rows:,}}): it allows "
     "releasing whole rows.",
-    facts.UncheckedDraft: "The schema is an unchecked draft: bounds and levels read from the data are not covered "
-    "(when every line is checked against public knowledge, remove its line `draft = true`).",
+    facts.UncheckedDraft: "The schema is an unchecked draft: bounds and levels read from the data are not covered.",
     facts.NoPrivacy: "Anything about any row can leak from this answer.",
     facts.CountedByEngine: _engine,
     facts.BudgetEnded: "The budget ended early: {0.questions} questions were answered 'dependent' untested, so edges "
@@ -541,9 +540,8 @@ def board_lines(statement: PrivacyStatement) -> list[str]:
         else "",
         "Not covered: the rows themselves, who may see them, how long a run takes, and other releases from the same "
         "rows, which add to this one.",
-        "Whether this is anonymous information (GDPR, recital 26) or de-identified by expert determination (HIPAA) is "
-        "not decided here: epsilon, delta, the unit and these lists are what such a decision rests on. The page For "
-        "ethics boards of the documentation (docs/explain/boards.md) says more.",
+        "Whether this is anonymous (GDPR, recital 26) or de-identified by expert determination (HIPAA) is not decided "
+        "here: such a decision rests on epsilon, delta, the unit and these lists (docs/explain/boards.md).",
     ]
     return [line for line in lines if line]
 
@@ -606,8 +604,7 @@ def ledger_line(statement: PrivacyStatement) -> str:
     if any(isinstance(fact, facts.SitesPooled) for fact in statement.released):
         return "Ledger: each site's own; nothing was charged now."
     if not statement.ledger:
-        how = spelled("--ledger URL --dataset NAME", "ledger=, dataset=")
-        return f"Ledger: none, so nobody adds up releases from these rows ({how})."
+        return f"Ledger: none, so nobody adds up releases ({spelled('--ledger, --dataset', 'ledger=, dataset=')})."
     asked, left = (
         ", ".join(f"{name} {amount:.6g}" for name, amount in amounts.items())
         for amounts in (statement.asked, statement.ledger.get("left", {}))

@@ -325,7 +325,7 @@ def test_where_nothing_was_held_fixed_no_link_is_called_direct(result: Discovery
     for words in texts:
         assert "directly linked" not in words
         assert "whichever columns" not in words
-    assert NOTHING_HELD_SENTENCE in loose.summary()
+    assert NOTHING_HELD_SENTENCE in loose.summary(full=True)
     assert f"a - b, b - long_name: {told}." in open_questions(loose)[-1 - len(loose.notes)]
     assert replace(loose, held=frozenset([AB, BL])).nothing_held == frozenset()
     some = replace(loose, held=frozenset([BL]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,45 @@ from matplotlib.axes import Axes
 import dpcausal as dc
 from dpcausal.present.planning import as_table, number, plan_legend
 
+Golden = Callable[[str, str], None]
+
 YES_NO = dc.Categorical(["no", "yes"])
 EVEN = "For equally common levels, as in the table: "
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
 LARGE = dc.Schema({f"c{i}": dc.Numeric(0, 1) for i in range(20)})
+
+
+MERGED = dc.Schema(
+    {
+        **{f"c{i}": YES_NO for i in range(7)},
+        "site": dc.Categorical([f"s{i}" for i in range(9)]),
+        "arm": dc.Categorical(list("abcdef")),
+    }
+)
+UNEVEN = dc.Schema(
+    {
+        **dict(SMALL),
+        **{f"n{i}": dc.Numeric(0, 1, [0.2, 0.4, 0.6, 0.8], missing_level=True) for i in range(4)},
+        "one": dc.Categorical(["x"]),
+    }
+)
+PLANS: dict[str, dict[str, Any]] = {
+    "enough": {"rows": 10_000, "epsilon": 1.0},
+    "in part": {"rows": 10_000, "epsilon": 0.02},
+    "not even strong ones": {"rows": 10_000, "epsilon": 0.002},
+    "few rows": {"rows": 50, "epsilon": 5.0},
+    "a dependence of one's own": {"rows": 10_000, "epsilon": 0.01, "effect": 0.2},
+    "no epsilon is enough": {"rows": 50, "epsilon": 1.0, "effect": 0.2},
+    "rare levels": {"rows": 500, "epsilon": 1.0, "share": 0.05},
+    "merged levels": {"schema": MERGED, "rows": 5000, "epsilon": 0.1, "delta": 1e-6},
+    "uneven columns": {"schema": UNEVEN, "rows": 4483, "epsilon": 1.0, "delta": 1e-6},
+}
+
+
+def test_golden_plans(golden: Golden) -> None:
+    """Whole plans as they are printed; what is in them is asserted below."""
+    texts = {name: dc.plan(**{"schema": SMALL, **asked}).summary(1000) for name, asked in PLANS.items()}
+    golden("plans", "".join(f"=== {name}\n{text}\n" for name, text in texts.items()))
 
 
 def test_every_number_stands_under_its_head() -> None:
@@ -24,14 +60,15 @@ def test_every_number_stands_under_its_head() -> None:
     for schema in (SMALL, uneven, LARGE):
         found = dc.plan(schema, 10_000, 0.5, 1e-6, max_order=1)
         table = as_table(found, full=True)
+        smallest, largest = "smallest w that is found", "w in the largest table"
         columns = {
             str(column.header).replace("\n", " ").strip(): list(column.cells) for column in table.columns
         }
         order = found.orders[1]
-        assert columns["smallest w that is found"][1] == number(order.smallest)
+        assert columns[smallest][1] == number(order.smallest)
         assert columns["w without noise"][1] == number(order.smallest_exact)
         assert columns["epsilon for w = 0.1"][1] == number(order.epsilon_enough)
-        assert ("w in the largest table" in columns) == (schema is uneven)
+        assert (largest in columns) == (schema is uneven)
 
 
 def test_json_and_words_say_the_same(tmp_path: Path) -> None:
@@ -52,31 +89,12 @@ def test_json_and_words_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "first"),
     [
-        (
-            {"epsilon": 1.0},
-            "Yes: epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases given up to",
-        ),
-        (
-            {"epsilon": 0.02},
-            "In part: epsilon 0.02 finds strong and medium dependence (w = 0.23 or more in 80% of cases, given up to",
-        ),
-        (
-            {"epsilon": 0.002},
-            "No, not even for strong dependence: epsilon 0.002 does not find w = 0.5 in 80% of cases. Finding w = 0.1 "
-            "takes epsilon ",
-        ),
-        (
-            {"rows": 50, "epsilon": 5.0},
-            "Yes for strong dependence, no for medium and weak: epsilon 5 finds w = 0.43 or more in 80% of cases",
-        ),
-        (
-            {"epsilon": 0.01, "effect": 0.2},
-            "No: epsilon 0.01 is not enough to find a dependence of w = 0.2 in 80% of cases",
-        ),
-        (
-            {"rows": 50, "effect": 0.2},
-            "No: no epsilon is enough to find a dependence of w = 0.2 given no columns: 50 rows show no less than",
-        ),
+        ({"epsilon": 1.0}, "Yes: epsilon 1 "),
+        ({"epsilon": 0.02}, "In part: epsilon 0.02 "),
+        ({"epsilon": 0.002}, "No, not even "),
+        ({"rows": 50, "epsilon": 5.0}, "Yes for strong dependence, "),
+        ({"epsilon": 0.01, "effect": 0.2}, "No: epsilon 0.01 "),
+        ({"rows": 50, "effect": 0.2}, "No: no epsilon "),
     ],
 )
 def test_the_first_line_is_the_answer(asked: dict[str, Any], first: str) -> None:
@@ -99,7 +117,8 @@ def test_the_first_line_names_the_orders_that_fail() -> None:
         needed = order.epsilon_enough
         assert needed is not None
         assert (f"{number(needed)} (given " in line) == (needed > between)
-    assert line.startswith(f"Yes for strong, medium and weak dependence: epsilon {between:g} finds w = ")
+    assert line.startswith("Yes ")
+    assert f" {between:g} " in line
     orders = re.findall(r"\(given ([^)]+)\)", line)
     assert len(orders) == len(dict.fromkeys(orders)) <= len(found.orders)
     nowhere = dc.plan(SMALL, 20_000, values[0] / 2, share=0.05).summary(1000).splitlines()[0]
@@ -125,26 +144,19 @@ def test_what_is_found_and_what_it_takes_do_not_contradict_each_other() -> None:
 
 
 def test_merged_levels_are_announced() -> None:
-    many = {"site": dc.Categorical([f"s{i}" for i in range(9)]), "arm": dc.Categorical(list("abcdef"))}
-    schema = dc.Schema({**{f"c{i}": YES_NO for i in range(7)}, **many})
+    schema = MERGED
     found = dc.plan(schema, 5000, 0.1, 1e-6)
     assert not found.measurement.tree  # which would merge fewer
     for full in (False, True):
         text = found.summary(1000, full=full)
-        assert (
-            "Levels of site and arm will be merged to at most 2 groups each, because of the noise; which"
-            in text
-        )
-        assert "ordered = true in the schema keeps neighbours together" in text
+        assert "of site and arm" in text
+        assert "ordered = true" in text
     order = dc.Schema({**dict(schema), "site": dc.Numeric(0, 9, list(range(1, 9))), "arm": YES_NO})
-    assert (
-        "Levels of site will be merged to at most 2 groups, because of the noise; neighbours stay together."
-        in (dc.plan(order, 5000, 0.1, 1e-6).summary(1000))
-    )
+    ordered = dc.plan(order, 5000, 0.1, 1e-6).summary(1000)
+    assert "Levels of site will" in ordered
+    assert "ordered = true" not in ordered  # it has an order
     missing = dc.Schema({**dict(order), "site": dc.Numeric(0, 9, list(range(1, 9)), missing_level=True)})
-    assert "to at most 2 groups, and one more for missing values, because" in (
-        dc.plan(missing, 5000, 0.1, 1e-6).summary(1000)
-    )
+    assert "missing values" in dc.plan(missing, 5000, 0.1, 1e-6).summary(1000)
     assert "will be merged" not in dc.plan(SMALL, 5000, 0.1, 1e-6).summary(1000)
     own = dc.Schema({**{f"c{i}": YES_NO for i in range(10)}, "seen": dc.Categorical(["a", "b", "unknown"])})
     assert set(dc.plan(own, 5000, 0.1, 1e-6).measurement.levels) == {2}
@@ -154,7 +166,7 @@ def test_merged_levels_are_announced() -> None:
 
 def test_columns_with_one_level_are_named_and_not_counted() -> None:
     found = dc.plan(dc.Schema({**dict(SMALL), "one": dc.Categorical(["x"])}), 5000, 1.0)
-    assert "For 5 columns (left out, for one level tells nothing: one), 5,000 rows" in found.summary(1000)
+    assert re.search(r"5 columns \([^)]*: one\)", found.summary(1000))
 
 
 def test_every_column_of_the_table_has_a_line_below_it() -> None:
@@ -167,7 +179,7 @@ def test_every_column_of_the_table_has_a_line_below_it() -> None:
             assert [line.partition(f"{head}:")[1] for head, line in zip(heads, lines, strict=True)] == [
                 f"{head}:" for head in heads
             ]
-            assert any("up to sqrt(k - 1) for k levels" in line for line in lines)
+            assert any("sqrt(k - 1)" in line for line in lines)
             assert full or len(heads) <= 6
 
 
@@ -186,16 +198,14 @@ def test_an_order_without_a_curve_says_why(tmp_path: Path, monkeypatch: pytest.M
     found = dc.plan(SMALL, 20_000, 0.1)
     found.draw(tmp_path / "plan.png")
     curves = [label for label in labels if label.startswith("order")]
-    assert curves == [
-        "order 0: no w up to 1 is found",
-        *(f"order {order.order}" for order in found.orders[1:]),
-    ]
+    assert curves[0].startswith("order 0: ")
+    assert curves[1:] == [f"order {order.order}" for order in found.orders[1:]]
 
 
 def test_it_says_where_another_method_would_be_taken() -> None:
     numbers = dc.Schema(a=dc.Numeric(0, 1), b=dc.Numeric(0, 1), c=YES_NO)
-    assert "discover then takes the method moments" in dc.plan(numbers, 20_000, 1.0).summary(full=True)
-    assert "discover then takes" not in dc.plan(numbers, 1000, 1.0).summary(full=True)
+    assert "method moments" in dc.plan(numbers, 20_000, 1.0).summary(full=True)
+    assert "moments" not in dc.plan(numbers, 1000, 1.0).summary(full=True)
     assert "moments" not in dc.plan(SMALL, 1000, 1.0).summary()
 
 
@@ -213,50 +223,38 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
     assert (text.count("──\n") == 1) == (width >= 200)  # one table, or several one below the other
 
 
-def test_what_will_be_measured_is_said_in_one_line() -> None:
+def test_what_will_be_measured_is_said_in_one_line(golden: Golden) -> None:
     many = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c"]) for i in range(20)})
     fewer = dc.Schema({f"c{i}": dc.Categorical(["a", "b", "c"], ordered=True) for i in range(18)})
-    rounds = dc.plan(fewer, 1_500, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
-    assert rounds == (
-        "all columns and pairs with Gaussian noise, with levels merged to 2 at most, then the 45 most promising pairs "
-        "again in 2 rounds; every test is made on these"
-    )
-    tree = dc.plan(many, 1_500, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
-    assert tree == (
-        "all columns with Gaussian noise, then 19 pairs that join all columns, chosen at random, likelier where two "
-        "columns depend more; every test is made on these"
-    )
-    words = dc.plan(many, 1_000_000, 1.0, 1e-6, max_order=2).to_dict()["design_words"]
-    assert words.startswith(
-        "all columns and pairs with Gaussian noise (orders 0 and 1), then about 240 larger tables"
-    )
     few = many.select(["c0", "c1", "c2"])
-    joint = dc.plan(few, 10_000, 1.0).to_dict()["design_words"]
-    assert joint == "one joint table of 27 cells with Laplace noise; every test is made on it"
+    asked: dict[str, Callable[[], dc.Plan]] = {
+        "rounds": lambda: dc.plan(fewer, 1_500, 1.0, 1e-6, max_order=2),
+        "tree": lambda: dc.plan(many, 1_500, 1.0, 1e-6, max_order=2),
+        "larger tables": lambda: dc.plan(many, 1_000_000, 1.0, 1e-6, max_order=2),
+        "joint": lambda: dc.plan(few, 10_000, 1.0),
+    }
+    designs = {name: make().to_dict()["design_words"] for name, make in asked.items()}
+    golden("designs", "".join(f"=== {name}\n{words}\n" for name, words in designs.items()))
+    noise = {name: "Laplace" if name == "joint" else "Gaussian" for name in designs}
+    assert all(noise[name] in words for name, words in designs.items())
+    numbers = {"rounds": "45", "tree": "19", "larger tables": "240", "joint": "27"}
+    assert all(numbers[name] in words for name, words in designs.items())
 
 
 def test_the_first_and_the_last_words_do_not_contradict_each_other() -> None:
     """Some orders are within reach and some are not, and columns differ: every line says what it is about."""
-    uneven = {
-        **dict(SMALL),
-        **{f"n{i}": dc.Numeric(0, 1, [0.2, 0.4, 0.6, 0.8], missing_level=True) for i in range(4)},
-    }
-    found = dc.plan(dc.Schema(uneven), 4483, 1.0, 1e-6)
+    found = dc.plan(UNEVEN, 4483, 1.0, 1e-6)
     text = found.summary(1000)
     first = text.splitlines()[0]
     assert "not always" not in text
-    assert first.startswith("Yes for strong, medium and weak dependence: epsilon 1 finds w = ")
+    assert first.startswith("Yes ")
     one, most = found.graph_chances[0], found.largest_power
     assert most.weak < one.weak
     x, y = sorted(found.named(found.orders[0].places[:2]))
-    assert f"Between {x} and {y}, nothing held fixed, discover (measured) finds a weak dependence" in text
-    assert f"with most levels (n2 and n3): {most.weak:.0%}, " in text
-    assert "Assumed: all levels of a column are equally common" in text
-    told = '"stay open": with so many columns held fixed, noise hides too much for a typical pair to be called absent.'
-    assert (told in " ".join(text.split())) == (len(found.testable_orders) < len(found.orders))
-    assert "Assumed: the rarest level of every column has 5%" in dc.plan(SMALL, 500, 1.0, share=0.05).summary(
-        1000
-    )
+    assert f"Between {x} and {y}, " in text
+    assert f"(n2 and n3): {most.weak:.0%}, " in text
+    assert ('"stay open": ' in text) == (len(found.testable_orders) < len(found.orders))
+    assert "5%" in dc.plan(SMALL, 500, 1.0, share=0.05).summary(1000)
 
 
 def test_fewer_columns_are_proposed_with_their_number_and_bins_only_where_they_help() -> None:
@@ -264,7 +262,7 @@ def test_fewer_columns_are_proposed_with_their_number_and_bins_only_where_they_h
     found = dc.plan(many, 1000, 1.0, 1e-6, max_order=0)
     assert found.fewer is not None
     assert found.graph_chances[0].medium < 0.8
-    assert f"among {found.fewer} most pairs could be decided" in found.summary(1000)
+    assert f"among {found.fewer} " in found.summary(1000)
     assert not found.orders[0].testable
     some = dc.plan(many.select(list(many)[: found.fewer]), 1000, 1.0, 1e-6, max_order=0)
     assert some.graph_chances[0].medium >= 0.8
@@ -281,14 +279,11 @@ def test_the_first_lines_say_that_pairs_stay_open_and_what_a_rare_outcome_change
     assert not found.orders[0].testable
     rare, line, *_ = found.summary(1000).splitlines()
     assert line.startswith(EVEN)
-    assert "), not weak, and most pairs without a link will stay open. " in line
+    assert "stay open" in line
     least, decided = found.with_rare_levels or (0.0, True)
     assert not decided
-    assert rare == (
-        "In part: where the rarest level of a column has 20% of the rows, as is common (share=0.2), epsilon 0.02 finds "
-        f"strong dependence (w = {number(least)} or more in 80% of cases, nothing held fixed), not medium and weak, "
-        "and most pairs without a link will stay open."
-    )
+    assert rare.startswith("In part: ")
+    assert all(part in rare for part in ("(share=0.2)", f"w = {number(least)} or more", "stay open"))
     asked = dc.plan(SMALL, 10_000, 0.02, share=0.2)
     assert number(asked.orders[0].smallest) == number(least)
     assert "equally common" not in asked.summary(1000)
@@ -308,20 +303,11 @@ SURVEY = {2: 4, 4: 2, 5: 2}  # columns by number of levels, as in a survey
 @pytest.mark.parametrize(
     ("asked", "first"),
     [
-        (
-            {},
-            "In part: where the rarest level of a column has 20% of the rows, as is common (share=0.2), epsilon 0.5",
-        ),
-        (
-            {"epsilon": 2.0},
-            "In part: where the rarest level of a column",
-        ),
-        (
-            {"effect": 0.3},
-            "No: where the rarest level of a column has 20% of the rows, as is common (share=0.2), eps",
-        ),
-        ({"epsilon": 0.1}, "No, not even for strong dependence: epsilon 0.1 does not"),  # no for any levels
-        ({"share": 0.2}, "In part: epsilon 0.5 finds strong dependence (w = 0."),
+        ({}, "In part: where "),
+        ({"epsilon": 2.0}, "In part: where "),
+        ({"effect": 0.3}, "No: where "),
+        ({"epsilon": 0.1}, "No, not even "),  # no for any levels
+        ({"share": 0.2}, "In part: epsilon 0.5 "),
     ],
 )
 def test_the_first_line_answers_for_levels_as_uneven_as_they_mostly_are(
@@ -335,7 +321,7 @@ def test_the_first_line_answers_for_levels_as_uneven_as_they_mostly_are(
     assert lines[0].startswith(first)
     leads = "as is common" in lines[0]
     assert lines[1].startswith(EVEN) == leads
-    assert ("Where the rarest level has 20%: " in "\n".join(lines)) == leads
+    assert any(line.startswith("Where the rarest ") for line in lines) == leads
     if leads:
         least, _ = found.with_rare_levels or (0.0, True)
         assert f"w = {number(least)} or more" in lines[0]
