@@ -87,7 +87,9 @@ def _split(part: Iterable[str], strength: Mapping[Pair, float]) -> list[set[str]
         }
         # a code by itself says nothing of its links: it joins some group, if there is room
         best = max(
-            gains, key=lambda pair: (min(len(found[one]) for one in pair) == 1, gains[pair], pair), default=None
+            gains,
+            key=lambda pair: (min(len(found[one]) for one in pair) == 1, gains[pair], pair),
+            default=None,
         )
         if best is None or (gains[best] <= 0.0 and min(len(found[one]) for one in best) > 1):
             return found
@@ -132,7 +134,9 @@ def left_out(found: Sequence[Group], strength: Mapping[Pair, float]) -> LeftOut:
     """Return the links that are not drawn."""
     of = {name: g for g, group in enumerate(found) for name in group.codes}
     drawn = {pair for group in found for pair in group.drawn}
-    rest = sorted((pair for pair in strength if pair not in drawn), key=lambda pair: (-strength[pair], sorted(pair)))
+    rest = sorted(
+        (pair for pair in strength if pair not in drawn), key=lambda pair: (-strength[pair], sorted(pair))
+    )
     apart = tuple(pair for pair in rest if len({of[name] for name in pair}) == 2)
     return LeftOut(len(rest) - len(apart), apart)
 
@@ -161,4 +165,3 @@ def in_rows(sizes: Sequence[Size]) -> list[tuple[float, float]]:
         places.append((x, y))
         x, tall = x + wide + GAP, max(tall, high)
     return places
-

@@ -325,7 +325,9 @@ def _grouped(
         )
         whole += [*drawn, "</g></g>"]
     right = max((x + one[2] for (x, _), one in zip(places, frames, strict=True)), default=0.0)
-    bottom = max((y + one[3] + HEADING * named for (_, y), one in zip(places, frames, strict=True)), default=0.0)
+    bottom = max(
+        (y + one[3] + HEADING * named for (_, y), one in zip(places, frames, strict=True)), default=0.0
+    )
     return whole, (-MARGIN, -MARGIN, right + 2 * MARGIN, bottom + 2 * MARGIN)
 
 
@@ -411,9 +413,7 @@ def _edge(
     if strength is not None:
         words += f"; {strength_words(strength)}"
         (ax, ay), (bx, by) = line.points[0], line.points[1]
-        label = (
-            f'<text class="w" x="{(ax + bx) / 2:.1f}" y="{(ay + by) / 2 + 4:.1f}">{short_strength(strength)}</text>'
-        )
+        label = f'<text class="w" x="{(ax + bx) / 2:.1f}" y="{(ay + by) / 2 + 4:.1f}">{short_strength(strength)}</text>'
     return (
         f'<g class="edge {kind}" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
         f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/>{label}</g>'

@@ -242,7 +242,9 @@ def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
 def _strength(result: DiscoveryResult, row: PairRow) -> list[str]:
     """The cells of ``STRENGTH_COLUMNS``: empty for a pair without an edge."""
     link = result.strength.get(frozenset((row.a, row.b)))
-    return ["", "", "", ""] if link is None else [*(f"{one:.3g}" for one in (link.w, link.low, link.high)), f"{link.sign}"]
+    if link is None:
+        return [""] * len(STRENGTH_COLUMNS)
+    return [*(f"{one:.3g}" for one in (link.w, link.low, link.high)), f"{link.sign}"]
 
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:

@@ -429,9 +429,7 @@ def render(
                 "graph.json": graph_json(result, None if origin is None else STATEMENT),
             }
         ),
-        drawing=svg(
-            drawn.result.shown, drawn.marks, possible=possible, shown=open, strength=result.strength
-        ),
+        drawing=svg(drawn.result.shown, drawn.marks, possible=possible, shown=open, strength=result.strength),
         open_pairs=len(possible and result.open),
         show_open=open,
         keys=[(key, key_ends(key)) for key in drawn.keys(open=True)],

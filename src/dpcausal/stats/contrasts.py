@@ -256,7 +256,7 @@ def given_kernels(
     rows: Any,
     effects: Any,
 ) -> Any:
-    """Return what ``given_kernel`` does for many questions; ``given`` are the columns of all, from ``first`` of each."""
+    """Return what ``given_kernel`` does for many questions; ``given``: those of all, from ``first`` of each."""
     found = np.empty((ends.shape[0], 2))
     for i in range(ends.shape[0]):
         found[i, 0], found[i, 1] = given_kernel(

@@ -104,7 +104,9 @@ class CodeMeasurements:
         if not all(np.isfinite(one).all() for one in finite) or min(numbers.values()) <= 0.0:
             raise ValueError("values that are no numbers")
         counted = {name: int(data[name]) for name in ("ones", "held")}
-        return cls(sizes=sizes, singles=Singles(*singles), pairs=Pairs(*pairs), again=again, **numbers, **counted)
+        return cls(
+            sizes=sizes, singles=Singles(*singles), pairs=Pairs(*pairs), again=again, **numbers, **counted
+        )
 
 
 def of_indicators(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> NDArray[np.bool_]:
