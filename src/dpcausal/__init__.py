@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dpcausal.core.neighbours import Neighbours
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.counts.connect import connect
+    from dpcausal.counts.connect_codes import connect_codes
     from dpcausal.data.check import check
     from dpcausal.data.codes import read_codes
     from dpcausal.data.columns import Categorical, Numeric
@@ -141,6 +142,7 @@ _HOMES = {
     "pool": "dpcausal.sites.pool",
     "protocol": "dpcausal.sites.protocol",
     "read": "dpcausal.data.read",
+    "connect_codes": "dpcausal.counts.connect_codes",
     "read_codes": "dpcausal.data.codes",
     "remote": "dpcausal.desk.client",
     "testing": "dpcausal",
@@ -198,6 +200,7 @@ __all__ = [
     "ci_test",
     "compose",
     "connect",
+    "connect_codes",
     "contribute",
     "discover",
     "dummy",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HELP = """Search a release again with other background knowledge, free.
 
 DIR is what discover --out wrote: its release.json holds the noisy tables
-or moments that were paid for (methods measured and moments). The same
+or moments that were paid for (methods measured, moments and codes). The same
 search runs on them once more: no row is read, nothing is charged and no
 noise is drawn. Only what was measured then is used, so that some pairs may
 stay open. An option that is left out is as in the first run.

@@ -131,16 +131,11 @@ def open_counts(
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     warn_of_draft(schema)
-    if isinstance(source, str) and (found := _URL.match(source)):
-        if found[1].lower() == "duckdb":
-            path = Path(unquote(source.partition("://")[2].removeprefix("/")))
-            return _duckdb(path, schema, table, memory_limit, count)
-        if not table:
-            raise InputError(f"{found[0]}... holds more than one table: name one (table=, --table)")
-        return EngineCounts(_at_url(source, found[1].lower(), table), schema, memory_limit=memory_limit)
+    if isinstance(source, str) and (there := engine_table(source, table)) is not None:
+        return EngineCounts(there, schema, memory_limit=memory_limit)
     if isinstance(source, str | PathLike):
-        if is_database(Path(source)):
-            return _duckdb(Path(source), schema, table, memory_limit, count)
+        if (path := database_path(source)) is not None:
+            return _duckdb(path, schema, table, memory_limit, count)
         if table is not None:
             raise InputError("a file is one table: leave table out, or name a DuckDB file or a URL")
         return count_files(source, schema, memory_limit=memory_limit, count=count)
@@ -164,6 +159,14 @@ def _duckdb(
     path: Path, schema: Schema, table: str | None, memory_limit: int | None, count: bool
 ) -> StreamCounts:
     """Return a table of a DuckDB file, opened for reading; no other file can be read through it."""
+    connection, name = duckdb_table(path, table)
+    counts = count_table(connection, name, schema, memory_limit=memory_limit, count=count)
+    counts.file = path
+    return counts
+
+
+def duckdb_table(path: Path, table: str | None) -> tuple[Any, str]:
+    """Return a DuckDB file, opened for reading, and the name of the table that is meant."""
     import duckdb
 
     name = file_name(str(path))
@@ -181,9 +184,26 @@ def _duckdb(
     if not table and len(held) != 1:
         which = f"{', '.join(held[:5])}{', ...' if len(held) > 5 else ''}" if held else "it holds none"
         raise InputError(f"{name} is a DuckDB file: name a table of it (table=, --table): {which}")
-    counts = count_table(connection, table or held[0], schema, memory_limit=memory_limit, count=count)
-    counts.file = path
-    return counts
+    return connection, table or held[0]
+
+
+def engine_table(source: Any, table: str | None) -> EngineTable | None:
+    """Return a table on an engine, by URL or as an Ibis table; None for what is no such source."""
+    if isinstance(source, str) and (found := _URL.match(source)) and found[1].lower() != "duckdb":
+        if not table:
+            raise InputError(f"{found[0]}... holds more than one table: name one (table=, --table)")
+        return _at_url(source, found[1].lower(), table)
+    is_expression = type(source).__module__.partition(".")[0] == "ibis"
+    return _of_expression(source) if is_expression else None
+
+
+def database_path(source: Any) -> Path | None:
+    """Return the DuckDB file that a path or URL names; None for what is no such source."""
+    if not isinstance(source, str | PathLike):
+        return None
+    if (found := _URL.match(str(source))) and found[1].lower() == "duckdb":
+        return Path(unquote(str(source).partition("://")[2].removeprefix("/")))
+    return Path(source) if is_database(Path(source)) else None
 
 
 # ---- through Ibis

@@ -53,18 +53,25 @@ _READABLE = re.compile(
 class DuckDBTable(Source):
     """The declared columns of a table or view (``schema.name`` too), read in chunks on a cursor of its own.
 
-    Raises ``InputError`` if there is no such table, it reads files, or a declared column has a type that can't be read.
+    ``columns`` are read beside the declared ones. Raises ``InputError`` if there is no such table, it reads files, or a
+    column has a type that can't be read.
     """
 
     expects_other_columns = True
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, name: str, schema: Schema) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        schema: Schema | None,
+        columns: Sequence[str] = (),
+    ) -> None:
         self._connection, self._count = connection.cursor(), None
         self._table = self._find(name)
         described = self._connection.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
         kinds = {column: str(kind) for column, kind, *_ in described}
-        of_unit = () if schema.unit is None else schema.unit.columns()
-        wanted = {**dict.fromkeys(of_unit), **schema}
+        of_unit = () if schema is None or schema.unit is None else schema.unit.columns()
+        wanted = {**dict.fromkeys((*columns, *of_unit)), **(schema or {})}
         self._cells = {x: _as_arrow(x, kinds[x], column) for x, column in wanted.items() if x in kinds}
         types = dict.fromkeys(kinds)
         if self._cells:

@@ -44,7 +44,7 @@ def unit_types(stored: Any, unit: PersonUnit | None, label: str) -> dict[str, An
         if name not in stored:
             raise SchemaError(f'{label} has no column "{name}"{did_you_mean(name, stored.names)}')
         found[name] = stored[name]
-        if not (name == unit.column and _tells_persons(stored[name])) and not _is_ordered(stored[name]):
+        if not (name == unit.column and tells_persons(stored[name])) and not _is_ordered(stored[name]):
             raise SchemaError(
                 f'column "{name}" of {label} has type {stored[name]}: it can\'t tell persons or rows'
             )
@@ -56,7 +56,7 @@ def _is_ordered(type_: Any) -> bool:
     return bool(type_.is_numeric() or type_.is_string() or type_.is_temporal() or type_.is_boolean())
 
 
-def _tells_persons(type_: Any) -> bool:
+def tells_persons(type_: Any) -> bool:
     """Return whether an id may have this type."""
     return bool(type_.is_uuid() or _is_ordered(type_))
 
@@ -88,7 +88,7 @@ def person_rows(
     content = ibis.literal("").concat(*(part for cell in cells for part in (cell.cast("string"), "|")))
     rows = table.mutate(
         **{
-            PERSON: _person(table[unit.column]),
+            PERSON: person_text(table[unit.column]),
             CONTENT: content,
             ORDER: _order(table, schema, codes, dialect, label),
         }
@@ -112,7 +112,7 @@ def person_rows(
     return ibis.union(*taken)
 
 
-def _person(cell: ir.Value) -> ir.Value:
+def person_text(cell: ir.Value) -> ir.Value:
     """Return one text for all spellings of an id; NULL where there is none."""
     bare = cell.cast("string").lower().re_replace(r"\s+", "")
     # without references to groups, which engines write in different ways

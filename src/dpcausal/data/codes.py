@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -29,7 +30,7 @@ from dpcausal.data import arrow
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset
 from dpcausal.data.file_format import FileFormat
-from dpcausal.data.person_unit import PersonUnit
+from dpcausal.data.person_unit import PersonUnit, UnitNotDeclared
 from dpcausal.data.persons import cell_text, distinct_cells, person_of
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
@@ -108,7 +109,7 @@ def read_codes(
     >>> data, int(data.codes["I10"].sum()), int(data.codes["E11*"].sum())
     (Dataset(n=4, columns=['I10', 'E11*']), 1, 2)
     """
-    declared = _declared(codes)
+    declared = declared_codes(codes)
     format = FileFormat(encoding=encoding, separator=separator, sheet=sheet)  # noqa: A001
     records = _opened(source, (unit, code), format)
     persons = None if _is_number(people) else _opened(people, (unit,), format)
@@ -120,7 +121,7 @@ def read_codes(
         persons.expects_other_columns = True
     if schema is not None and (clash := [name for name in schema if name in {*declared, unit}]):
         raise InputError(f'"{clash[0]}" can\'t be a column of persons: it is a code or the id')
-    described = None if persons is None or schema is None else read(persons, schema)
+    described = None if persons is None or schema is None else _described(persons, schema)
     listed = None if persons is None else _listed(persons, unit)
     n = int(people) if listed is None else len(listed)
     if n == 0:
@@ -149,6 +150,13 @@ def read_codes(
     )
 
 
+def _described(persons: Source, schema: Schema) -> Dataset:
+    """Read the columns of persons: a row is a person, and need not be told whose it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnitNotDeclared)
+        return read(persons, schema)
+
+
 def _is_number(people: Any) -> bool:
     return isinstance(people, int | float | np.number | bool) or people is None
 
@@ -161,7 +169,7 @@ def _checked_people(people: Any) -> None:
         )
 
 
-def _declared(codes: Any) -> dict[str, str]:
+def declared_codes(codes: Any) -> dict[str, str]:
     """Return the declared codes as written, each with what cells are compared with."""
     if isinstance(codes, str) or not isinstance(codes, Iterable):
         raise InputError('codes must be a list of codes such as ["I10", "E11*"]')

@@ -1,13 +1,13 @@
 """What a discovery released, as a file that can be searched again at no cost (``release.json``).
 
-``measured`` searches noisy tables and ``moments`` noisy moments. Both left through a mechanism and were paid for, so
-that whatever is computed from them is post-processing: the privacy statement of the discovery covers it, and no row is
-read again. ``result.release`` holds them; ``save`` writes them, ``load_release`` reads them back, and ``discover``
-repeats the search on them with other background knowledge.
+``measured`` searches noisy tables, ``moments`` noisy moments and ``codes`` noisy co-occurrences. All left through a
+mechanism and were paid for, so that whatever is computed from them is post-processing: the privacy statement of the
+discovery covers it, and no row is read again. ``result.release`` holds them; ``save`` writes them, ``load_release``
+reads them back, and ``discover`` repeats the search on them with other background knowledge.
 
 **The search on a release.** Nothing is charged, no noise is drawn and no row is read: there is no budget, and where
-counts would be there is only a schema (``NoRows``). ``measured`` and ``moments`` search as they did the first time, and
-what was released replaces their first step, which measures. Where larger tables paid, the first search had them
+counts would be there is only a schema (``NoRows``). They search as they did the first time, and what was released
+replaces their first step, which measures. Where larger tables paid, the first search had them
 measured for its own questions, order by order. The second search gets them in that sequence: those of one round when a
 question of that order lacks one. So an unchanged search gets the same answers, and a changed one only what is there.
 What was not measured remains unanswered.
@@ -22,7 +22,9 @@ What was not measured remains unanswered.
   cell, ``kurtosis``), ``components`` (``sizes`` of the columns as they were measured, ``groups``, the group of every
   level of columns with levels merged, and a list ``components``: ``columns``, ``shape``, ``values``, ``variance``, in
   the order in which they were measured), ``sites`` (for each its ``name``, ``rows`` and ``components``),
-  or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of the ``matrix``, ``noise``).
+  ``codes`` (``sizes``, ``singles`` and the upper triangle of ``pairs`` with their ``variance``, the pairs of columns
+  measured ``again``), or ``moments`` (``harmonics``, ``spreads``, ``size``, the upper triangle of the ``matrix``,
+  ``noise``).
   All have ``rows``, and tables the ``plan`` that was executed;
 - ``search`` and ``declared``: the options and the background knowledge of the search;
 - ``budget``: epsilon and delta that were asked for;
@@ -56,6 +58,8 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import moments
+from dpcausal.discovery.codes import method as codes
+from dpcausal.discovery.codes.released import CodeMeasurements
 from dpcausal.discovery.evidence import checked_repeats
 from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, declarations, declared_arguments, without_constants
@@ -78,7 +82,7 @@ from dpcausal.effects.result import EffectResult
 from dpcausal.stats.components import Columns
 
 METHODS = {
-    driver.METHOD.name: driver.METHOD for driver in (measured, moments)
+    driver.METHOD.name: driver.METHOD for driver in (measured, moments, codes)
 }  # whose releases can be searched
 FORMAT = 1
 FILE = "release.json"
@@ -89,13 +93,13 @@ CONTENT = ("method", "schema", "neighbours", "rows", "values")  # what the id is
 class Release:
     """What a discovery released: noisy tables or moments, which can be searched again at no cost.
 
-    ``result.release`` of ``measured`` and ``moments``; other methods release decisions only and have none. It holds
-    nothing that the privacy statement does not cover.
+    ``result.release`` of ``measured``, ``moments`` and ``codes``; other methods release decisions only and have none.
+    It holds nothing that the privacy statement does not cover.
 
     Attributes
     ----------
     method : str
-        ``measured`` or ``moments``.
+        ``measured``, ``moments`` or ``codes``.
     schema : Schema
         The declared columns.
     privacy : PrivacyStatement
@@ -106,7 +110,7 @@ class Release:
         What was declared beforehand.
     level, max_order, latent, target, confidence, stable
         Options of the search, as for ``dc.discover``.
-    values : Measurements or Moments
+    values : Measurements, Moments or CodeMeasurements
         The noisy values.
     delta : float
         As asked for.
@@ -128,7 +132,7 @@ class Release:
     privacy: PrivacyStatement
     rows: int | None
     known: Knowledge
-    values: Measurements | moments.Moments
+    values: Measurements | moments.Moments | CodeMeasurements
     reason: MethodReason
     delta: float
     level: float
@@ -192,6 +196,8 @@ class Release:
                 f"a release of {self.method!r} can't be searched again: written by a newer version?"
             )
         method = METHODS[self.method]
+        if latent and "latent" not in method.options:
+            raise InputError(f"hidden causes can't be looked for in what {self.method} released: pairs alone")
         searched = replace(
             self,
             known=_updated_knowledge(self, tiers, required, forbidden),
@@ -364,9 +370,9 @@ class Release:
             "schema": self.schema.to_toml(),
             "neighbours": str(self.privacy.neighbours),
             "rows": self.rows,
-            "values": self.values.to_dict()
-            if isinstance(self.values, moments.Moments)
-            else tables_to_dict(self.values),
+            "values": tables_to_dict(self.values)
+            if isinstance(self.values, Measurements)
+            else self.values.to_dict(),
         }
 
 
@@ -452,6 +458,8 @@ def search_released(task: Task, release: Release) -> SearchOutcome:
     repeats, values, latent = checked_repeats(release.confidence), release.values, release.latent
     if isinstance(values, moments.Moments):
         return moments.search_moments(task, values, repeats, release.stable, latent)
+    if isinstance(values, CodeMeasurements):
+        return codes.search_codes(task, values, repeats)
     whole = values.tables
     if not isinstance(whole, Components):
         return search_measured(task, values, repeats, latent=latent, obtain=lambda larger, _: larger.now)
@@ -520,8 +528,8 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         file = file / FILE
         if not file.exists():
             raise InputError(
-                f"no {FILE} in {str(path)!r}: discover writes one with the methods measured and moments, since this "
-                "version; other methods release decisions, which can't be searched again"
+                f"no {FILE} in {str(path)!r}: discover writes one with the methods measured, moments and codes, since "
+                "this version; other methods release decisions, which can't be searched again"
             )
     try:
         text = file.read_text(encoding="utf-8")
@@ -567,9 +575,7 @@ def _release_from(data: Mapping[str, Any]) -> Release:
         privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
         rows=rows,
         known=Knowledge.of(tuple(schema), **declared_arguments(data["declared"])),
-        values=moments.Moments.from_dict(values, schema)
-        if values["form"] == "moments"
-        else tables_from_dict(values, schema),
+        values=_values_from(values, schema),
         reason=MethodReason.from_dict(data["reason"]),
         delta=delta,
         level=level,
@@ -579,6 +585,16 @@ def _release_from(data: Mapping[str, Any]) -> Release:
         confidence=search["confidence"],
         stable=bool(search["stable"]),
     )
+
+
+def _values_from(data: Mapping[str, Any], schema: Schema) -> Measurements | moments.Moments | CodeMeasurements:
+    """Return the released values, by their form."""
+    match data["form"]:
+        case "moments":
+            return moments.Moments.from_dict(data, schema)
+        case "codes":
+            return CodeMeasurements.from_dict(data, schema)
+    return tables_from_dict(data, schema)
 
 
 def _checked_method(name: object) -> str:

@@ -302,7 +302,7 @@ class DiscoveryResult(OtherNames):
         """
         return self.pairs.evidence
 
-    @property
+    @cached_property
     def detectable(self) -> Mapping[Pair, float]:
         """Of pairs without an edge, the link (Cohen's w) that would be found in 80% of runs.
 
@@ -313,7 +313,7 @@ class DiscoveryResult(OtherNames):
         edges = self.graph.skeleton
         return {pair: w for pair, w in self.pairs.detectable.items() if pair <= names and pair not in edges}
 
-    @property
+    @cached_property
     def strength(self) -> Mapping[Pair, LinkStrength]:
         """How strong each link found is (Cohen's w with a 95% interval), with nothing held fixed.
 
@@ -436,13 +436,13 @@ class DiscoveryResult(OtherNames):
         """The state of every pair of columns."""
         return {frozenset((a, b)): self.state(a, b) for a, b in combinations(self.graph.nodes, 2)}
 
-    @property
+    @cached_property
     def absent(self) -> frozenset[Pair]:
         """Pairs without an edge that are not open; with a target, only pairs with it."""
         pairs = self.about or frozenset(map(frozenset, combinations(self.graph.nodes, 2)))
         return pairs - self.graph.skeleton - self.open
 
-    @property
+    @cached_property
     def nothing_held(self) -> frozenset[Pair]:
         """Edges about which no question with a column held fixed was answered, though one may explain them.
 

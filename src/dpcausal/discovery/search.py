@@ -596,7 +596,7 @@ class SearchOutcome:
     repeats: int | None = None  # of the search, for confidence
     about: frozenset[Pair] | None = None  # the pairs that the search was about; None: all
     open: frozenset[Pair] | None = None  # pairs that could not be decided; None: those of the skeleton
-    values: Any = None  # released values that can be searched again: ``Measurements`` or ``Moments``
+    values: Any = None  # released values that can be searched again, as ``Release.values``
     # of found edges about which larger sets could not be asked: the largest order fully asked; None: as there
     given_up_to: Mapping[Pair, int] | None = None
     latent: bool = False  # whether common causes may be hidden: the graph is a PAG

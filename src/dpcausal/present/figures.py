@@ -24,9 +24,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
+from dpcausal.discovery.evidence import LinkStrength
 from dpcausal.discovery.result import in_order, replaced
 from dpcausal.graphs.graph import Graph, Pair
 from dpcausal.graphs.pag import PAG, Mark
+from dpcausal.present.clusters import HEADING, NAMED, groups, in_rows, left_out, letter
 from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses, lone_columns
 from dpcausal.present.layout import Layout, layout
 from dpcausal.present.statement import counted
@@ -109,7 +111,8 @@ def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
         *((key, True) for key in _grade_keys({line_grade(pair, marks) for pair in pairs})),
         (Key("undecided", "nothing could be decided about this column"), bool(marks.undecided)),
         (Key("alone", "no edge of this column was found"), bool(alone)),
-        (Key("open", f"open: {OPEN_MEANS}"), bool(result.open)),
+        (Key("open", f"open: {OPEN_MEANS}"), bool(result.open) and not result.strength),
+        (Key("strength", STRENGTH_MEANS), bool(result.strength)),
     ]
     return [key for key, there in found if there]
 
@@ -226,6 +229,7 @@ def frame(
 
 
 MARGIN = 24.0
+Frame = tuple[float, float, float, float]  # left, top, width and height
 
 
 def box_width(name: str) -> float:
@@ -245,13 +249,14 @@ def svg(
     *,
     possible: Collection[Pair] = (),
     shown: bool = True,
+    strength: Mapping[Pair, LinkStrength] | None = None,
 ) -> str:
     """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
 
     ``name`` is its id; two drawings on one page need different ones. ``possible`` are open pairs; where they are not
     ``shown`` they are in the drawing, hidden, for a page that can show them.
     """
-    parts, (left, top, wide, high) = drawing(graph, marks or EdgeNotes(), name, possible)
+    parts, (left, top, wide, high) = drawing(graph, marks or EdgeNotes(), name, possible, strength)
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
     head = (
         f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
@@ -279,20 +284,70 @@ def _marker(name: str, kind: str, tip: float, wide: float, high: float, shape: s
 
 
 def drawing(
-    graph: Graph, marks: EdgeNotes, name: str, possible: Collection[Pair] = ()
-) -> tuple[list[str], tuple[float, float, float, float]]:
-    """Return what is inside the ``<svg>`` element, and its left, top, width and height."""
+    graph: Graph,
+    marks: EdgeNotes,
+    name: str,
+    possible: Collection[Pair] = (),
+    strength: Mapping[Pair, LinkStrength] | None = None,
+) -> tuple[list[str], Frame]:
+    """Return what is inside the ``<svg>`` element, and its left, top, width and height.
+
+    ``strength``: of links of codes, which are drawn in groups.
+    """
+    shapes = f"<defs>{''.join(_marker(name, *shape) for shape in MARKER_SHAPES)}</defs>"
+    parts, size = (
+        _grouped(graph, marks, name, strength) if strength else _layered(graph, marks, name, possible)
+    )
+    return [shapes, *parts], size
+
+
+def _grouped(
+    graph: Graph, marks: EdgeNotes, name: str, strength: Mapping[Pair, LinkStrength]
+) -> tuple[list[str], Frame]:
+    """Draw the groups of linked codes one by one (``clusters.py``), with Cohen's w on every line."""
+    sizes = {pair: link.w for pair, link in strength.items() if pair in graph.skeleton}
+    found = groups(graph.nodes, sizes)
+    named = bool(left_out(found, sizes).between)
+    parts, frames = [], []
+    for group in found:
+        inner = [edge for edge in graph.marked_edges() if frozenset((edge[0], edge[2])) in group.drawn]
+        drawn, size = _layered(rebuilt(graph, group.codes, inner), marks, name, (), strength)
+        parts.append(drawn)
+        frames.append(size)
+    places = in_rows([(wide, high + HEADING * named) for _, _, wide, high in frames])
+    whole: list[str] = []
+    for at, (drawn, (left, top, wide, high), (x, y)) in enumerate(zip(parts, frames, places, strict=True)):
+        head = f'<text class="title" x="10" y="16">{letter(at)}</text>' * named
+        whole.append(
+            f'<g class="group" transform="translate({x:g} {y:g})"><rect class="panel" width="{wide:g}" '
+            f'height="{high + HEADING * named:g}" rx="10"/>{head}'
+            f'<g transform="translate({-left:g} {HEADING * named - top:g})">'
+        )
+        whole += [*drawn, "</g></g>"]
+    right = max((x + one[2] for (x, _), one in zip(places, frames, strict=True)), default=0.0)
+    bottom = max(
+        (y + one[3] + HEADING * named for (_, y), one in zip(places, frames, strict=True)), default=0.0
+    )
+    return whole, (-MARGIN, -MARGIN, right + 2 * MARGIN, bottom + 2 * MARGIN)
+
+
+def _layered(
+    graph: Graph,
+    marks: EdgeNotes,
+    name: str,
+    possible: Collection[Pair] = (),
+    strength: Mapping[Pair, LinkStrength] | None = None,
+) -> tuple[list[str], Frame]:
+    """Draw one graph in layers; ``strength`` stands on its lines."""
     width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width, marks.known.tier)
     drawn = lines(places, width)
     left, top, right, bottom = frame(places, width, drawn)
     wide, high = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
-    parts = [
-        f"<defs>{''.join(_marker(name, *shape) for shape in MARKER_SHAPES)}</defs>",
-        f'<g transform="translate({MARGIN:g} {MARGIN:g})">',
-    ]
+    parts = [f'<g transform="translate({MARGIN:g} {MARGIN:g})">']
     parts += [_open(line) for line in open_lines(places, graph.nodes, possible)]
-    parts += [_edge(graph, line, marks, name) for line in drawn]
+    of = strength or {}
+    parts += [_edge(graph, line, marks, name, of.get(frozenset((line.upper, line.lower)))) for line in drawn]
     for node in graph.nodes:
         x, y, box = places.x[node], row(places.layer[node]), width[node]
         silent = node in marks.undecided
@@ -324,7 +379,9 @@ def _ends(line: Line) -> str:
     return f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
 
 
-def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
+def _edge(
+    graph: Graph, line: Line, marks: EdgeNotes, marker: str, strength: LinkStrength | None = None
+) -> str:
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     upward = arrow and (line.lower, line.upper) in graph.directed
@@ -352,9 +409,14 @@ def _edge(graph: Graph, line: Line, marks: EdgeNotes, marker: str) -> str:
             )
             if mark in MARKERS
         )
+    label = ""
+    if strength is not None:
+        words += f"; {strength_words(strength)}"
+        (ax, ay), (bx, by) = line.points[0], line.points[1]
+        label = f'<text class="w" x="{(ax + bx) / 2:.1f}" y="{(ay + by) / 2 + 4:.1f}">{short_strength(strength)}</text>'
     return (
         f'<g class="edge {kind}" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
-        f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/></g>'
+        f'<path class="hit" d="{line.path}"/><path class="line" d="{line.path}"{head}/>{label}</g>'
     )
 
 
@@ -397,8 +459,52 @@ def style_rules(
         f".node text {{ text-anchor: middle; font: 14px {font}; fill: {ink}; }}",
         f".key text, .caption {{ font: 10.5px {font}; fill: {soft}; }}",
         f".title {{ font: 600 14px {font}; fill: {ink}; }}",
+        f".w {{ font: 11px {font}; fill: {ink}; text-anchor: middle; paint-order: stroke; stroke: {paper}; "
+        "stroke-width: 4; }",
+        f".panel {{ fill: none; stroke: {soft}; stroke-opacity: .35; }}",
     ]
     return " ".join(f"#{name} {rule}" for rule in rules)
+
+
+STRENGTH_MEANS = "Cohen's w: how strongly the two go together, less often than by chance where it has a minus"
+
+
+def short_strength(link: LinkStrength) -> str:
+    """Return Cohen's w in two digits, with a minus where the two avoid each other.
+
+    >>> short_strength(LinkStrength(0.314, 0.2, 0.4, 1)), short_strength(LinkStrength(0.05, 0.01, 0.1, -1))
+    ('.31', '−.05')
+    """
+    digits = f"{link.w:.2f}".removeprefix("0")
+    return f"−{digits}" if link.sign < 0 else digits
+
+
+def strength_words(link: LinkStrength) -> str:
+    """Return Cohen's w with its interval.
+
+    >>> strength_words(LinkStrength(0.314, 0.2, 0.4, 1))
+    "Cohen's w .31, 95% interval .20 to .40"
+    """
+    low, high = (f"{one:.2f}".removeprefix("0") for one in (link.low, link.high))
+    return f"Cohen's w {short_strength(link)}, 95% interval {low} to {high}"
+
+
+def links_not_drawn(result: DiscoveryResult) -> list[str]:
+    """Return which links of codes a picture in groups leaves out, in words."""
+    sizes = {pair: link.w for pair, link in result.strength.items()}
+    found = groups(result.graph.nodes, sizes)
+    left, of = left_out(found, sizes), {name: letter(g) for g, one in enumerate(found) for name in one.codes}
+    words = []
+    if left.between:
+        first = ", ".join(
+            f"{a} ({of[a]}) and {b} ({of[b]}) {short_strength(result.strength[frozenset((a, b))])}"
+            for a, b in map(sorted, left.between[:NAMED])
+        )
+        more = len(left.between) - NAMED
+        words.append(f"Links between groups: {first}" + (f", and {more} weaker ones" if more > 0 else ""))
+    if left.within:
+        words.append(f"{counted(left.within, 'weaker link')} within groups not drawn")
+    return words
 
 
 def rebuilt(graph: Graph, nodes: Sequence[str], edges: Iterable[tuple[str, str, str]]) -> Graph:
@@ -476,6 +582,7 @@ def figure_title(result: DiscoveryResult, name: str) -> str:
     of = [name] if name else []
     of += [f"n = {result.rows:,}"] if result.rows is not None else []
     about = "Causal graph" if target is None else f"What is linked to {target}"
+    about = "Codes that go together" if result.strength else about
     return f"{about}: {', '.join(of)}" if of else about
 
 
@@ -492,6 +599,8 @@ def caption(result: DiscoveryResult) -> str:
 
 
 def _key_sample(key: Key, name: str, x: float, y: float) -> str:
+    if key.kind == "strength":
+        return f'<text class="w" x="{x + 18:g}" y="{y + 4:g}">.31</text>'
     if key.kind in BOXES:
         box = f'<rect x="{x + 4:g}" y="{y - 5:g}" width="{SAMPLE - 16:g}" height="10" rx="4"/>'
         return f'<g class="node {key.kind}">{box}</g>'
@@ -513,9 +622,12 @@ def figure_svg(
 
     ``name`` keeps its ids and rules apart; ``data`` is what the data set is called, where no ledger names it.
     """
-    drawn = Picture.of(result, open=open)
+    grouped = bool(result.strength)
+    drawn = Picture.of(result, open=open and not grouped, alone=not grouped)
     graph = drawn.result.shown
-    parts, (x, y, wide, high) = drawing(graph, drawn.marks, name, drawn.result.open if open else ())
+    parts, (x, y, wide, high) = drawing(
+        graph, drawn.marks, name, drawn.result.open if open else (), result.strength
+    )
     wide = max(wide, MIN_WIDTH)
     at, legend = y + high + 4, []
     for key in drawn.keys(open=open):
@@ -526,7 +638,7 @@ def figure_svg(
         )
         legend.append(f'<g class="key">{_key_sample(key, name, x + 12, at + 9)}{words}</g>')
         at += LINE * len(lines) + KEY_GAP
-    below = [drawn.not_drawn, caption(result)]
+    below = [drawn.not_drawn, *links_not_drawn(drawn.result), caption(result)]
     for line in (line for words in below for line in wrap(words, int((wide - 24) / LETTER))):
         legend.append(f'<text class="caption" x="{x + 12:g}" y="{at + 13:g}">{escape(line)}</text>')
         at += LINE

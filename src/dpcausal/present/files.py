@@ -176,6 +176,7 @@ PAIR_COLUMNS = (
     *("found_again", "held_fixed", "given_up_to", "least_w"),
 )
 NOTE_COLUMN = "note"
+STRENGTH_COLUMNS = ("w", "w_low", "w_high", "sign")  # of the edges of codes
 EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
 
 
@@ -190,13 +191,15 @@ def pairs_csv(result: DiscoveryResult) -> str:
     every set could be tested, where not all could.
     Where the method released them, the last columns have the p-value or Bayes factor (log10) of the question that came
     nearest to separating the pair, and what was held fixed in it (``asked_given``: ``nothing``, or empty where none was
-    asked); a number that no pair has gets no column. ``note``, the last column, has the remark on an edge, as the
+    asked); a number that no pair has gets no column. Of codes, ``w``, ``w_low``, ``w_high`` and ``sign`` say how strong
+    an edge is (``result.strength``). ``note``, the last column, has the remark on an edge, as the
     terminal shows it, why a pair is open, and that levels without an order were merged in a pair without an edge.
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     columns = _evidence_columns(result)
-    rows.writerow([*PAIR_COLUMNS, *columns, NOTE_COLUMN])
+    strong = STRENGTH_COLUMNS if result.strength else ()
+    rows.writerow([*PAIR_COLUMNS, *columns, *strong, NOTE_COLUMN])
     for row in pair_rows(result):
         rows.writerow(
             [
@@ -211,6 +214,7 @@ def pairs_csv(result: DiscoveryResult) -> str:
                 "" if row.given_up_to is None else row.given_up_to,
                 row.least_w,
                 *_numbers(row, columns),
+                *(_strength(result, row) if strong else ()),
                 row.note,
             ]
         )
@@ -233,6 +237,14 @@ def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
     numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
     cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, _names(one.given)], strict=True))
     return [cells[name] for name in columns]
+
+
+def _strength(result: DiscoveryResult, row: PairRow) -> list[str]:
+    """The cells of ``STRENGTH_COLUMNS``: empty for a pair without an edge."""
+    link = result.strength.get(frozenset((row.a, row.b)))
+    if link is None:
+        return [""] * len(STRENGTH_COLUMNS)
+    return [*(f"{one:.3g}" for one in (link.w, link.low, link.high)), f"{link.sign}"]
 
 
 def _evidence_columns(result: DiscoveryResult) -> list[str]:

@@ -8,9 +8,11 @@ A notebook shows the drawing with the same words, as a piece of HTML without scr
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -219,9 +221,9 @@ class TableOfPairs:
 
     rows: list[PairRow]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return which numbers some pair has."""
+        """Which numbers some pair has."""
         return tuple(name for name in ("w", "p", "bayes") if any(self.number(row, name) for row in self.rows))
 
     @staticmethod
@@ -238,10 +240,14 @@ class TableOfPairs:
 
     def remark(self, row: PairRow) -> str:
         """Return what must be known of a pair without an edge; why it is open where most have another reason."""
-        reasons = [open_reason(one.why_open) for one in self.rows if one.why_open is not None]
-        usual = max(dict.fromkeys(reasons), key=reasons.count, default="")
         why = "" if row.why_open is None else open_reason(row.why_open)
-        return row.merged if row.marks or why == usual != "" else row.note
+        return row.merged if row.marks or why == self._usual_reason != "" else row.note
+
+    @cached_property
+    def _usual_reason(self) -> str:
+        """Why most open pairs are open."""
+        reasons = Counter(open_reason(one.why_open) for one in self.rows if one.why_open is not None)
+        return max(reasons, key=reasons.__getitem__, default="")
 
     @staticmethod
     def held(row: PairRow) -> str:
@@ -320,6 +326,8 @@ RANKS = {"found": 0, "hint": 0, "open": 1, "absent": 2}  # of the states, in a t
 
 def _linked(result: DiscoveryResult) -> list[dict[str, str]]:
     """Return a row for every column that was asked about with the target: found first, then open, then absent."""
+    if result.target is None:
+        return []
     rows = [row for row in pair_rows(result) if result.target in (row.a, row.b)]
     return [
         {
@@ -401,7 +409,9 @@ def render(
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
     name = data_name(result, "" if origin is None else origin.data)
-    drawn = Picture.of(result, open=open)
+    grouped = bool(result.strength)  # hundreds of codes: in groups, without open pairs
+    drawn = Picture.of(result, open=open and not grouped, alone=not grouped)
+    possible = frozenset() if grouped else drawn.result.open
     return environment.get_template("report.html").render(
         title=title or heading(result, name),
         undecided=undecided_words(result),
@@ -413,13 +423,13 @@ def render(
         files_json=_in_script(
             {
                 "plain": figure_svg(result, open=False, data=name),
-                "open": figure_svg(result, open=True, data=name) if result.open else None,
+                "open": figure_svg(result, open=True, data=name) if possible else None,
                 "privacy.json": json.dumps(statement, indent=2, ensure_ascii=False),
                 "graph.json": graph_json(result, None if origin is None else STATEMENT),
             }
         ),
-        drawing=svg(drawn.result.shown, drawn.marks, possible=drawn.result.open, shown=open),
-        open_pairs=len(result.open),
+        drawing=svg(drawn.result.shown, drawn.marks, possible=possible, shown=open, strength=result.strength),
+        open_pairs=len(possible and result.open),
         show_open=open,
         keys=[(key, key_ends(key)) for key in drawn.keys(open=True)],
         boxes=BOXES,
@@ -480,7 +490,7 @@ def write(
 def notebook_html(result: DiscoveryResult) -> str:
     """Return the piece; edges and boxes show their words when pointed at."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
-    drawing = svg(result.shown, EdgeNotes.of(result), name)
+    drawing = svg(result.shown, EdgeNotes.of(result), name, strength=result.strength)
     colours = style_rules(
         name, "currentColor", "currentColor", "Canvas", "system-ui, sans-serif"
     )  # dark or light

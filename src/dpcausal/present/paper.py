@@ -10,6 +10,7 @@ from dpcausal._version import __version__
 from dpcausal.core.statement import MissingAs, UncheckedDraft
 from dpcausal.data.columns import reads_as_missing
 from dpcausal.discovery.search import SharedMissing
+from dpcausal.present.figures import strength_words
 from dpcausal.present.graph_words import (
     W_MEANS,
     absent_means,
@@ -182,4 +183,6 @@ def evidence(result: DiscoveryResult, row: PairRow) -> list[str]:
             f"Of columns that were held fixed, {listed(near)} came nearest to explaining it." if near else ""
         )
     torn = "Test results point both ways, so no direction is shown."
-    return [line for line in (rests, torn if EdgeFact.CONTRADICTED in row.facts else "") if line]
+    link = result.strength.get(pair)
+    strong = "" if link is None else f"{strength_words(link)}, with nothing held fixed."
+    return [line for line in (rests, strong, torn if EdgeFact.CONTRADICTED in row.facts else "") if line]

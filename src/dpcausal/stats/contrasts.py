@@ -42,7 +42,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -239,6 +239,41 @@ def given_kernel(
             known += 1.0 / variance[at]
             at += 1
     return log_factor_mean(squares, variance, effects), entries / known
+
+
+@jit(error_model="numpy")
+def given_kernels(
+    k: Any,
+    v: Any,
+    h: Any,
+    left: Any,
+    starts: Any,
+    levels: Any,
+    proportions: Any,
+    ends: Any,
+    given: Any,
+    first: Any,
+    rows: Any,
+    effects: Any,
+) -> Any:
+    """Return what ``given_kernel`` does for many questions; ``given``: those of all, from ``first`` of each."""
+    found = np.empty((ends.shape[0], 2))
+    for i in range(ends.shape[0]):
+        found[i, 0], found[i, 1] = given_kernel(
+            k,
+            v,
+            h,
+            left,
+            starts,
+            levels,
+            proportions,
+            ends[i, 0],
+            ends[i, 1],
+            given[first[i] : first[i + 1]],
+            rows,
+            effects,
+        )
+    return found
 
 
 def log_bayes_factor(squares: Floats, variance: Floats) -> float:
@@ -492,21 +527,23 @@ class Contrasts:
         Both are NaN where the columns given leave too little of x or of y.
         """
         level_starts, proportions = self._levels
-        fixed = (self.covariance, self.noise, self.estimate, self.left_variances, self._starts)
-        found = [
-            given_kernel(
-                *fixed,
+        sizes = [len(given) for _, _, given in questions]
+        return np.asarray(
+            given_kernels(
+                self.covariance,
+                self.noise,
+                self.estimate,
+                self.left_variances,
+                self._starts,
                 level_starts,
                 proportions,
-                x,
-                y,
-                np.array(given, dtype=np.int64),
+                np.array([(x, y) for x, y, _ in questions], np.int64).reshape(-1, 2),
+                np.fromiter(chain.from_iterable(given for _, _, given in questions), np.int64, sum(sizes)),
+                np.cumsum([0, *sizes]),
                 self.rows,
                 _SQUARES,
             )
-            for x, y, given in questions
-        ]
-        return np.array(found).reshape(-1, 2)
+        )
 
     def evidence(self, x: int, y: int, given: tuple[int, ...] = ()) -> float | None:
         """Return the evidence for dependence of x and y given these; None where the question has no answer."""

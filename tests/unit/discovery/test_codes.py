@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.facts import content_id
 from dpcausal.data.codes import CodeTable
 from dpcausal.discovery.codes.measure import SETTINGS
+from dpcausal.discovery.release import CONTENT
 from dpcausal.discovery.search import CodesMeasured, MethodByCall
 
 ROWS = 20_000
@@ -108,6 +113,65 @@ def test_a_cap_makes_no_negative_links(frailty: float) -> None:
     assert negative <= 15
     if frailty:
         assert edges > 100  # a frailty is dependence
+
+
+def test_a_frailty_is_dependence_and_none_of_it_negative() -> None:
+    rng = np.random.default_rng(12)
+    by = np.exp(0.9 * rng.standard_normal(60_000) - 0.4)
+    ones = rng.random((60_000, 25)) < np.minimum(rng.uniform(0.03, 0.1, 25) * by[:, None], 0.9)
+    result = discovered(table(ones.astype(np.uint8)), epsilon=2.0)
+    signs = [link.sign for link in result.strength.values()]
+    assert len(signs) > 60  # of 300 pairs, all of which depend
+    assert signs.count(-1) == 0
+
+
+def test_what_was_released_is_searched_again_from_its_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    data = table(pairs_linked(rng), age=rng.integers(0, 3, ROWS).astype(np.uint8))
+    first = discovered(data, confidence=5)
+    assert first.release is not None
+    file = first.release.save(tmp_path / "release.json")
+    read = dc.load_release(file)
+    again = read.discover()
+    for name in ("graph", "open", "strength", "detectable", "direction", "confidence", "rows"):
+        assert getattr(again, name) == getattr(first, name), name
+    assert again.privacy.epsilon == first.privacy.epsilon
+    assert again.release is not None
+    assert again.release.id == read.id == first.release.id
+    other = read.discover(forbidden=[("c00", "c01"), ("c01", "c00")], confidence=0)
+    assert pair(0, 1) not in other.graph.skeleton
+    assert pair(2, 3) in other.graph.skeleton
+    required = read.discover(required=[("c10", "c11")], confidence=0)
+    assert ("c10", "c11") in required.graph.directed
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda values: values["sizes"].append(2),
+        lambda values: values["again"].append([1, 0]),
+        lambda values: values["singles"]["counts"].pop(),
+        lambda values: values["pairs"]["variance"].pop(),
+        lambda values: values.update(sd=0.0),
+        lambda values: values.update(again=[]),
+    ],
+)
+def test_a_damaged_release_is_refused_in_a_line(tmp_path: Path, damage: Callable[[Any], None]) -> None:
+    release = discovered(table(pairs_linked(np.random.default_rng(1), columns=8))).release
+    assert release is not None
+    content = json.loads(release.to_json())
+    damage(content["values"])
+    content["id"] = content_id({name: content[name] for name in CONTENT})
+    (tmp_path / "release.json").write_text(json.dumps(content))
+    with pytest.raises(dc.InputError, match="is damaged"):
+        dc.load_release(tmp_path)
+
+
+def test_hidden_causes_are_not_looked_for_in_pairs_alone() -> None:
+    release = discovered(table(pairs_linked(np.random.default_rng(1), columns=8))).release
+    assert release is not None
+    with pytest.raises(dc.InputError, match="hidden causes"):
+        release.discover(latent=True)
 
 
 def test_columns_of_persons_are_measured_with_the_codes() -> None:

@@ -14,9 +14,7 @@ released before. Gaussian noise with a delta, else Laplace.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +23,13 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import MeasuredTables, Released
 from dpcausal.counts.co_occurrence import Ones, number_counts
+from dpcausal.discovery.codes.released import CodeMeasurements, of_indicators
 from dpcausal.discovery.search import Task
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.stats.co_occurrence import (
     UNKNOWN_ERROR,
     WEIGHT_BITS,
-    CodeContrasts,
     Norm,
     Singles,
     best_cap,
@@ -79,36 +77,6 @@ class CodeSettings:
 
 
 SETTINGS = CodeSettings()
-
-
-@dataclass(frozen=True, eq=False)
-class CodeMeasurements:
-    """What was released, and how.
-
-    Attributes
-    ----------
-    contrasts : Contrasts
-        Correlations of the columns, with the variance of their noise.
-    ones, held : int
-        The ones, and the promising pairs, with which a row counts in full.
-    retained : float
-        Mean weight of a pair under the cap.
-    sd, sd_again : float
-        Standard deviation of the noise in a count of two columns, and in one of a promising pair.
-    again : int
-        Promising pairs of columns.
-    released : tuple of Released
-        For the privacy statement.
-    """
-
-    contrasts: CodeContrasts
-    ones: int
-    retained: float
-    sd: float
-    held: int
-    again: int
-    sd_again: float
-    released: tuple[Released, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,10 +146,9 @@ def measure(task: Task, settings: CodeSettings = SETTINGS) -> CodeMeasurements:
     pairs = corrected(_symmetric(noisy, upper, width), sd, kept_of, kept.spread, expected)
     sizes = [column.size for column in task.counts.schema.values()]
     d = len(sizes)
-    rounds = [Round(math.comb(d, 2), (sd / kept.mean) ** 2)]
-    first = code_contrasts(sizes, n, singles, pairs, rounds)
+    first = code_contrasts(sizes, n, singles, pairs, [Round(math.comb(d, 2), (sd / kept.mean) ** 2)])
     chosen = _most_evidence(first, min(round(settings.again_per_column * d), math.comb(d, 2)))
-    there = _of_indicators(chosen, sizes)
+    there = of_indicators(chosen, sizes)
     held_numbers = rows.numbers_of_pairs(there)
     most = int(np.triu(there).sum())
     _, held_law = _numbers(
@@ -210,15 +177,16 @@ def measure(task: Task, settings: CodeSettings = SETTINGS) -> CodeMeasurements:
         expected,
         UNKNOWN_ERROR,
     )
-    rounds.append(Round(len(chosen), (sd_again / kept_again.mean) ** 2))
-    pairs = pairs.with_measured(again.counts, again.variance, there)
     return CodeMeasurements(
-        code_contrasts(sizes, n, singles, pairs, rounds, again_of(chosen, d)),
+        tuple(sizes),
+        n,
+        singles,
+        pairs.with_measured(again.counts, again.variance, there),
+        tuple(chosen),
         ones=ones,
         retained=kept.mean,
         sd=sd / kept.mean,
         held=held,
-        again=len(chosen),
         sd_again=sd_again / kept_again.mean,
         released=tuple(spending.released),
     )
@@ -280,19 +248,3 @@ def _most_evidence(contrasts: Contrasts, number: int) -> list[tuple[int, int]]:
     evidence = contrasts.pair_evidence
     pairs = all_pairs(len(contrasts.columns))
     return sorted(sorted(pairs, key=lambda pair: (-evidence[pair], pair))[:number])
-
-
-def again_of(pairs: Sequence[tuple[int, int]], columns: int) -> NDArray[np.bool_]:
-    """Return which pairs of columns were measured twice, symmetric."""
-    return _of_indicators(pairs, [2] * columns)
-
-
-def _of_indicators(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> NDArray[np.bool_]:
-    """Return which pairs of indicators belong to these pairs of columns, symmetric."""
-    places = [slice(start, stop) for start, stop in pairwise(np.cumsum([0, *(size - 1 for size in sizes)]))]
-    width = places[-1].stop
-    found = np.zeros((width, width), np.bool_)
-    for x, y in pairs:
-        found[places[x], places[y]] = True
-        found[places[y], places[x]] = True
-    return found

@@ -23,7 +23,8 @@ from typing import Annotated
 import numpy as np
 
 from dpcausal.core.entropy import released_generator
-from dpcausal.discovery.codes.measure import CodeMeasurements, measure
+from dpcausal.discovery.codes.measure import measure
+from dpcausal.discovery.codes.released import CodeMeasurements
 from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
 from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats, found_again, held_pairs
 from dpcausal.discovery.knowledge import Pair
@@ -81,7 +82,7 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
                 ones=measured.ones,
                 retained=measured.retained,
                 sd=measured.sd,
-                again=measured.again,
+                again=len(measured.again),
                 sd_again=measured.sd_again,
             ),
         ),
@@ -94,6 +95,7 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
         confidence=again,
         repeats=repeats or None,
         open=undecided,
+        values=measured,
         given_up_to=limits,
         evidence=forward.evidence_by_pair(columns, skeleton.separating),
     )

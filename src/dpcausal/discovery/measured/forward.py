@@ -115,7 +115,9 @@ class Forward:
     asked: dict[int, int] = field(default_factory=dict)
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
     _ahead: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)  # not asked yet
-    _sets_now: dict[PlacePair, list[Given]] = field(default_factory=dict)  # of the graph as it is
+    # of the graph as it is: the sets that may separate pairs, and the least evidence over them
+    _sets_now: dict[PlacePair, list[Given]] = field(default_factory=dict)
+    _weakest_now: dict[PlacePair, tuple[float, Given]] = field(default_factory=dict)
 
     def run(self) -> Forward:
         """Search; return itself."""
@@ -186,6 +188,11 @@ class Forward:
 
     def weakest(self, x: int, y: int) -> tuple[float, Given]:
         """Return the least evidence over all sets that may separate x and y now, with its set."""
+        if (x, y) not in self._weakest_now:
+            self._weakest_now[x, y] = self._find_weakest(x, y)
+        return self._weakest_now[x, y]
+
+    def _find_weakest(self, x: int, y: int) -> tuple[float, Given]:
         best: Given = ()
         least = float(self.contrasts.pair_evidence[x, y])
         sets = self._sets(x, y)
@@ -300,18 +307,56 @@ class Forward:
         self.near[pair[1]].add(pair[0])
         self._turn_bits(pair)
         self._sets_now.clear()
+        self._weakest_now.clear()
 
     def _part(self, pair: PlacePair) -> None:
+        changed = {
+            pair,
+            *block_of(self.near, *pair),
+        }  # what is on a path between the ends of other edges is as it was
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])
         self._turn_bits(pair)
-        self._sets_now.clear()
+        same = {one for one in self.edges() if one not in changed}
+        self._sets_now = {one: found for one, found in self._sets_now.items() if one in same}
+        self._weakest_now = {one: found for one, found in self._weakest_now.items() if one in same}
 
     def _turn_bits(self, pair: PlacePair) -> None:
         """Write a new edge, or one that is removed, into the bits of its ends."""
         x, y = pair
         self._near_bits[x] ^= 1 << y
         self._near_bits[y] ^= 1 << x
+
+
+def block_of(near: Sequence[Collection[int]], x: int, y: int) -> set[PlacePair]:
+    """Return the edges that lie on a circle with the edge of x and y, and that edge (Tarjan 1972).
+
+    >>> sorted(block_of([{1, 2}, {0, 2}, {0, 1, 3}, {2}], 0, 1)), block_of([{1, 2}, {0, 2}, {0, 1, 3}, {2}], 2, 3)
+    ([(0, 1), (0, 2), (1, 2)], {(2, 3)})
+    """
+    index, low, edges = {x: 0, y: 1}, {y: 1}, [(x, y)]
+    work = [(y, x, iter(near[y]))]
+    while work:
+        here, before, rest = work[-1]
+        for z in rest:
+            if z == before:
+                continue
+            if z not in index:
+                index[z] = low[z] = len(index)
+                edges.append((here, z))
+                work.append((z, here, iter(near[z])))
+                break
+            if index[z] < index[here]:
+                edges.append((here, z))
+                low[here] = min(low[here], index[z])
+        else:
+            work.pop()
+            if work:
+                up = work[-1][0]
+                low[up] = min(low[up], low[here])
+                if low[here] >= index[up]:
+                    del edges[edges.index((up, here)) :]
+    return {(min(edge), max(edge)) for edge in edges}
 
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:

@@ -1,0 +1,61 @@
+"""A long table of codes on every engine: what ``dc.read_codes`` makes of the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpcausal as dc
+from engine_tables import Loader
+
+CODES = ["I10", "E11*", "Z99"]
+RECORDS = {
+    "pid": ["p1", " P1", "p 1", "2", "02", "2.0", "3", "", "4"],
+    "icd": ["I10", "i10 ", "E11.9", "e11.2", "Z99", "I1", "X", "I10", None],
+}
+PEOPLE = {"pid": ["3", "p1", "2", "9"], "age": [40.0, 50.0, 60.0, 70.0]}
+AGE = dc.Schema(age=dc.Numeric(0, 100, bins=[45, 65]))
+
+
+def sorted_rows(data: Any) -> list[list[int]]:
+    return sorted(np.stack([data.codes[name] for name in data.schema], axis=1).tolist())
+
+
+def test_an_engine_gives_the_codes_that_a_frame_gives(load: Loader) -> None:
+    there = dc.connect_codes(load.put(pa.table(RECORDS)), CODES, unit="pid", code="icd", people=6)
+    here = dc.read_codes(RECORDS, CODES, unit="pid", code="icd", people=6)
+    assert there.schema == here.schema
+    assert sorted_rows(there) == sorted_rows(here)
+    assert [int(there.codes[name].sum()) for name in CODES] == [1, 2, 1]
+
+
+def test_persons_are_a_table_of_the_engine_or_a_frame(load: Loader) -> None:
+    asked: dict[str, Any] = {"unit": "pid", "code": "icd", "schema": AGE}
+    records, people = load.put(pa.table(RECORDS)), load.put(pa.table(PEOPLE))
+    here = dc.read_codes(RECORDS, CODES, people=PEOPLE, **asked)
+    for persons in (people, PEOPLE):
+        there = dc.connect_codes(records, CODES, people=persons, **asked)
+        assert sorted_rows(there) == sorted_rows(here)
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64()])
+def test_ids_and_codes_that_are_numbers(load: Loader, kind: pa.DataType) -> None:
+    records = pa.table(
+        {"pid": pa.array([1, 1, 2, None], kind), "icd": pa.array([401, 250, 401, 401], pa.int64())}
+    )
+    there = dc.connect_codes(load.put(records), ["401", "25*"], unit="pid", code="icd", people=2)
+    assert sorted_rows(there) == [[1, 0], [1, 1]]
+
+
+def test_what_is_not_there_is_said_in_a_line(load: Loader) -> None:
+    table = load.put(pa.table(RECORDS))
+    for asked in ({"unit": "id"}, {"code": "icd10"}):
+        with pytest.raises(dc.SchemaError, match="has no column"):
+            dc.connect_codes(table, CODES, **{"unit": "pid", "code": "icd", "people": 3, **asked})
+    with pytest.raises(dc.InputError, match="read_codes"):
+        dc.connect_codes(RECORDS, CODES, unit="pid", code="icd", people=3)
+    with pytest.raises(dc.InputError, match="people_table"):
+        dc.connect_codes(table, CODES, unit="pid", code="icd", people=3, people_table="persons")
