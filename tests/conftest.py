@@ -7,6 +7,7 @@ search. A run that names files or tests, as the mutation run does, thins nothing
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -42,6 +43,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     for item in items:
         fewer_examples(getattr(item, "obj", None))
+
+
+# what a machine may lack, and how reasons to skip a test name it
+MAY_LACK = {
+    "a PostgreSQL server": r"[Pp]ostgre",
+    "Spark with Java": r"spark",
+    "Chromium": r"[Cc]hromium",
+    "R with its packages": r"\bR\b",
+    "plink": r"plink",
+    "node with dagitty": r"\bnode\b",
+}
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say in a line each what this machine lacks, and how many tests were left out for that."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
+    for name, words in MAY_LACK.items():
+        count = sum(re.search(words, reason) is not None for reason in reasons)
+        if count:
+            terminalreporter.write_line(f"left out without {name}: {count} tests")
 
 
 def thinned(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

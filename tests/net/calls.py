@@ -88,7 +88,8 @@ class Case:
     ``call`` and ``name`` say which (``ci_test`` and the name of a test, ``discover`` and that of a method ...), and
     ``options`` what chooses a variant of it, so that a test can tell which names and options have no case. ``deltas``
     are those at which it runs another mechanism. ``needs`` is a package that may be missing. ``refused``: it is an
-    error, whatever the rows are. ``measures`` are words of charges that it must make: what the case is there for.
+    error, whatever the rows are. ``measures`` are words of charges that it must make: what the case is there for;
+    "this|that" is one of them.
     """
 
     id: str
@@ -824,16 +825,29 @@ def _discoveries() -> Iterator[Case]:
     )
 
 
+# what every case of a method must be charged for; "this|that": one of them
+CHARGED_BY = {
+    "moments": ("moments of features",),
+    "codes": ("single codes", "pairs of codes", "promising pairs of codes"),
+    "svt-pc": ("deletions",),
+    "priv-pc": ("round",),
+    "em-pc": ("how many",),
+    "curate": ("test",),
+}
+
+
 def _measured_by(name: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """What ``measured`` must measure on rows of that kind."""
+    """What a search must measure on rows of that kind."""
+    if name == "auto":
+        return {"codes": CHARGED_BY["codes"], "number duckdb": CHARGED_BY["moments"]}.get(kind, ())
     if name != "measured":
-        return ()
+        return CHARGED_BY.get(name, ())
     if "target" in options:
         return "pairs with the target", "promising columns, with the target and each other"
     return {
         "many levels": ("how common levels are", "pairs of columns"),
         "many columns": ("single columns", "pairs"),  # by a tree or all of them, as the budget says
-        "numbers": (),  # with a delta components have less noise
+        "numbers": ("joint table|pairs of columns",),  # with a delta components have less noise
     }.get(kind, ("joint table",))
 
 
@@ -1008,8 +1022,9 @@ def _effects() -> Iterator[Case]:
         return found.privacy, paid, more, free
 
     yield Case(
-        "effect after discover ordered", "effect", "after", "ordered", after, deltas=(PURE, APPROXIMATE)
-    )
+        "effect after discover ordered", "effect", "after", "ordered", after, deltas=(PURE, APPROXIMATE),
+        measures=("table of the",),
+    )  # fmt: skip
 
     def after_moments(data: Any, terms: Terms) -> Any:
         """Effects from the moments that a discovery released."""
@@ -1031,6 +1046,7 @@ def _effects() -> Iterator[Case]:
         "numbers",
         after_moments,
         deltas=(PURE, APPROXIMATE),
+        measures=("moments of features",),
     )
 
     def call(
@@ -1100,6 +1116,10 @@ def _effects() -> Iterator[Case]:
             run=call(treatment, outcome, adjust, options),
             options={"adjust": adjust, **options},
             deltas=(PURE, APPROXIMATE),
+            measures={
+                "table": ("table of the",),
+                "regression": ("moments for the", "sums for the"),
+            }.get(options.get("method", ""), ("table of the|sums for the",)),
         )
 
 
@@ -1136,6 +1156,10 @@ def _screenings() -> Iterator[Case]:
             options,
             FIXED,
             epsilon=20.0,
+            measures=(
+                *(("gwas: rarest allele",) if "freq_share" in options else ()),
+                *(("gwas: sparse vector",) if options["method"] == "svt" else ("gwas: top-k", "gwas: test")),
+            ),
         )
 
     def one(margin: Any, unit: str) -> Callable[..., Any]:

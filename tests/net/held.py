@@ -20,8 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
+from unittest import mock
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
 import dpcausal
 from dpcausal.citests.regression_columns import RegressionColumns
@@ -113,7 +115,8 @@ EXACT: dict[str, str] = {
     "gwas/statistics:least_minor_count": "return",
 }
 
-_known: dict[CodeType, str | None] = {}
+# by the id of its code, which is kept with it: to hash code takes longer than the rest of what is done at a call
+_known: dict[int, tuple[CodeType, str | None]] = {}
 
 
 def _function(code: CodeType) -> str | None:
@@ -149,6 +152,17 @@ def plain(value: Any, arrays: bool, depth: int = 0) -> Any:
     return type(value).__name__
 
 
+@contextlib.contextmanager
+def unwatched() -> Iterator[None]:
+    """Do not look at what is called here, which sees no row: a compiler, or a law that is simulated."""
+    tracing = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracing)
+
+
 class Held:
     """What the functions of one call hold when they return."""
 
@@ -163,11 +177,18 @@ class Held:
     def watching(self) -> Iterator[None]:
         """Look at every function that returns."""
         self._before = sys.gettrace()
-        sys.settrace(self._called)
-        try:
-            yield
-        finally:
-            self.stop()
+        compile_kernel = Dispatcher.compile
+
+        def compile_unwatched(*given: Any) -> Any:
+            with unwatched():
+                return compile_kernel(*given)
+
+        with mock.patch.object(Dispatcher, "compile", compile_unwatched):
+            sys.settrace(self._called)
+            try:
+                yield
+            finally:
+                self.stop()
 
     def stop(self) -> None:
         """Look no more: what follows is made from what was released, and a result shows it."""
@@ -175,10 +196,10 @@ class Held:
 
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
         code = frame.f_code
-        try:
-            function = _known[code]
-        except KeyError:
-            function = _known[code] = _function(code)
+        known = _known.get(id(code))
+        if known is None:
+            known = _known[id(code)] = code, _function(code)
+        function = known[1]
         if function is None or self._calls[function] >= self._most:
             return None
         self._calls[function] += 1
@@ -187,7 +208,7 @@ class Held:
 
     def _returned(self, frame: FrameType, event: str, returned: Any) -> None:
         if event == "return":
-            function = _known[frame.f_code]
+            function = _known[id(frame.f_code)][1] or ""
             arrays = self._arrays and function.startswith(ARRAYS)
             for name, value in (*frame.f_locals.items(), ("return", returned)):
                 self.values.setdefault((function, name), set()).add(plain(value, arrays))

@@ -33,7 +33,7 @@ from unittest import mock
 
 import jinja2
 import numpy as np
-from held import MOST_REPLAYED, Held
+from held import MOST_REPLAYED, Held, unwatched
 
 # --- names that may move -----------------------------------------------------------------------------------------
 PACKAGE = "dpcausal"
@@ -205,6 +205,7 @@ class Recorder:
         self.labels: list[str] = []  # of what was charged
         self._replaying = False
         self._at = 0
+        self._last = -1
         self._depth = 0
         self._draws = 0
         self._fault: str | None = None
@@ -233,6 +234,8 @@ class Recorder:
 
     def _run(self, call: Callable[[], Any], held: Held) -> dict[str, str]:
         self._at, self._depth, self._fault = 0, 0, None
+        made = [i for i, entry in enumerate(self.log) if entry.what not in WITHOUT_ROWS]
+        self._last = made[-1] if made else -1  # of what is replayed, the last that a mechanism made
 
         def looked_at() -> Any:
             with held.watching():
@@ -282,7 +285,7 @@ class Recorder:
         if (entry.what, entry.public) != (what, public):
             raise self._fail(f"at {self._at}: {what} ({public}) where {entry.what} ({entry.public}) was")
         self._at += 1
-        if not any(one.what not in WITHOUT_ROWS for one in self.log[self._at :]):
+        if self._at > self._last:
             self._held.stop()
         return entry
 
@@ -334,7 +337,8 @@ class Recorder:
             self.happened("simulation", f"{args!r} {named_args!r}")
             self._depth += 1
             try:
-                return original(*args, **named_args)
+                with unwatched():
+                    return original(*args, **named_args)
             finally:
                 self._depth -= 1
 
