@@ -330,6 +330,8 @@ class MeasurementPlan:
         What the rules went by.
     only : tuple of pairs of int or None
         The pairs that are measured, where these were chosen beforehand; None: all.
+    groups : tuple of (int, tuple of int)
+        Columns whose levels are merged, with the group of every level, where these were chosen beforehand.
     """
 
     public: PublicNumbers
@@ -340,6 +342,7 @@ class MeasurementPlan:
     shares: Shares
     settings: MeasuredSettings = SETTINGS
     only: tuple[Columns, ...] | None = None
+    groups: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     def for_rows(self, rows: float) -> MeasurementPlan:
         """Return the plan where the number of rows is known now: with its own rules, if it was made without."""
@@ -382,9 +385,10 @@ class MeasurementPlan:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of levels that are measured, as many as declared unless merged."""
+        chosen = {j: max(groups) + 1 for j, groups in self.groups}
         return tuple(
-            min(column.size, most + column.missing)
-            for column, most in zip(self.public.columns, self.levels, strict=True)
+            chosen.get(j, min(column.size, most + column.missing))
+            for j, (column, most) in enumerate(zip(self.public.columns, self.levels, strict=True))
         )
 
     @property
@@ -564,6 +568,7 @@ class MeasurementPlan:
             "shares": asdict(self.shares),
             "settings": asdict(self.settings),
             **({} if self.only is None else {"only": [list(pair) for pair in self.only]}),
+            **({"groups": [[j, list(groups)] for j, groups in self.groups]} if self.groups else {}),
         }
 
     @classmethod
@@ -614,6 +619,7 @@ class MeasurementPlan:
             shares,
             settings,
             _checked_pairs(data["only"], len(levels)) if "only" in data else None,
+            _checked_groups(data.get("groups", ()), public.sizes),
         )
         if not found._pays_for_every_step():
             raise ValueError("shares that leave something to measure without any")
@@ -623,12 +629,16 @@ class MeasurementPlan:
         """Return whether each step that the driver makes has a share, and no step is there that it can't make."""
         target, shares = self.public.target, self.shares
         if self.joint:
-            return target is None and self.only is None
+            return target is None and self.only is None and not self.groups
+        if self.groups and {j for j, size in enumerate(self.sizes) if size < self.public.sizes[j]} != set(
+            dict(self.groups)
+        ):
+            return False
         if self.only is not None and (shares.again or target is not None or self.tree or self.larger):
             return False
-        steps = [shares.singles, shares.pairs, *shares.again]
+        steps = [shares.singles, *([shares.pairs] if self.pairs else []), *shares.again]
         steps += [shares.rows] if self.public.neighbours is Neighbours.ADD_REMOVE else []
-        steps += [shares.levels] if self.merged else []
+        steps += [shares.levels] if self.merged and not self.groups else []
         rounds = target is None or len(shares.again) == 1
         return min(steps) > 0.0 and rounds and (not self.tree or (self.gaussian and target is None))
 
@@ -636,8 +646,21 @@ class MeasurementPlan:
 def _checked_pairs(pairs: Sequence[Sequence[int]], columns: int) -> tuple[Columns, ...]:
     """Return pairs of places, or refuse what are none."""
     found = tuple((int(i), int(j)) for i, j in pairs)
-    if not found or len(set(found)) < len(found) or not all(0 <= i < j < columns for i, j in found):
+    if len(set(found)) < len(found) or not all(0 <= i < j < columns for i, j in found):
         raise ValueError("pairs of columns that are none")
+    return found
+
+
+def _checked_groups(
+    data: Sequence[Sequence[Any]], sizes: Sequence[int]
+) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """Return the groups of levels of columns, or refuse what are none."""
+    found = tuple((int(j), tuple(map(int, groups))) for j, groups in data)
+    for j, groups in found:
+        if not 0 <= j < len(sizes) or len(groups) != sizes[j] or set(groups) != set(range(max(groups) + 1)):
+            raise ValueError("groups of levels that are none")
+    if len({j for j, _ in found}) < len(found) or any(max(groups) < 1 for _, groups in found):
+        raise ValueError("groups of levels that are none")
     return found
 
 

@@ -153,7 +153,7 @@ def _tables(fact: facts.TablesMeasured) -> str:
 
 def _sites(fact: facts.SitesMeasured) -> str:
     named = "; ".join(
-        f"{name} ({rows_words(rows)} rows, noise {rows_words(sd)}"
+        f"{name} ({rows_words(rows)} rows, {f'noise {rows_words(sd)}' if sd else 'no counts of two columns'}"
         + (f", without {', '.join(lacking)}" if lacking else "")
         + ")"
         for name, rows, sd, lacking in fact.sites

@@ -46,6 +46,7 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MethodByCall
 from dpcausal.planning.measurement_plan import PublicNumbers, again_count
 from dpcausal.sites.contribute import Contribution, load_contribution
+from dpcausal.sites.levels import Groups, groups_of, join, merged, merging, refuse_nothing_left
 from dpcausal.sites.protocol import Protocol, measured_at_once
 from dpcausal.stats.contrasts import Round, all_pairs
 
@@ -113,21 +114,24 @@ def pooled_release(contributions: Sequence[Contribution | str | os.PathLike[str]
     rounds = checked_rounds(contributions)
     protocol = first_protocol(rounds)
     schema, columns = protocol.schema, tuple(protocol.schema)
-    sites = [site_of(name, given, protocol) for name, given in rounds.items()]
-    tables = TablesOfSites([column.size for column in schema.values()], sites)
+    groups = common_groups(rounds, protocol)
+    sites = [site_of(name, given, protocol, groups) for name, given in rounds.items()]
+    tables = TablesOfSites(sites[0].components.sizes, sites)
     privacy = pooled_statement(rounds)
     every = [one for given in rounds.values() for one in given]
     counts = [given[0].release.rows for given in rounds.values()]
     rows = math.fsum(site.rows for site in sites)
     public = PublicNumbers.of_schema(schema, rows, protocol.charge[0], protocol.charge[1], privacy.neighbours)
-    plan = replace(measured_at_once(public), gaussian=any(one.values.plan.gaussian for one in every))
+    of_levels = all(one.protocol.of_levels for one in every)
+    plan = measured_at_once(public, () if of_levels else None, groups)
+    plan = replace(plan, gaussian=any(one.values.plan.gaussian for one in every))
     return Release(
         method="measured",
         schema=schema,
         privacy=privacy,
         rows=None if None in counts else sum(n for n in counts if n is not None),
         known=Knowledge.of(columns),
-        values=Measurements(plan, schema, tables, rows, rounds=equivalent_rounds(rounds)),
+        values=Measurements(plan, schema, tables, rows, groups, rounds=equivalent_rounds(rounds)),
         reason=MethodByCall("sites"),
         delta=privacy.delta or 0.0,
         level=protocol.level,
@@ -142,6 +146,14 @@ def next_protocol(contributions: Sequence[Contribution | str | os.PathLike[str]]
         return None
     release, columns = pooled_release(contributions), tuple(protocol.schema)
     assert isinstance(release.values, Measurements)
+    if protocol.levels_first:
+        tables, declared = release.values.tables, protocol.schema.values()
+        counts = {
+            name: tables.table((j,))
+            for j, (name, column) in enumerate(zip(columns, declared, strict=True))
+            if tables.knows((j,)) and tables.sizes[j] == column.size  # else a site has merged levels itself
+        }
+        return protocol.for_common(counts, list(rounds))
     evidence = release.values.contrasts().pair_evidence
     ranked = sorted(all_pairs(len(columns)), key=lambda pair: (-evidence[pair], pair))
     chosen = sorted(ranked[: again_count(len(columns))])
@@ -199,15 +211,48 @@ def first_protocol(rounds: Rounds) -> Protocol:
     return first
 
 
-def site_of(name: str, given: Sequence[Contribution], protocol: Protocol) -> Site:
-    """Return what a site released in all rounds, with columns by their places in the protocol."""
+def told_apart(one: Contribution, protocol: Protocol) -> dict[str, Groups]:
+    """Return which levels of the protocol a contribution tells apart, of every column that it has."""
+    found = {}
+    for j, (name, column) in enumerate(one.release.schema.items()):
+        own = groups_of(column, protocol.schema[name])
+        assert own is not None  # ``load_contribution`` has refused it
+        merged_here = one.values.groups.get(j)
+        found[name] = own if merged_here is None else tuple(merged_here[level] for level in own)
+    return found
+
+
+def common_groups(rounds: Rounds, protocol: Protocol) -> dict[int, Groups]:
+    """Return the groups of levels that all contributions tell apart, of the columns in which any has merged some."""
+    every = [(name, told_apart(one, protocol)) for name, given in rounds.items() for one in given]
+    found = {}
+    for j, (column, declared) in enumerate(protocol.schema.items()):
+        groupings = [(name, one[column]) for name, one in every if column in one]
+        groups = join([one for _, one in groupings] or [tuple(range(declared.size))])
+        refuse_nothing_left(column, groups, groupings)
+        if max(groups) + 1 < declared.size:
+            found[j] = groups
+    return found
+
+
+def site_of(
+    name: str, given: Sequence[Contribution], protocol: Protocol, groups: Mapping[int, Groups]
+) -> Site:
+    """Return what a site released in all rounds, with columns by their places in the protocol, and these groups."""
     place = {column: j for j, column in enumerate(protocol.schema)}
-    found = Components([column.size for column in protocol.schema.values()])
+    sizes = [column.size for column in protocol.schema.values()]
+    found = Components([max(groups[j]) + 1 if j in groups else size for j, size in enumerate(sizes)])
     for one in given:
+        apart, components = told_apart(one, protocol), one.values.components
         own = list(one.release.schema)
-        for columns, value in one.values.components.values.items():
-            there = tuple(place[own[j]] for j in columns)
-            found = found.with_measured([(there, value)], one.values.components.variance(columns))
+        into = {
+            k: merging(apart[column], groups[place[column]])
+            for k, column in enumerate(own)
+            if place[column] in groups
+        }
+        for columns in components.values:
+            value, variance = merged(components, columns, into)
+            found = found.with_measured([(tuple(place[own[k]] for k in columns), value)], variance)
     return Site(name, found, max(float(found.values[()]), 1.0))
 
 
@@ -217,6 +262,7 @@ def equivalent_rounds(rounds: Rounds) -> tuple[Round, ...]:
     found = []
     for number in (1, 2):
         some = [one for given in rounds.values() for one in given if one.protocol.round == number]
+        some = [one for one in some if one.values.rounds]  # others are of single columns
         exactness = math.fsum(one.values.rows**2 / one.values.rounds[0].variance for one in some)
         if some:
             pairs = max(one.values.rounds[0].pairs for one in some)

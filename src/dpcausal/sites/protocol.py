@@ -2,9 +2,14 @@
 
 All sites measure the same columns and pairs of the same schema, each with noise of its own
 (``planning/measurement_plan.py``: components, no levels merged by what a site's rows look like). In one round every
-pair is measured. In two rounds half of the budget goes to all pairs; what all sites released together then chooses the
-promising ones, which a second protocol names, and the other half goes to these. The two rounds are two releases: their
-epsilons and deltas add up to the total.
+pair is measured. The two rounds are two releases of a site: their epsilons and deltas add up to the total. What the
+first is for follows from public numbers:
+
+- **Gaussian noise.** Its variance goes with the square of epsilon, so that two halves of a total measure half of what
+  the whole does, and looking twice finds less, however the total is split (``docs/guides/sites.md``). The first round
+  is for single columns alone (``SHARE_LEVELS``): all sites together show which levels to merge where noise leaves no
+  room for all, and the second round measures all pairs of merged columns.
+- **Laplace noise** loses nothing: half of the budget goes to all pairs, and the other half to the promising ones.
 
 **The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a
 board of ethics; and the content, ``CONTENT``. It holds public numbers alone.
@@ -30,12 +35,14 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.facts import content_id
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.data.columns import Column, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
     Shares,
     components_mechanism,
+    merged_levels,
     most_levels,
     noise_variance,
     signal,
@@ -43,12 +50,17 @@ from dpcausal.planning.measurement_plan import (
 from dpcausal.planning.plan import ExecutablePlan
 from dpcausal.planning.settings import SETTINGS
 from dpcausal.privacy.accounting.composition import check_total
-from dpcausal.stats.contrasts import least_detectable
+from dpcausal.sites.levels import Groups, groups_of, join, merging
+from dpcausal.stats.contrasts import Floats, least_detectable
 
 FORMAT = 1
 MOST_ROUNDS = 2
+SHARE_LEVELS = (
+    0.1  # of epsilon and delta, where the first of two rounds is for single columns: set on random networks
+)
 CONTENT = (
-    "schema", "level", "rows", "epsilon", "delta", "neighbours", "persons", "rounds", "round", "pairs", "first", "sites"
+    "schema", "level", "rows", "epsilon", "delta", "neighbours", "persons", "rounds", "round", "pairs", "first",
+    "sites", "groups",
 )  # fmt: skip
 Persons = Literal["one-site", "several-sites"]
 
@@ -74,11 +86,13 @@ class Protocol:
     rounds, round : int
         How many there are, and which this is.
     pairs : tuple of pairs of str or None
-        What is measured in this round; None: all pairs.
+        What is measured in this round; None: all pairs, unless the round is for single columns (``of_levels``).
     first : str or None
         The id of the first round's protocol, in the second.
     sites : tuple of str
         In the second round: the sites of the first.
+    groups : tuple of (str, tuple of int)
+        In the second round: columns whose levels are merged, with the group of every level.
 
     Examples
     --------
@@ -100,6 +114,7 @@ class Protocol:
     pairs: tuple[tuple[str, str], ...] | None = None
     first: str | None = None
     sites: tuple[str, ...] = ()
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @cached_property
     def id(self) -> str:
@@ -114,7 +129,33 @@ class Protocol:
     @property
     def charge(self) -> tuple[float, float]:
         """Epsilon and delta of this round."""
-        return self.epsilon / self.rounds, self.delta / self.rounds
+        share = 1.0 / self.rounds
+        if self.levels_first:
+            share = SHARE_LEVELS if self.round == 1 else 1.0 - SHARE_LEVELS
+        return share * self.epsilon, share * self.delta
+
+    @cached_property
+    def levels_first(self) -> bool:
+        """Whether the first of two rounds is for single columns: so it is where noise is Gaussian."""
+        if self.rounds == 1 or self.delta == 0.0:
+            return False
+        return measured_at_once(
+            PublicNumbers.of_schema(self.schema, max(self.rows), self.epsilon, self.delta, self.neighbours)
+        ).gaussian
+
+    @property
+    def of_levels(self) -> bool:
+        """Whether this round is for single columns alone."""
+        return self.levels_first and self.round == 1
+
+    @cached_property
+    def of_pairs(self) -> Protocol:
+        """The round in which all pairs are measured; before it is known which levels are merged, by their number."""
+        if not self.of_levels:
+            return self
+        second = replace(self, round=2)
+        even = {name: merged_evenly(self.schema[name], few) for name, few in second.crowded.items()}
+        return replace(second, groups=tuple(even.items()))
 
     def plan_for(
         self,
@@ -143,7 +184,7 @@ class Protocol:
             self.neighbours if neighbours is None else neighbours,
         )
         place = {name: j for j, name in enumerate(schema)}
-        only = None
+        only: tuple[tuple[int, ...], ...] | None = () if self.of_levels else None
         if self.pairs is not None:
             only = tuple((place[a], place[b]) for a, b in self.pairs if a in place and b in place)
             if not only:
@@ -155,10 +196,16 @@ class Protocol:
             "question": f"round {self.round} of protocol {self.first_id}",
             "protocol": self.id,
         }
-        return ExecutablePlan(schema, measured_at_once(public, only), self.level, noted)
+        groups = {}
+        for name, which in self.groups:
+            own = groups_of(schema[name], self.schema[name]) if name in place else None
+            # what a site has merged otherwise is left as it is: whoever pools finds what is common
+            if own is not None and max(own) > max(which) and join([own, which]) == which:
+                groups[place[name]] = merging(own, which)
+        return ExecutablePlan(schema, measured_at_once(public, only, groups), self.level, noted)
 
     def check_fits(self, schema: Schema) -> None:
-        """Refuse columns that the protocol has otherwise, or in another sequence.
+        """Refuse columns that the protocol has otherwise (levels may be merged), or in another sequence.
 
         Raises
         ------
@@ -168,42 +215,57 @@ class Protocol:
         for name, column in schema.items():
             if name not in self.schema:
                 raise InputError(f'the protocol has no column "{name}": leave it out')
-            if column != self.schema[name]:
-                raise InputError(f'the protocol declares "{name}" otherwise than this schema')
+            if groups_of(column, self.schema[name]) is None:
+                raise InputError(
+                    f'the protocol declares "{name}" otherwise than this schema, which may have fewer bins, or levels '
+                    "whose aliases say which of the protocol's they are"
+                )
         if list(schema) != [name for name in self.schema if name in schema]:
             raise InputError("the columns are in another sequence than in the protocol")
         if len(schema) < 2:
             raise InputError("a contribution needs at least two columns of the protocol")
 
-    def for_promising(self, pairs: Sequence[tuple[str, str]], sites: Sequence[str]) -> Protocol:
-        """Return the protocol of the second round, which measures these pairs."""
-        return replace(self, round=2, pairs=tuple(pairs), first=self.id, sites=tuple(sites))
+    def for_promising(self, pairs: Sequence[tuple[str, str]] | None, sites: Sequence[str]) -> Protocol:
+        """Return the protocol of the second round, which measures these pairs; None: all."""
+        pairs = None if pairs is None else tuple(pairs)
+        return replace(self, round=2, pairs=pairs, first=self.id, sites=tuple(sites))
+
+    def for_common(self, counts: Mapping[str, Floats], sites: Sequence[str]) -> Protocol:
+        """Return the protocol of the second round, which measures all pairs, levels merged by how common they are."""
+        groups = [
+            (name, join([merged_evenly(self.schema[name], few, counts[name])]))
+            for name, few in replace(self, round=2).crowded.items()
+            if name in counts
+        ]
+        return replace(self.for_promising(None, sites), groups=tuple(groups))
 
     # ---- what can be expected
 
     def noise(self, rows: float) -> float:
-        """Return the variance of the noise in a pair of a site with so many rows, after this round alone."""
-        return self.plan_for(self.schema, rows).measurement.first_look
+        """Return the variance of the noise in a pair of a site with so many rows, after one round of pairs."""
+        return self.of_pairs.plan_for(self.schema, rows).measurement.first_look
 
     def least_found(self, sites: int | None = None) -> float:
         """Return the dependence (Cohen's w) that the first so many sites find in four runs of five.
 
         Of two columns with as many levels as most have, equally common. None: all sites.
         """
-        size = int(statistics.median(column.size for column in self.schema.values()))
+        plan = self.of_pairs.plan_for(self.schema, self.rows[0]).measurement
+        size = int(statistics.median(plan.sizes))
         exactness = math.fsum(
             1.0 / (1.0 / n + self.noise(n) * size**2 / n**2) for n in self.rows[: sites or len(self.rows)]
         )
-        enough = self.plan_for(self.schema, self.rows[0]).measurement.enough(self.level)
-        return least_detectable(1.0 / exactness, max(size - 1, 1) ** 2, enough)
+        return least_detectable(1.0 / exactness, max(size - 1, 1) ** 2, plan.enough(self.level))
 
     @property
     def crowded(self) -> dict[str, int]:
         """Columns with more levels than noise leaves room for, and for how many it does.
 
         What a site's rows look like must not decide which levels are merged: sites would merge others. So the schema is
-        to declare fewer.
+        to declare fewer, or a first round shows how common they are in all sites together.
         """
+        if self.of_levels:
+            return replace(self, round=2).crowded
         public = PublicNumbers.of_schema(self.schema, sum(self.rows), *self.charge, self.neighbours)
         gaussian = self.plan_for(self.schema, self.rows[0]).measurement.gaussian
         total = public.total.rho if gaussian else public.total.epsilon
@@ -264,6 +326,7 @@ class Protocol:
             "pairs": None if self.pairs is None else [list(pair) for pair in self.pairs],
             "first": self.first,
             "sites": list(self.sites),
+            **({"groups": [[name, list(which)] for name, which in self.groups]} if self.groups else {}),
         }
 
     @classmethod
@@ -275,7 +338,8 @@ class Protocol:
         InputError, LookupError, TypeError, ValueError
             If it is none, or was changed.
         """
-        if data["id"] != content_id({name: data[name] for name in CONTENT}):
+        there = [name for name in CONTENT if name != "groups" or name in data]
+        if data["id"] != content_id({name: data[name] for name in there}):
             raise ValueError("its id is not that of its content")
         first = protocol(
             Schema.from_toml_string(data["schema"]),
@@ -290,34 +354,53 @@ class Protocol:
         if data["round"] == 1:
             found = first
         else:
-            pairs = [(str(a), str(b)) for a, b in data["pairs"]]
-            found = replace(
-                first.for_promising(pairs, list(map(str, data["sites"]))), first=str(data["first"])
-            )
+            pairs = None if data["pairs"] is None else [(str(a), str(b)) for a, b in data["pairs"]]
+            groups = tuple((str(name), tuple(map(int, which))) for name, which in data.get("groups", ()))
+            second = first.for_promising(pairs, list(map(str, data["sites"])))
+            found = replace(second, first=str(data["first"]), groups=groups)
+            for name, which in groups:
+                if len(which) != found.schema[name].size or join([which]) != which or max(which) < 1:
+                    raise ValueError(f'the groups of "{name}" are none')
         if found.id != data["id"]:
             raise ValueError("its id is not that of its content")
         return found
 
 
 def measured_at_once(
-    public: PublicNumbers, only: tuple[tuple[int, ...], ...] | None = None
+    public: PublicNumbers,
+    only: tuple[tuple[int, ...], ...] | None = None,
+    groups: Mapping[int, tuple[int, ...]] | None = None,
 ) -> MeasurementPlan:
-    """Return the plan that measures single columns and these pairs (None: all), with whichever noise is smaller."""
+    """Return the plan that measures single columns and these pairs (None: all), with whichever noise is smaller.
+
+    ``groups`` are those of the levels of columns that are merged.
+    """
+    groups = groups or {}
     rows = SETTINGS.share_rows if public.neighbours is Neighbours.ADD_REMOVE else 0.0
-    shares = Shares(rows=rows, singles=SETTINGS.share_singles)
-    shares = replace(shares, pairs=shares.left)
-    pairs = public.pairs if only is None else list(only)
+    columns = [(j,) for j in range(len(public.columns))]
+    sets: Sequence[tuple[int, ...]] = public.pairs if only is None else (only or columns)
+    shares = Shares(rows=rows, singles=1.0 - rows if only == () else SETTINGS.share_singles)
+    shares = replace(shares, pairs=0.0 if only == () else shares.left)
+    sizes = [max(groups[j]) + 1 if j in groups else size for j, size in enumerate(public.sizes)]
 
     def noise(gaussian: bool) -> float:
-        total = public.total.rho if gaussian else public.total.epsilon
-        mechanism = components_mechanism(
-            pairs, public.sizes, shares.pairs * total, public.neighbours, gaussian=gaussian
-        )
-        return noise_variance(mechanism)
+        total = (shares.pairs or shares.singles) * (public.total.rho if gaussian else public.total.epsilon)
+        return noise_variance(components_mechanism(sets, sizes, total, public.neighbours, gaussian=gaussian))
 
     gaussian = min((False, True) if public.total.rho > 0 else (False,), key=noise)
-    levels = tuple(max(size, 2) for size in public.sizes)  # none is merged
-    return MeasurementPlan(public, False, gaussian, levels, False, shares, only=only)
+    levels = tuple(
+        max(size - (kind.missing and j in groups), 2)
+        for j, (size, kind) in enumerate(zip(sizes, public.columns, strict=True))
+    )
+    return MeasurementPlan(
+        public, False, gaussian, levels, False, shares, only=only, groups=tuple(groups.items())
+    )
+
+
+def merged_evenly(column: Column, most: int, counts: Floats | None = None) -> Groups:
+    """Return the group of every level of a column, ``most`` and one for missing values; None: levels equally common."""
+    common = [1.0] * column.size if counts is None else list(counts)
+    return merged_levels(common, most, ordered=has_order(column), apart=missing_place(column))
 
 
 def protocol(
@@ -346,7 +429,8 @@ def protocol(
     persons : str, default "one-site"
         Whether each person is in the rows of one site, or may be in ``"several-sites"``: epsilons then add up.
     rounds : int, default 1
-        1, or 2: a second round measures the pairs that the first shows to be promising.
+        1, or 2. With Gaussian noise the first is a tenth, for single columns: all sites then merge the same levels.
+        Without a delta the first is half, for all pairs: the second measures those that look promising.
 
     Returns
     -------

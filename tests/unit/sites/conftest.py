@@ -26,9 +26,9 @@ def rows_of(site: int, rows: int = 2000) -> dc.Dataset:
 
 
 @cache
-def contributed(rounds: int = 1, protocol: dc.Protocol | None = None, **terms: Any) -> list[dc.Contribution]:
+def contributed(rounds: int = 1, delta: float = 1e-6, **terms: Any) -> list[dc.Contribution]:
     """What the three sites contribute to the first round, with noise that is always the same."""
-    asked = protocol or dc.protocol(SCHEMA, [2000] * 3, 2.0, 1e-6, rounds=rounds)
+    asked = dc.protocol(SCHEMA, [2000] * 3, 2.0, delta, rounds=rounds)
     with dc.testing.seeded(1):
         return [dc.contribute(rows_of(i), asked, name, **terms) for i, name in enumerate(NAMES)]
 

@@ -27,7 +27,7 @@ def test_it_costs_what_the_protocol_asks(contribute: Given) -> None:
 
 
 def test_only_the_pairs_of_the_second_round_are_measured(contribute: Given, site: Sites) -> None:
-    first = contribute(rounds=2)
+    first = contribute(rounds=2, delta=0.0)
     second = first[0].protocol.for_promising([("a", "b"), ("c", "f")], ["east"])
     with dc.testing.seeded(2):
         found = dc.contribute(site(0), second, "east")

@@ -15,12 +15,27 @@ import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Composition, PersonsOfSites, SitesPooled, WholeUnit
 from dpcausal.discovery.measured.measure import Measurements
+from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import SitesDiffer, SitesMeasured
+from dpcausal.sites.levels import merged
 from dpcausal.sites.pool import next_protocol, pooled_release
+from dpcausal.sites.protocol import load_protocol
+from dpcausal.stats.components import interaction
 
 Given = Callable[..., list[dc.Contribution]]
 Sites = Callable[..., dc.Dataset]
 CHAIN = {frozenset("ab"), frozenset("bc")}
+FOUR = dc.Categorical(["0", "1", "2", "3"], ordered=True)
+GRADES = dc.Schema({**dict.fromkeys("abc", FOUR), "d": dc.Categorical(["no", "yes"]), "e": dc.Numeric(0, 4)})
+
+
+def grades(site: int, rows: int = 600) -> dc.Dataset:
+    """A chain of three graded columns, and two alone."""
+    rng = np.random.default_rng(site)
+    codes = {name: rng.choice(4, rows, p=[0.5, 0.25, 0.15, 0.1]) for name in "abce"}
+    codes["b"] = np.where(rng.random(rows) < 0.1, codes["b"], codes["a"])
+    codes["c"] = np.where(rng.random(rows) < 0.1, codes["c"], codes["b"])
+    return dc.Dataset(GRADES, rows, {**codes, "d": rng.integers(0, 2, rows)})
 
 
 def test_three_sites_give_an_ordinary_result(contribute: Given, tmp_path: Path) -> None:
@@ -141,7 +156,7 @@ def test_a_seeded_contribution_is_not_private(contribute: Given) -> None:
 
 
 def test_a_second_round_sharpens_promising_pairs_and_a_site_may_leave(contribute: Given, site: Sites) -> None:
-    first = contribute(rounds=2)
+    first = contribute(rounds=2, delta=0.0)
     protocol = next_protocol(first)
     assert protocol is not None
     assert protocol.pairs is not None
@@ -160,6 +175,45 @@ def test_a_second_round_sharpens_promising_pairs_and_a_site_may_leave(contribute
     assert result.graph.skeleton >= CHAIN
     costs = [sum(one.privacy.epsilon or 0 for one in pair) for pair in zip(first, second, strict=False)]
     assert result.privacy.epsilon == pytest.approx(max(costs))
+
+
+def test_a_first_round_of_single_columns_decides_for_all_sites_which_levels_are_merged(
+    tmp_path: Path,
+) -> None:
+    first = dc.protocol(GRADES, [600] * 3, 1.0, 1e-6, rounds=2)
+    assert first.of_levels
+    assert set(first.crowded) == {"a", "b", "c", "e"}
+    with dc.testing.seeded(5):
+        given = [dc.contribute(grades(i), first, name) for i, name in enumerate(("east", "north", "south"))]
+        assert all(len(one) < 2 for one in given[0].values.components.values)
+        nothing = dc.pool(given)  # no pair was measured, so none is found and none absent
+        assert not nothing.graph.skeleton
+        assert len(nothing.open) == 10
+        protocol = next_protocol(given)
+        assert protocol is not None
+        assert load_protocol(protocol.save(tmp_path / "protocol-2.json")) == protocol
+        assert protocol.pairs is None
+        assert [name for name, _ in protocol.groups] == ["a", "b", "c", "e"]
+        second = [dc.contribute(grades(i), protocol, name) for i, name in enumerate(("east", "north"))]
+    for one in second:
+        assert [one.values.groups[j] for j in sorted(one.values.groups)] == [
+            which for _, which in protocol.groups
+        ]
+    values = pooled_release([*given, *second]).values
+    assert isinstance(values, Measurements)
+    assert values.groups == second[0].values.groups
+    # the noise of the merged first round and that of the second, by inverse variance
+    assert values.tables.variance((0,)) < sum(one.values.tables.variance((0,)) for one in second) + 1e6
+    result = dc.pool([*given, *second])
+    assert {frozenset("ab"), frozenset("bc")} <= result.graph.skeleton
+    costs = [
+        (one.privacy.epsilon or 9) + (two.privacy.epsilon or 9)
+        for one, two in zip(given, second, strict=False)
+    ]
+    assert result.privacy.epsilon == pytest.approx(max(costs))
+    assert max(costs) <= 1.0
+    south = dc.Contribution("south", protocol, dc.contribute(grades(2), protocol, "south").release)
+    assert dc.pool([*given, *second, south], confidence=0).graph.nodes == tuple("abcde")
 
 
 def test_the_second_round_alone_is_refused(contribute: Given, site: Sites) -> None:
@@ -185,6 +239,67 @@ def test_a_site_may_lack_columns(contribute: Given, site: Sites) -> None:
     assert result.graph.skeleton >= CHAIN
     (note,) = (one for one in result.notes if isinstance(one, SitesMeasured))
     assert note.sites[2][3] == ("d", "e", "f")
+
+
+def test_a_site_may_have_merged_levels() -> None:
+    """By a schema of its own: what both tell apart is asked about."""
+    protocol = dc.protocol(GRADES, [6000] * 2, 5.0, 1e-6)
+    few = dc.Categorical(["0", "more"], ordered=True, aliases=dict.fromkeys("123", "more"))
+    own = dc.Schema({**GRADES, "a": few, "e": dc.Numeric(0, 4, [2])})
+    whole = grades(1, 6000)
+    codes = {**whole.codes, "a": np.minimum(whole.codes["a"], 1), "e": whole.codes["e"] // 2}
+    given = [
+        dc.contribute(grades(0, 6000), protocol, "east"),
+        dc.contribute(dc.Dataset(own, 6000, codes), protocol, "north"),
+    ]
+    values = pooled_release(given).values
+    assert isinstance(values, Measurements)
+    assert values.groups == {0: (0, 1, 1, 1), 4: (0, 0, 1, 1)}
+    assert {frozenset("ab"), frozenset("bc")} <= dc.pool(given, confidence=0).graph.skeleton
+    other = dc.Schema({**GRADES, "a": dc.Categorical(["low", "high"], ordered=True)})
+    with pytest.raises(dc.InputError, match='declares "a" otherwise'):
+        dc.contribute(dc.Dataset(other, 6000, {**codes, "e": whole.codes["e"]}), protocol, "south")
+    rest = dc.Categorical(["3", "less"], ordered=True, aliases=dict.fromkeys("012", "less"))
+    third = dc.Schema({**GRADES, "a": rest})
+    south = dc.Dataset(third, 6000, {**whole.codes, "a": (whole.codes["a"] < 3).astype(int)})
+    assert pooled_release([given[0], dc.contribute(south, protocol, "south")]).schema == GRADES
+    given = []
+    for name, first in (("north", "3"), ("south", "03")):  # 3 against the rest, and 0 and 3 against the rest
+        two = dc.Categorical(
+            ["in", "out"], aliases={cell: "in" if cell in first else "out" for cell in "0123"}
+        )
+        cut = np.isin(whole.codes["a"], [int(cell) for cell in first], invert=True).astype(int)
+        rows = dc.Dataset(dc.Schema({**GRADES, "a": two}), 6000, {**whole.codes, "a": cut})
+        given.append(dc.contribute(rows, protocol, name))
+    middle = dc.Categorical(["in", "out"], aliases={"0": "in", "1": "out", "2": "out", "3": "out"})
+    rows = dc.Dataset(
+        dc.Schema({**GRADES, "a": middle}), 6000, {**whole.codes, "a": np.minimum(whole.codes["a"], 1)}
+    )
+    with pytest.raises(dc.InputError, match=r'\w+ and \w+ have merged levels of "a" so that none'):
+        dc.pool([*given, dc.contribute(rows, protocol, "west")])
+
+
+def test_merged_tables_have_no_more_noise_than_is_claimed() -> None:
+    rng, into = np.random.default_rng(12), {0: (0, 1, 1, 2), 1: (0, 0, 1)}
+    sets, variances = ((), (0,), (1,), (0, 1)), (0.0, 30.0, 50.0, 25.0)
+
+    def components(exact: np.ndarray, noisy: bool) -> Components:
+        found = Components((4, 3))
+        for columns, variance in zip(sets, variances, strict=True):
+            table = exact.sum(axis=tuple(axis for axis in (0, 1) if axis not in columns))
+            table = table + noisy * rng.normal(0.0, math.sqrt(variance), table.shape)
+            found = found.with_measured([(columns, table)], variance)
+        return found
+
+    exact = rng.integers(0, 50, (4, 3)).astype(float)
+    rows = np.array([exact[0], exact[1] + exact[2], exact[3]])
+    coarse = np.stack([rows[:, 0] + rows[:, 1], rows[:, 2]], axis=1)
+    for columns, margin in (((0,), coarse.sum(axis=1)), ((1,), coarse.sum(axis=0)), ((0, 1), coarse)):
+        value, variance = merged(components(exact, False), columns, into)
+        np.testing.assert_allclose(value, interaction(margin), atol=1e-9)
+        drawn = [merged(components(exact, True), columns, into)[0].ravel() for _ in range(2000)]
+        top = np.linalg.eigvalsh(np.cov(np.array(drawn).T))[-1]
+        assert 0.7 * variance < top < 1.15 * variance
 
 
 def test_a_pair_that_no_site_has_is_open(site: Sites) -> None:

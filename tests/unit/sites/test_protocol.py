@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,4 +102,26 @@ def test_levels_that_noise_leaves_no_room_for_are_named() -> None:
 
 
 def test_two_rounds_share_the_budget() -> None:
-    assert made(rounds=2).charge == (0.5, 5e-7)
+    first = made(rounds=2)
+    second = first.for_common({}, ["north"])
+    assert first.of_levels
+    assert not second.of_levels
+    assert [sum(costs) for costs in zip(first.charge, second.charge, strict=True)] == pytest.approx(
+        [1.0, 1e-6]
+    )
+    pure = dc.protocol(SCHEMA, [1000], 1.0, rounds=2)
+    assert not pure.levels_first
+    assert pure.charge == (0.5, 0.0)
+
+
+def test_groups_that_are_none_are_refused(tmp_path: Path) -> None:
+    wide = dc.Schema({**SCHEMA, "many": dc.Categorical(range(4))})
+    first = dc.protocol(wide, [1000], 1.0, 1e-6, rounds=2)
+    second = first.for_promising(None, ["north"])
+    for which in ((0, 1), (0, 0, 0, 0), (0, 2, 2, 2), (-1, 0, 1, 1)):
+        file = replace(second, groups=(("many", which),)).save(tmp_path / "protocol-2.json")
+        with pytest.raises(dc.InputError, match="damaged or was changed"):
+            load_protocol(file)
+    assert load_protocol(
+        replace(second, groups=(("many", (0, 1, 1, 0)),)).save(tmp_path / "good.json")
+    ).groups

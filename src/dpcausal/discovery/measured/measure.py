@@ -138,6 +138,8 @@ def measure(task: Task) -> Measurements:
     now = _merge_levels(task, replace(now, plan=plan.for_rows(now.rows)))
     shares = now.plan.shares
     now, _ = _components(task, now, [(j,) for j in range(d)], shares.singles, "single columns")
+    if not now.plan.pairs:
+        return now
     if now.plan.tree:
         return _tree(task, now)
     if plan.public.target is not None:
@@ -233,12 +235,18 @@ def _rows(task: Task, now: Measurements) -> Measurements:
 
 @proved("measure.proof.md")
 def _merge_levels(task: Task, now: Measurements) -> Measurements:
-    """Merge levels of columns that have more than the plan leaves room for; how common levels are is measured first."""
+    """Merge levels of columns that have more than the plan leaves room for; how common levels are is measured first.
+
+    Unless the plan says which: then nothing is measured.
+    """
     plan, columns = now.plan, list(now.schema.values())
     many = [j for j, size in enumerate(plan.sizes) if size < columns[j].size]
     if not many:
         return now
     before = now.components
+    if plan.groups:
+        tables = Components(plan.sizes, before.values, before.variances)  # the number of rows
+        return replace(now, tables=tables, groups=dict(plan.groups))
     now, _ = _components(task, now, [(j,) for j in many], plan.shares.levels, "how common levels are")
     counted, groups, regrouped = now.components, dict[int, tuple[int, ...]](), dict[int, Floats]()
     for j in many:

@@ -93,7 +93,7 @@ def _site(measured: Measurements, site: Site) -> tuple[str, float, float, tuple[
     """Return the name of a site, its rows, the noise in a pair (the median), and the columns that it lacks."""
     pairs = [one for columns, one in site.components.variances.items() if len(columns) == 2]
     lacking = [name for j, name in enumerate(measured.schema) if not site.components.knows((j,))]
-    return site.name, site.rows, math.sqrt(statistics.median(pairs)), tuple(lacking)
+    return site.name, site.rows, math.sqrt(statistics.median(pairs or [0.0])), tuple(lacking)
 
 
 def sites_notes(measured: Measurements, level: float) -> list[Note]:
