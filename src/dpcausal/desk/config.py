@@ -84,7 +84,7 @@ class DeskConfig:
     folder: Path  # what must not be restored together with the database: the last head that was seen
     datasets: Mapping[str, DatasetSettings]
     persons: Mapping[str, str] = field(default_factory=dict)  # name -> role
-    address: str = "http://127.0.0.1:8000"  # as a browser sees it
+    address: str = ""  # as a browser sees it; empty: where the server listens
     host: str = "127.0.0.1"
     port: int = 8000
     tick: float = 60.0  # seconds: results appear at multiples of it after the charge

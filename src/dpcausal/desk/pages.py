@@ -1,4 +1,4 @@
-"""The pages: an analyst asks and reads, a custodian decides, an auditor looks. Plain forms, no script.
+"""The pages: an analyst asks and reads, a custodian decides, an auditor looks. Plain forms, which need no script.
 
 A session is a cookie that no script can read and no other site can send; every form carries a secret of the session,
 too. A report is shown in a sandbox of its own. Texts of people are escaped by the templates.
@@ -290,9 +290,15 @@ def words_of(found: Asked) -> str:
 
 
 @router.get("/requests/{id}")
-def request_page(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
-    """Show a request: what was asked, what it costs, what was decided, and the result."""
-    return show_request(desk, id, person)
+def request_page(id: Id, person: Anyone, desk: TheDesk, seen: str = "") -> Response:  # noqa: A002
+    """Show a request: what was asked, what it costs, what was decided, and the result.
+
+    An open page asks every few seconds with the state that it has ``seen``, and is loaded again when there is another.
+    """
+    if not seen:
+        return show_request(desk, id, person)
+    other = desk.request(id, person).shown_state(time.time()) != seen
+    return Response(status_code=204, headers={"HX-Refresh": "true"} if other else {})
 
 
 def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: str = "") -> Response:  # noqa: A002
