@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Outcome, Question, ValueTest, missing_rules
 from dpcausal.citests.choice import AUTO, choose, with_noise
-from dpcausal.citests.forecast import forecast_of_test
+from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.registry import TESTS, class_named, make_test
 from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
 from dpcausal.citests.session import Session

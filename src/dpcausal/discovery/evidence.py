@@ -15,14 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcausal.core.arguments import checked_count, stated_pvalue
 from dpcausal.core.errors import InputError
+from dpcausal.core.progress import Stage
 from dpcausal.discovery.knowledge import Pair
-
-if TYPE_CHECKING:
-    from dpcausal.discovery.search import Task
 
 
 @dataclass(frozen=True)
@@ -144,11 +142,11 @@ def repeats_for(asked: int | None, work: int, each: int) -> int:
 
 
 def found_again(
-    task: Task, edges: Iterable[Pair], repeats: int, search_again: Callable[[], Iterable[Pair]]
+    stage: Stage, edges: Iterable[Pair], repeats: int, search_again: Callable[[], Iterable[Pair]]
 ) -> dict[Pair, float]:
-    """Return the part of ``repeats`` in which ``search_again`` finds each of ``edges``."""
+    """Return the part of ``repeats`` in which ``search_again`` finds each of ``edges``; ``stage`` shows progress."""
     counts = dict.fromkeys(edges, 0)
-    with task.stage("repeating the search on other samples and other noise", repeats) as tick:
+    with stage("repeating the search on other samples and other noise", repeats) as tick:
         for _ in range(repeats):
             for pair in search_again():
                 if pair in counts:

@@ -558,7 +558,7 @@ def again_of(
         found, _ = search(quiet, moments.again(draw), stable, latent)
         return found.skeleton.edges - found.skeleton.open(task.known)  # what is open was not found again
 
-    return found_again(task, edges, asked, once)
+    return found_again(task.stage, edges, asked, once)
 
 
 def run(

@@ -1,13 +1,13 @@
 """PC by tests: every question is a private test of its own, all of them under one total.
 
 Any test of ``ci_test`` (option ``test``; "auto" chooses one for each question from the schema), on the values of the
-rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon`` (option),
-or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts, or equal
-parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and are
-reported. An "independent" of a test that would have missed a strong dependence more often than not, as public numbers
-tell (``citests/forecast.py``), supports nothing: that pair is open. Where not even the first test can be paid, as when
-the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own (``median="laplace"``,
-``"gaussian"``) has half of delta for them, in equal parts for as many questions.
+rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``, ... A test costs ``epsilon``
+(option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
+or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
+are reported. An "independent" of a test that would have missed a strong dependence more often than not, as public
+numbers tell (``citests/power.py``), supports nothing: that pair is open. Where not even the first test can be paid, as
+when the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own
+(``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal parts for as many questions.
 
 **Guarantee** (epsilon, delta)-DP in total: tests are charged before noise, the filter stops (``privacy/accounting``),
 and what is asked depends on released answers only. No question is paid twice. For many questions ``svt-pc`` and
@@ -24,7 +24,7 @@ from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.base import TestSettings, ValueTest
 from dpcausal.citests.chi2 import MedianOfPartsTest
 from dpcausal.citests.choice import choose_name
-from dpcausal.citests.forecast import power_curve
+from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError

@@ -32,7 +32,7 @@ from typing import Any, Literal
 from dpcausal._version import __version__
 from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
-from dpcausal.citests.forecast import power_curve
+from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_column, checked_count, checked_level
 from dpcausal.core.display import display

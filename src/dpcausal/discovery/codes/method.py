@@ -111,7 +111,7 @@ def confidence_of(
     kept = np.ones(len(task.columns))
     repeats = repeats_of(forward, asked)
     return repeats, found_again(
-        task, found, repeats, lambda: forward_again(forward, task.columns, generator, kept)
+        task.stage, found, repeats, lambda: forward_again(forward, task.columns, generator, kept)
     )
 
 

@@ -334,10 +334,10 @@ def confidence_of(
             kept = scope.measured.kept_by_other_groups(generator, scope.places)
             return forward_again(forward, columns, generator, kept)
 
-        again |= found_again(task, others, repeats, by_pairs)
+        again |= found_again(task.stage, others, repeats, by_pairs)
     if graphs is not None and whole is not None and chosen:
         graphs_again = graphs.again(whole.visited, generator)
-        again |= found_again(task, chosen, repeats, lambda: named(columns, next(graphs_again)))
+        again |= found_again(task.stage, chosen, repeats, lambda: named(columns, next(graphs_again)))
     return repeats, again
 
 
