@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT, PICTURE = ROOT / "demo" / "report.html", ROOT / "docs" / "figures" / "report.png"
-SIZE = "860,1010"  # the first page: conclusion, promise and graph
+SIZE = "860,1340"  # the first page: conclusion, promise and graph
 
 
 def main() -> None:

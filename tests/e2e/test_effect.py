@@ -53,7 +53,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("s.toml").write_text(SCHEMA)
 
 
-def kept() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def answered() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """What ``--out out`` wrote: the answer, and its notes by kind."""
     answer = json.loads(Path("out/answer.json").read_text())
     return answer, {note["kind"]: note for note in answer["facts"]["notes"]}
@@ -62,7 +62,7 @@ def kept() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
 def test_four_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*BASE, "--adjust", "z,age", "--epsilon", "1", "--out", "out"]) == 0
     answer, rests, rows, cost, written = capsys.readouterr().out.splitlines()
-    found, notes = kept()
+    found, notes = answered()
     assert (found["estimand"], found["event"], found["compare"]) == ("risk difference", "yes", ["no", "yes"])
     assert notes["binned"]["columns"] == ["age"]
     shown = (found["estimate"], *found["interval"])
@@ -107,7 +107,7 @@ def test_a_graph_that_contradicts_itself_is_refused_and_told(capsys: pytest.Capt
     assert "direction of x - y" in capsys.readouterr().err
     assert run([*BASE, "--graph", "graph.json", "--epsilon", "1", "--anyway", "--out", "out"]) == 0
     first, *listed = capsys.readouterr().out.splitlines()[:3]
-    found, notes = kept()
+    found, notes = answered()
     assert first == found["answer"]
     assert [one["adjust"] for one in found["possible"]] == [["z"], None]
     assert [line[:2] for line in listed] == ["- ", "- "]
@@ -121,7 +121,7 @@ def test_without_privacy_nobody_speaks_of_noise(capsys: pytest.CaptureFixture[st
     Path("t.csv").write_text("\n".join(kept) + "\n")
     assert run([*BASE, "--adjust", "z", "--no-privacy", "--out", "out"]) == 0
     _, _, left, every, _, cost, _ = said = capsys.readouterr().out.splitlines()
-    found, notes = kept()
+    found, notes = answered()
     assert found["left_out"] == [["c"]]
     assert not notes["left-out"]["noise"]
     assert left.endswith(". Left out: z c.")
@@ -265,7 +265,7 @@ def test_delta_is_charged_where_it_is_used_and_told_as_charged(
 
 def test_nothing_is_held_fixed_by_saying_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*BASE, "--adjust", "none", "--no-privacy", "--out", "out"]) == 0
-    answer, notes = kept()
+    answer, notes = answered()
     assert (answer["adjust"], "unadjusted" in notes) == ([], True)
     found = [
         "discover",

@@ -47,28 +47,18 @@ answer.
 
 [bold]Examples[/bold]
 
+# charged to a ledger; kept in files: DIR/answer.json and DIR/privacy.json
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
-  --epsilon 0.5
-
-# given others, with a test of your choice
-dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
-  --given age,sex --method kendall --epsilon 0.5
+  --given age,sex --epsilon 0.5 --ledger sqlite:///budget.db \\
+  --dataset cohort --out answer
 
 # an option of the test; several columns at once, with gcm
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc,sex \\
   --given age --method gcm --option parts=20 --epsilon 1
 
-# charged to a ledger; one JSON object for a script
-dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
-  --epsilon 0.5 --ledger sqlite:///budget.db --dataset cohort --json
-
 # crt, with the distribution of x given the rest; --model-from fits it to public rows
 dpcausal test patients.csv --schema schema.toml --x fev --y bronc \\
   --given age --method crt --model law.toml --epsilon 1
-
-# kept in files: DIR/answer.json and DIR/privacy.json
-dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\
-  --epsilon 0.5 --out answer
 
 # which test it will be and what it will find, before anything is charged
 dpcausal test patients.csv --schema schema.toml --x smoke --y bronc \\

@@ -53,14 +53,11 @@ be decided are open, and no edges.
 
 [bold]Examples[/bold]
 
-# --tiers: what comes before what in time, so that no arrow points back
-dpcausal discover patients.csv --schema schema.toml \\
-  --tiers "age,sex;smoke;bronc" --epsilon 0.5 --delta 1e-6 --out graph
-
-# charged to a ledger before any noise is drawn; one JSON object for a script
+# --tiers: what comes before what in time, so that no arrow points back;
+# the ledger is charged before any noise is drawn
 dpcausal discover patients.csv --schema schema.toml \\
   --tiers "age,sex;smoke;bronc" --epsilon 0.5 --delta 1e-6 --out graph \\
-  --ledger sqlite:///budget.db --dataset cohort --json
+  --ledger sqlite:///budget.db --dataset cohort
 
 # only what is linked to one column: less noise, more columns
 dpcausal discover patients.csv --schema schema.toml \\
@@ -69,10 +66,6 @@ dpcausal discover patients.csv --schema schema.toml \\
 # then how large an effect is, with noise of its own; the total covers both
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
-
-# exactly what dpcausal plan --out plans said would be measured
-dpcausal discover patients.csv --schema schema.toml \\
-  --plan plans/plan.json --out graph
 
 # a long table of persons and codes (diagnoses, drugs): links among hundreds
 dpcausal discover codes.csv --codes codes.txt --unit pid --code icd10 \\
@@ -84,10 +77,9 @@ dpcausal discover patients.csv --schema schema.toml --method pc --out exact
 [bold]What it writes[/bold]
 
 DIR gets report.html, privacy.json, the graph (graph.svg, .json, .dot,
-.graphml; for R graph.dagitty and arcs.csv), pairs.csv (every pair: found,
-hint, absent or open) and registry.yaml, a draft for OpenDP's registry.
-release.json (measured, moments) is for dpcausal again and effect --release,
-both free. An earlier release is kept in DIR/earlier-1 and so on.
+.graphml, .dagitty, arcs.csv), pairs.csv (every pair), registry.yaml (for
+OpenDP's registry) and release.json (measured, moments), for dpcausal again and
+effect --release, both free. An earlier release is kept in DIR/earlier-1.
 
 [bold]Methods[/bold] (dpcausal discover --help-methods: with their options)
 
@@ -294,8 +286,6 @@ def run_discover(
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Learn a graph; write files to ``out`` and print a summary or JSON."""
-    if out is None and not explain:
-        raise InputError("Missing option '--out'.")
     of_method = parse_options(option, types_of(method, option), method)
     given: dict[str, Any] = {
         "epsilon": epsilon, "delta": delta, "method": method, "level": level, "neighbours": neighbours,
@@ -313,11 +303,13 @@ def run_discover(
     only_here = {"--plan": plan, "--effect": effect, "--columns": columns, "--explain": explain}
     place = codes.place_of(rows, charge, printing, columns=chosen, only_here=only_here)
     place.refuse_undeclared(columns_named({**asked, **of_method}))
-    if out is None or explain:
+    if explain:
         typer.echo(
             rows.explained(place.schema, harmonics=harmonics_asked({**asked, **of_method}, place.schema))
         )
         return
+    if out is None:
+        raise InputError("Missing option '--out'.")
     with writable_directory(out):
         result, effects = with_effects(place.discover(**asked, **of_method), asked.get("effect", ()))
         origin = None

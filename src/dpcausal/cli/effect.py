@@ -57,19 +57,14 @@ dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
 # from the tables that discover released, at no cost
 dpcausal effect --release first --treatment smoke --outcome bronc --adjust age
 
-# a number by a cut; nothing held fixed, as in a randomised trial
-dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
-  --outcome fev --event "< 80" --adjust none --epsilon 1
-
 # an event in the course of time: risks by year 5, censored rows counted as such
 dpcausal effect trial.csv --schema trial.toml --treatment drug \\
   --time futime --event status --horizon 5 --adjust age,sex --epsilon 1
 
-# a ratio, of the levels that you name; charged to a ledger; kept in files
+# a ratio, of a number by a cut; charged to a ledger; kept in files
 dpcausal effect patients.csv --schema schema.toml --treatment smoke \\
-  --outcome bronc --adjust age --estimand "risk ratio" --compare no,yes \\
-  --event yes --epsilon 1 --ledger sqlite:///budget.db --dataset cohort \\
-  --out answer"""
+  --outcome fev --event "< 80" --adjust age --estimand "risk ratio" \\
+  --epsilon 1 --ledger sqlite:///budget.db --dataset cohort --out answer"""
 
 
 def columns_to_adjust(adjust: list[str] | None, columns: Container[str]) -> list[str] | None:

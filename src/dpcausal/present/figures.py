@@ -121,15 +121,13 @@ BOXES = ("undecided", "alone")  # kinds of keys that are boxes
 
 
 def _grade_keys(grades: Collection[str]) -> list[Key]:
-    """Return the widths that are drawn; the first one names what they show.
+    """Return the widths that are drawn.
 
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
-    ['edge found again: perhaps', 'less than half: a hint']
+    ['found again: perhaps', 'found again: less than half, a hint']
     """
-    words = {"sure": share_words(1.0), "weaker": share_words(HINT), "hint": f"{share_words(0.0)}: a hint"}
-    texts = {kind: text for kind, text in words.items() if kind in grades}
-    first = "edge found again: "
-    return [Key(kind, first * (i == 0) + text) for i, (kind, text) in enumerate(texts.items())]
+    words = {"sure": share_words(1.0), "weaker": share_words(HINT), "hint": f"{share_words(0.0)}, a hint"}
+    return [Key(kind, f"found again: {text}") for kind, text in words.items() if kind in grades]
 
 
 STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box

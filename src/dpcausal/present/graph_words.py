@@ -98,12 +98,16 @@ def arrows_mean(result: DiscoveryResult) -> str:
 
 
 def marks_mean(result: DiscoveryResult, *, brief: bool = False) -> str:
-    """Return what each kind of mark of a PAG means; empty for other graphs. ``brief``: without hidden causes."""
+    """Return what each kind of mark of a PAG means; empty for other graphs. ``brief``: hidden causes are said once."""
     means = {marks: MARKS[marks][1] for marks in mark_kinds(result.shown)}
     if not brief:
         return " ".join(f"{marks}: {words}." for marks, words in means.items())
-    text = "; ".join(f"{marks}: {words.partition(';')[0]}" for marks, words in means.items())
-    return f"{text}." if text else ""
+    text = "; ".join(f"{marks}: {words.partition('; ')[0]}" for marks, words in means.items())
+    also: dict[str, list[str]] = {}
+    for marks, words in means.items():
+        also.setdefault(words.partition("; ")[2], []).append(marks)
+    more = [f"At {', '.join(kinds)} {words}." for words, kinds in also.items() if words]
+    return " ".join([f"{text}." if text else "", *more]).strip()
 
 
 def legend(result: DiscoveryResult) -> list[str]:

@@ -69,7 +69,7 @@ def counted_kinds(graph: Graph, hints: Collection[frozenset[str]] = ()) -> list[
     """
     listed = [marks for a, marks, b in graph.marked_edges() if frozenset((a, b)) not in hints]
     return [
-        f"{listed.count(kind)} {sign(kind)} ({MARKS[kind][1]})"
+        f"{listed.count(kind)} {sign(kind)} ({MARKS[kind][1].partition(';')[0]})"
         for kind in mark_kinds(graph)
         if kind in listed
     ]

