@@ -25,7 +25,7 @@ from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.survival import FollowUp
 from dpcausal.effects.table import effect_mechanism
 from dpcausal.planning.measurement import noise_variance
-from dpcausal.stats.life_table import StatesTable
+from dpcausal.stats.strata import StrataTable
 
 INTERVALS = 5
 GRID = 2_000  # points of time at which a law is integrated
@@ -94,7 +94,7 @@ def answers(
     variance = noise_variance(mechanism)
     counts = rng.multinomial(rows, law.cells.ravel() / law.cells.sum()).reshape(law.cells.shape)
     noisy = counts + np.round(rng.laplace(scale=math.sqrt(variance / 2), size=counts.shape))
-    table = StatesTable(noisy, None, variance, kurtosis, float(rows))
+    table = StrataTable(noisy, (len(noisy),), variance, kurtosis)
     first, second = law.risks
     truth = {"risk difference": second - first, "risk ratio": second / first}
     with np.errstate(all="ignore"):
