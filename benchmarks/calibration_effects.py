@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
+from scipy.stats import binom
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
@@ -33,7 +34,7 @@ from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.budget import Allowance
 from dpcausal.stats.double_residual import UNITS, difference, fitted, row_parts
 from dpcausal.stats.moments import packed, unpacked
-from dpcausal.stats.populations import POPULATIONS, estimable_population, population_effect
+from dpcausal.stats.populations import POPULATIONS, estimable_population, population_effects
 from dpcausal.stats.strata import StrataTable
 
 REPEATS, CALLS = 100, 25  # of a run: simulated tables, and public calls
@@ -46,7 +47,7 @@ CHOICES = {
     "columns": (1, 2, 4, 6, 8, 10),
     "epsilon": (0.2, 0.5, 1.0, 3.0),
 }
-CELLS = 20  # of the grid, drawn at random from all
+CELLS = 60  # of the grid, drawn at random from all
 DOORS = ("adjust", "graph", "engine", "share", "free", "data")
 REAL = ("breast_cancer", "diabetes", "digits", "wine", "iris")
 Run = dict[str, Any]
@@ -54,7 +55,7 @@ Run = dict[str, Any]
 
 def settings() -> Iterator[tuple[Any, ...]]:
     """Every setting, its kind first."""
-    rng = np.random.default_rng(33)
+    rng = np.random.default_rng(35)
     for _ in range(CELLS):
         yield ("grid", *(choice[rng.integers(len(choice))] for choice in CHOICES.values()))
     for door in DOORS:
@@ -139,7 +140,7 @@ def grid_of(
                     )
                 else:
                     table = StrataTable(counts, table.levels, 0.0, 0.0, table.rows, noisy, variance)
-            answers = {one: population_effect(table, one, 0.95) for one in POPULATIONS}
+            answers = population_effects(table, 0.95)
             chosen = estimable_population(table, 0.95)
             for name in (*POPULATIONS, "auto"):
                 one = chosen if name == "auto" else name
@@ -305,6 +306,12 @@ def lines(kept: dict[tuple[Any, ...], dict[int, Run]]) -> Iterator[str]:
             cells = [told([run[one] for run in runs.values()]) for one in (*estimators, *kinds)]
             yield f"| {' | '.join(map(str, setting[1:]))} | {' | '.join(cells)} |"
     yield ""
+    yield "| nine of ten answer | settings | below .93 | .93 to .98 | above .98 | expected of .95 | mean | off by .25 |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    grid = [runs for setting, runs in kept.items() if setting[0] == "grid"]
+    for one in (*estimators, *kinds):
+        yield f"| {one} | {' | '.join(within([[run[one] for run in runs.values()] for runs in grid]))} |"
+    yield ""
     yield "| call | answers | held | mean error / half width |"
     yield "|---|---:|---:|---:|"
     for setting, runs in kept.items():
@@ -316,6 +323,23 @@ def lines(kept: dict[tuple[Any, ...], dict[int, Run]]) -> Iterator[str]:
                 error = sum(part[3] for part in parts) / max(said, 1) / half
                 held = f"{sum(part[2] for part in parts) / said:.3f}" if said else "-"
                 yield f"| {setting[1]}, {name} | {said} | {held} | {error:.2f} |"
+
+
+def within(settings: list[list[list[float]]]) -> list[str]:
+    """How many settings have a coverage below, within and above the bar, and how many would within if it were .95."""
+    shares, expected, off = [], [], 0
+    for parts in settings:
+        tried, said, held = (int(sum(part[k] for part in parts)) for k in (0, 1, 2))
+        if said > 0.9 * tried:
+            shares.append(held / said)
+            expected.append(binom.cdf(0.98 * said, said, 0.95) - binom.cdf(0.93 * said - 1e-9, said, 0.95))
+            half = float(np.median([part[4] for part in parts]))
+            off += abs(sum(part[3] for part in parts) / said) > 0.25 * half > 0
+    if not shares:
+        return ["0", *["-"] * 6]
+    low, high = sum(one < 0.93 for one in shares), sum(one > 0.98 for one in shares)
+    counts = [len(shares), low, len(shares) - low - high, high]
+    return [*map(str, counts), f"{sum(expected):.0f}", f"{np.mean(shares):.3f}", str(off)]
 
 
 def told(parts: list[list[float]]) -> str:

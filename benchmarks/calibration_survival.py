@@ -6,8 +6,8 @@ Laws are drawn at random: strata, exposure by stratum, Weibull hazards that diff
 in half of the settings, and censoring whose hazard differs by stratum and arm, constant or growing, so that the stated
 share of rows is censored before the horizon. Of each law a few tables are drawn, with noise as ``effect`` draws it
 (Laplace, replace-one), and the shipped estimator is asked for a risk difference and a risk ratio by the horizon, with
-five intervals. The truth is that of the law, not of the intervals. *Told*: where anything is said. *Held* counts the
-interval for all rows. *Error* is the root mean square of the difference.
+five intervals. The truth is that of the law, not of the intervals. *Told*: where anything is said. *Error* is the root
+mean square of the difference.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.effects.estimate import Estimate, estimate_follow_up
-from dpcausal.effects.question import EffectQuestion
-from dpcausal.effects.survival import FollowUp
 from dpcausal.effects.table import effect_mechanism
 from dpcausal.planning.measurement_plan import noise_variance
-from dpcausal.stats.life_table import StatesTable
+from dpcausal.stats.life_table import scored
+from dpcausal.stats.populations import StrataEffect, population_effect
+from dpcausal.stats.strata import StrataTable
 
 INTERVALS = 5
 GRID = 2_000  # points of time at which a law is integrated
-SETTINGS = tuple(product((3_000,), (0.5, 1.0, 3.0), (1, 4, 12), (0.1, 0.6)))
+SETTINGS = tuple(product((3_000, 20_000), (0.5, 1.0, 3.0), (1, 4, 12), (0.1, 0.6)))
 
 
 class Law(NamedTuple):
@@ -76,52 +75,42 @@ def law_of(rng: np.random.Generator, strata: int, censored: float, competing: bo
     return Law(cells(high), risks)
 
 
-def question_of(estimand: str, competing: bool) -> EffectQuestion:
-    """Return the question of five intervals."""
-    ends = tuple((i + 1) / INTERVALS for i in range(INTERVALS))
-    found = FollowUp("t", "y", ends, "1", "0", ("2",) * competing, missing=False)
-    return EffectQuestion(
-        "x", "y", (), (0, 1), ("0", "1"), 2, (0.0,) * found.states, False, 0.0, 1.0, "1", estimand, (), found
-    )
-
-
 def answers(
     rng: np.random.Generator, law: Law, rows: int, epsilon: float
-) -> dict[str, tuple[Estimate, float]]:
-    """Return both estimates from one noisy table, each with the truth."""
-    competing = law.cells.shape[-1] == 3 * INTERVALS + 1
+) -> tuple[StrataEffect | None, dict[str, float]]:
+    """Return what is told of one noisy table, and the truth."""
+    kinds = 2 if law.cells.shape[-1] == 2 * INTERVALS + 1 else 3
     mechanism, kurtosis = effect_mechanism(law.cells.size, False, epsilon, 0.0, Neighbours.REPLACE_ONE)
     variance = noise_variance(mechanism)
     counts = rng.multinomial(rows, law.cells.ravel() / law.cells.sum()).reshape(law.cells.shape)
     noisy = counts + np.round(rng.laplace(scale=math.sqrt(variance / 2), size=counts.shape))
-    table = StatesTable(noisy, None, variance, kurtosis, float(rows))
+    levels = (len(noisy),) if len(noisy) > 1 else ()
     first, second = law.risks
-    truth = {"risk difference": second - first, "risk ratio": second / first}
     with np.errstate(all="ignore"):
-        return {
-            name: (estimate_follow_up(table, question_of(name, competing), 0.95), float(value))
-            for name, value in truth.items()
-        }
+        found = population_effect(scored(StrataTable(noisy, levels, variance, kurtosis), kinds), "all", 0.95)
+    return found, {"difference": second - first, "ratio": second / first}
 
 
 def row_of(rows: int, epsilon: float, strata: int, censored: float, laws: int, repeats: int) -> list[str]:
     """Return one row of the table."""
-    told, held, errors, widths, runs = 0, {"risk difference": 0, "risk ratio": 0}, [], [], laws * repeats
+    held: dict[str, list[bool]] = {"difference": [], "ratio": []}
+    errors, widths, runs = [], [], laws * repeats
     for law in range(laws):
         rng = np.random.default_rng([rows, int(10 * epsilon), strata, int(10 * censored), law])
         one = law_of(rng, strata, censored, competing=bool(law % 2))
         for _ in range(repeats):
-            for name, (found, truth) in answers(rng, one, rows, epsilon).items():
-                if math.isnan(found.estimate):
-                    continue
-                low, high = found.everyone or found.interval
-                held[name] += low <= truth <= high
-                if name == "risk difference":
-                    told += 1
-                    errors.append(found.estimate - truth)
-                    widths.append(high - low)
-    settings = [f"{rows}", f"{epsilon:g}", f"{strata}", f"{censored:.0%}", f"{told} of {runs}"]
-    shares = [f"{one / told:.3f}" if told else "-" for one in held.values()]
+            found, truth = answers(rng, one, rows, epsilon)
+            if found is None:
+                continue
+            for name, ends in (("difference", found.interval), ("ratio", found.ratio)):
+                if ends is not None:
+                    held[name].append(ends[0] <= truth[name] <= ends[1])
+            errors.append(found.difference - truth["difference"])
+            widths.append(found.interval[1] - found.interval[0])
+    settings = [f"{rows}", f"{epsilon:g}", f"{strata}", f"{censored:.0%}", f"{len(errors)} of {runs}"]
+    shares = [f"{np.mean(one):.3f}" if one else "-" for one in held.values()]
+    if not errors:
+        return [*settings, *shares, "-", "-"]
     return [*settings, *shares, f"{np.median(widths):.3f}", f"{math.sqrt(np.mean(np.square(errors))):.3f}"]
 
 

@@ -38,8 +38,8 @@ from dpcausal.effects.result import (
     StrataLeftOut,
 )
 from dpcausal.stats.double_residual import difference
-from dpcausal.stats.life_table import StatesTable, life_table_arms, small_strata_as_one
-from dpcausal.stats.populations import WIDEST, population_effect
+from dpcausal.stats.life_table import exact_arms, scored
+from dpcausal.stats.populations import StrataEffect, population_effect
 from dpcausal.stats.standardise import (
     MIN_ARM,
     MIN_ROWS,
@@ -142,7 +142,12 @@ def estimate(arms: Arms, question: EffectQuestion, level: float) -> Estimate:
 
 def estimate_strata(table: StrataTable, population: str, question: EffectQuestion, level: float) -> Estimate:
     """Return the effect of a question about risks in a population, from noisy strata of two arms."""
-    found = population_effect(table, population, level)
+    return _of_strata(population_effect(table, population, level), table, population, question)
+
+
+def _of_strata(
+    found: StrataEffect | None, table: StrataTable, population: str, question: EffectQuestion
+) -> Estimate:
     strata = (True,) * len(table.cells)
     if found is not None and question.estimand.endswith("difference"):
         return Estimate(found.difference, found.interval, found.risks, covers=strata, population=population)
@@ -156,37 +161,37 @@ def estimate_strata(table: StrataTable, population: str, question: EffectQuestio
     return Estimate(middle, ends, found.risks, covers=strata, population=population)
 
 
-def estimate_follow_up(table: StatesTable, question: EffectQuestion, level: float) -> Estimate:
+def estimate_follow_up(table: StrataTable, question: EffectQuestion, level: float) -> Estimate:
     """Return the effect on the risk of an event by a horizon, and the risks over time, from noisy states."""
     follow_up = question.follow_up
     assert follow_up is not None
-    cells, others, place = small_strata_as_one(table.cells, table.others, table.variance)
-    terms = cells, others, follow_up.kinds, table.variance, table.rows, table.kurtosis
-    sums = life_table_arms(*terms)
-    difference = estimate(sums, replace(question, estimand="risk difference"), level)
-    if difference.interval[1] - difference.interval[0] >= WIDEST:  # as of any risk: nothing is known
-        nothing = (NothingKnown(table.variance > 0),)
-        return Estimate(math.nan, _widest(question), share=0.0, notes=nothing, covers=(False,) * len(place))
-    found = difference if question.estimand == "risk difference" else estimate(sums, question, level)
-    notes = list(found.notes)
-    if len(cells) < len(place) and found.covers[-1]:
-        share = float(np.clip((cells[-1].sum() + (0 if others is None else others[-1])) / table.rows, 0, 1))
-        notes.append(Pooled(strata=int((place == place.max()).sum()), share=share))
-    known = np.asarray(found.covers)
     times = range(1, len(follow_up.ends) + 1)
-    arms = [only_strata(life_table_arms(*terms, until=time), known) for time in times]
-    regions = [Region(one, level) for one in arms]
-    risks = np.array([centre(one) for one in arms]).T
-    low, high = (
-        np.clip([[sign * one.furthest(*(sign * np.eye(2)[arm])) for one in regions] for arm in (0, 1)], 0, 1)
-        for sign in (-1.0, 1.0)
-    )
-    low, high = np.minimum(low, risks), np.maximum(high, risks)
+    if table.noise == 0:
+        arms = [exact_arms(table, follow_up.kinds, until=time) for time in times]
+        found = estimate(arms[-1], question, level)
+        known = np.asarray(found.covers)
+        if not known.any():
+            return found
+        regions = [Region(only_strata(one, known), level) for one in arms]
+        risks = [centre(one.arms) for one in regions]
+        ends = [
+            [(-one.furthest(*-np.eye(2)[arm]), one.furthest(*np.eye(2)[arm])) for arm in (0, 1)]
+            for one in regions
+        ]
+    else:
+        tables = [scored(table, follow_up.kinds, until=time) for time in times]
+        each = [population_effect(one, "all", level) for one in tables]
+        found = _of_strata(each[-1], table, "all", question)
+        risks = [one.risks for one in each if one is not None]
+        ends = [list(one.ends) for one in each if one is not None]
+        if math.isnan(found.estimate) or len(risks) < len(times):
+            return found
+    values, (low, high) = np.clip(risks, 0.0, 1.0).T, np.clip(ends, 0.0, 1.0).T
+    parts = (values, np.minimum(low, values), np.maximum(high, values))
     curves = RiskCurves(
-        follow_up.ends,
-        *((tuple(one[0]), tuple(one[1])) for one in (risks.tolist(), low.tolist(), high.tolist())),
+        follow_up.ends, *((tuple(one[0]), tuple(one[1])) for one in map(np.ndarray.tolist, parts))
     )
-    return replace(found, notes=tuple(notes), covers=tuple(found.covers[i] for i in place), curves=curves)
+    return replace(found, curves=curves)
 
 
 def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, level: float) -> Estimate:

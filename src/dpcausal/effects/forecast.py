@@ -41,7 +41,7 @@ from dpcausal.core.forecast import SMALL_DELTA, WANTED, PowerForecast, Remedy, e
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
-from dpcausal.effects.estimate import estimate, estimate_follow_up
+from dpcausal.effects.estimate import estimate
 from dpcausal.effects.question import EffectQuestion, strata_cells
 from dpcausal.effects.regression import TYPICAL, kind_of, planned_regression, width
 from dpcausal.effects.result import EffectNote
@@ -51,7 +51,7 @@ from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.budget import Allowance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.stats.double_residual import KEEP, difference, fitted
-from dpcausal.stats.life_table import StatesTable
+from dpcausal.stats.life_table import scored
 from dpcausal.stats.moments import unpacked
 from dpcausal.stats.populations import estimable_population, population_effect
 from dpcausal.stats.standardise import MIN_ARM, MIN_ROWS, Arms, arms_of_cells
@@ -237,8 +237,6 @@ def table_width(
     ``summed`` cells of the table that is measured make up one of these strata.
     """
     treated = shares(question.treatment_levels)[list(question.arms)]
-    if question.follow_up is not None:
-        return follow_up_width(question, strata, summed, rows, mechanism, kurtosis, level)
     mean = MEAN
     factor = 1.0 if question.two_levels else TYPICAL_SD**2 / (mean * (1 - mean))
     as_difference = "mean difference" if question.event is None else "risk difference"
@@ -266,38 +264,18 @@ def table_width(
     return float(np.median(widths))
 
 
-def follow_up_width(
-    question: EffectQuestion,
-    strata: Strata,
-    summed: int,
-    rows: int,
-    mechanism: Laplace | Gaussian | None,
-    kurtosis: float,
-    level: float,
-) -> float:
-    """Return what ``table_width`` returns, of a follow-up in which a third has the event and a third is censored.
+def typical_cells(question: EffectQuestion) -> Floats:
+    """Return how common every arm and state of a stratum is taken to be, shape (2, states); rows in neither arm lack.
 
-    Of competing events there are half as many. All are spread evenly over the intervals.
+    Of a follow-up a third has the event, a third is censored, and of competing events there are half as many; all are
+    spread evenly over the intervals.
     """
-    follow_up = question.follow_up
-    assert follow_up is not None
-    steps = len(follow_up.ends)
-    ways = np.array([1.0, 0.5, 1.0] if follow_up.competing else [1.0, 1.0]) * MEAN
-    states = np.append(np.tile(ways / steps, steps), 1 - ways.sum())
-    treated = shares(question.treatment_levels)[list(question.arms)]
-    exact = rows * strata.shares[:, None, None] * treated[:, None] * states
-    rest = rows * strata.shares * (1.0 - float(treated.sum())) if question.others else None
-    variance = 0.0 if mechanism is None else summed * noise_variance(mechanism)
-    plain, widths = replace(question, estimand="risk difference"), []
-    for draw in range(1 if mechanism is None else TABLE_DRAWS):
-        cells = exact
-        if mechanism is not None:
-            noise = typical_noise(exact.size, draw, mechanism).reshape(exact.shape)
-            cells = exact + math.sqrt(summed) * noise
-        table = StatesTable(cells, rest, variance, kurtosis / max(summed, 1), float(rows))
-        low, high = estimate_follow_up(table, plain, level).interval
-        widths.append(high - low)
-    return float(np.median(widths))
+    states, follow_up = np.array([1 - MEAN, MEAN]), question.follow_up
+    if follow_up is not None:
+        steps = len(follow_up.ends)
+        ways = np.array([1.0, 0.5, 1.0] if follow_up.competing else [1.0, 1.0]) * MEAN
+        states = np.append(np.tile(ways / steps, steps), 1 - ways.sum())
+    return np.outer(shares(question.treatment_levels)[list(question.arms)], states)
 
 
 def population_width(
@@ -309,7 +287,7 @@ def population_width(
     rows: int,
     level: float,
 ) -> float:
-    """Return the expected width of a difference of risks in a population (``stats/populations.py``).
+    """Return the expected width of a difference of risks in a population (``stats/populations.py``), or by a horizon.
 
     Parameters
     ----------
@@ -328,11 +306,13 @@ def population_width(
     for name in columns:
         if math.prod(levels) * schema[name].size <= MOST_CELLS:
             levels += (schema[name].size,)
-    exact = float(rows) * np.outer(shares(2), [1 - MEAN, MEAN])
+    exact, rest = float(rows) * typical_cells(question), np.ones(1)
     for size in reversed(levels):
-        exact = np.multiply.outer(shares(size), exact)
-    exact = exact.reshape(-1, 2, 2)
-    table = StrataTable(exact, levels, 0.0, rows=float(rows))
+        exact, rest = np.multiply.outer(shares(size), exact), np.multiply.outer(shares(size), rest)
+    exact = exact.reshape(-1, *exact.shape[-2:])
+    others = (rows - float(exact.sum())) * rest.ravel() if question.others else None
+    public = float(rows) if question.has_populations else None
+    table = StrataTable(exact, levels, 0.0, rows=public, others=others)
     widths: list[float] = []
     for draw in range(TABLE_DRAWS if tables and len(exact) <= FEW_STRATA else 1):
         for one in tables:
@@ -347,9 +327,11 @@ def population_width(
                 table, cells=cells, noise=summed * noise_variance(noise), kurtosis=one.kurtosis / summed
             )
         with np.errstate(all="ignore"):
+            follow_up = question.follow_up
+            asked = table if follow_up is None else scored(table, follow_up.kinds)
             if population == "auto":
-                population = estimable_population(table, level)
-            found = population_effect(table, population, level)
+                population = "all" if follow_up else estimable_population(table, level)
+            found = population_effect(asked, population, level)
         widths.append(2.0 if found is None else found.interval[1] - found.interval[0])
     return float(np.median(widths))
 
@@ -452,7 +434,7 @@ def expected_widths(
 
     def alone(one: Sequence[str]) -> float:
         """The width without noise."""
-        if question.has_populations:
+        if question.has_strata:
             return population_width(schema, question, one, population, (), rows, level)
         return table_width(question, typical_strata(schema, one), 1, rows, None, 0.0, level)
 
@@ -465,7 +447,7 @@ def expected_widths(
     widths, chances = [], []
     for one in sets:
         table = next(table for table in tables if set(one) <= set(table.columns))
-        if question.has_populations:  # whose strata are never left out
+        if question.has_strata:  # which are never left out
             used = [other for other in tables if other is table or not other.columns]
             widths.append(population_width(schema, question, one, population, used, rows, level))
             continue

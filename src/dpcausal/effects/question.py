@@ -126,6 +126,11 @@ class EffectQuestion:
         """Whether a table tells the effect in populations of its own: a risk, all of whose rows are in two arms."""
         return self.two_levels and not self.others
 
+    @property
+    def has_strata(self) -> bool:
+        """Whether a table tells the effect by models of its strata, none of which is left out."""
+        return self.has_populations or self.follow_up is not None
+
     def score_array(self) -> NDArray[np.float64]:
         """The scores as an array."""
         return np.asarray(self.scores, dtype=np.float64)

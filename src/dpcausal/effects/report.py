@@ -75,7 +75,7 @@ def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredReg
             elif question.follow_up is not None:
                 table = _table_of(released, one)
                 assert isinstance(table, Measured)  # no search measures states
-                found.append(estimate_follow_up(table.states(one), question, level))
+                found.append(estimate_follow_up(table.strata(one, public_rows=False), question, level))
             elif one in strata:
                 found.append(estimate_strata(strata[one], population, question, level))
             else:

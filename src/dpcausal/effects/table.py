@@ -30,7 +30,6 @@ from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.budget import Allowance, Budget
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid, release
-from dpcausal.stats.life_table import StatesTable
 from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 from dpcausal.stats.split_cells import SPREAD, UNITS, split_sensitivity, split_units, spread_units
 from dpcausal.stats.standardise import Arms, arms_of_cells, spread_factor
@@ -70,35 +69,26 @@ class Measured:
             return found
         return replace(found, factor=spread_factor(found, self.spread / (4 * SPREAD)))
 
-    def states(self, adjust: Sequence[str]) -> StatesTable:
-        """Return the counts of two arms and the states of a follow-up over strata of ``adjust``."""
-        over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
-        summed = math.prod(self.cells.shape[i] for i in over)
-        cells = self.cells.sum(axis=over)
-        others = None if self.others is None else self.others.sum(axis=over).ravel()
-        kurtosis = self.kurtosis / max(summed, 1)
-        return StatesTable(
-            cells.reshape(-1, *cells.shape[-2:]), others, summed * self.variance, kurtosis, self.rows
-        )
-
     def strata(
         self, adjust: Sequence[str], margin: Measured | None = None, *, public_rows: bool
     ) -> StrataTable:
-        """Return the counts of two arms and an event over strata of ``adjust``, with a table without strata if given.
+        """Return the counts of two arms and all states over strata of ``adjust``, with a table without strata if given.
 
-        ``public_rows``: whether ``rows`` are public.
+        ``public_rows``: whether the cells are known to sum to ``rows``.
         """
         over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
         summed = math.prod(self.cells.shape[i] for i in over)
         cells = self.cells.sum(axis=over)
+        others = None if self.others is None else self.others.sum(axis=over).ravel()
         return StrataTable(
-            cells.reshape(-1, 2, 2),
+            cells.reshape(-1, *cells.shape[-2:]),
             cells.shape[:-2],
             summed * self.variance,
             self.kurtosis / max(summed, 1),
             self.rows if public_rows else None,
             None if margin is None else margin.cells.reshape(2, 2),
             0.0 if margin is None else margin.variance,
+            others=others,
         )
 
 

@@ -1,4 +1,4 @@
-"""Cumulative risks by a life table of noisy counts: the sums of two arms that ``standardise.py`` turns into intervals.
+"""Cumulative risks by a life table of noisy counts: what each state counts, for the models of ``strata.py``.
 
 **Formula.** Follow-up is cut into intervals j = 1..J up to a horizon. Of the rows of an arm in a stratum, d_j have the
 event in interval j, c_j a competing event, w_j are censored there, and the others are followed beyond the horizon. With
@@ -11,48 +11,46 @@ its interval:
 F_k is the risk of the event by the end of interval k, where competing events happen as they do. Without competing
 events it is one minus the product-limit estimate on these intervals; without censoring, the share with the event.
 
-**Variance.** F is a smooth function of the cells x of degree 0, so that N (F - mu) has the variance N^2 v sum g^2 by
-noise and N^2 sum g^2 x by sampling, g being its derivative by a cell (multinomial delta method; without noise and
-competing events, Greenwood's formula). ``life_table_arms`` writes the first as the noise of S - mu N, S = N F, whose
-form in mu is that of events weighted by N prod (1 - p) / r, and the second as f N mu (1 - mu).
+**Scores** (``scored``). F is a smooth function of the cells x of degree 0, with derivative g, so that about a table u
+
+    N F(x) ~ sum over states s of x_s phi_s,       phi_s = F(u) + N_u g_s(u),       N = sum x_s.
+
+With u = x this is the life table itself. phi_s are then pseudo-observations of a row in state s (Andersen, Klein and
+Rosthoj 2003), their variance is that of Greenwood, and a table of states is one of events of which a row in state s
+counts phi_s. The table u of a stratum is its own, drawn to that of its arm where noise is not small beside its rows:
+quotients of noisy cells are biased, and sums are not.
 
 **Guarantee** None of its own: post-processing of a released table.
 
-**Where it fails.** Few rows at risk late in the follow-up make F wild; the noise of such a stratum is then large beside
-its rows, and ``standardise.supported`` leaves it out. Censoring that depends on what the strata do not hold biases F,
-and so does censoring that is uneven within an interval; shorter intervals help against the second.
+**Where it fails.** Few rows at risk late in the follow-up make F wild. Censoring that depends on what the strata do not
+hold biases F, and so does censoring that is uneven within an interval; shorter intervals help against the second. Where
+noise draws u to the arm, censoring that differs between strata with the risk biases F by the product of both.
 
 **Cost** O(strata x cells). **Edge cases**: fewer than ``FEWEST`` rows at risk, or less than half the deviation of their
 noise, are taken to be that many.
 
-References: Cutler & Ederer 1958 (actuarial life table); Aalen & Johansen 1978; Greenwood 1926.
+References: Cutler & Ederer 1958 (actuarial life table); Aalen & Johansen 1978; Greenwood 1926; Andersen, Klein &
+Rosthoj 2003 (pseudo-observations).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.stats.standardise import MIN_FACTOR, MIN_STRATUM, Arms
+from dpcausal.stats.standardise import MIN_FACTOR, Arms, arms_of_cells
+from dpcausal.stats.strata import StrataTable
 
 Floats = NDArray[np.float64]
 FEWEST = 1.0  # rows at risk
 LEAST_SURVIVAL = 0.02  # of an interval: 1 - p
 MOST_FACTOR = 100.0  # of f: censoring leaves few rows to say what many would
+OWN = 100.0  # variances of the noise of its rows at which a stratum's life table is half its own
 EDGE = 2.0  # rows that a risk of 0 or 1 is drawn in by, where f divides by its variance
-
-
-class StatesTable(NamedTuple):
-    """Noisy counts of strata, two arms and the states of a follow-up."""
-
-    cells: Floats  # (strata, 2, states)
-    others: Floats | None  # rows of each stratum in neither arm
-    variance: float  # of the noise of a cell
-    kurtosis: float
-    rows: float
 
 
 class Risks(NamedTuple):
@@ -115,64 +113,54 @@ def cumulative_risks(cells: Floats, kinds: int, noise: float = 0.0) -> Risks:
     return Risks(values, gradient)
 
 
-def life_table_arms(
-    cells: Floats,
-    others: Floats | None,
-    kinds: int,
-    variance: float,
-    rows: float,
-    kurtosis: float = 0.0,
-    *,
-    until: int | None = None,
-) -> Arms:
-    """Return the sums of two arms whose means are the cumulative risks at the end of interval ``until`` (the last).
+def scored(table: StrataTable, kinds: int, until: int | None = None) -> StrataTable:
+    """Return the table with what each state counts, for risks at the end of interval ``until`` (the last).
 
-    ``cells`` are as in ``cumulative_risks``, with independent noise of this variance and excess kurtosis; ``others``
-    are rows of each stratum in neither arm.
+    >>> cells = np.array([[[20.0, 10, 14, 0, 56], [20.0, 0, 0, 0, 80]]])
+    >>> found = scored(StrataTable(cells, (), 0.0), 2)
+    >>> ((cells * found.scores).sum(axis=2) / cells.sum(axis=2)).round(4).tolist()
+    [[0.3684, 0.2]]
     """
-    strata, size = len(cells), cells.shape[-1]
-    found = cumulative_risks(cells, kinds, variance)
-    last = found.values.shape[-1] if until is None else until
-    risk, slope = found.values[..., last - 1], found.gradient[..., last - 1, :]
-    counts = cells.sum(axis=-1)
-    size_of = np.maximum(counts, max(FEWEST, 0.5 * math.sqrt(size * variance)))
-    weights = np.maximum(slope[..., : kinds * last : kinds] * size_of[..., None] + risk[..., None], 0.0)
-    noise = variance * np.stack(
-        [np.full(counts.shape, float(size)), (weights**2).sum(axis=-1), weights.sum(axis=-1)]
+    last = (table.cells.shape[-1] - 1) // kinds if until is None else until
+    arms = table.cells.sum(axis=0, keepdims=True)
+    counts, of_arms = (np.maximum(one.sum(axis=-1, keepdims=True), FEWEST) for one in (table.cells, arms))
+    noise = OWN * table.noise * table.cells.shape[-1]
+    trust = counts**2 / (counts**2 + noise)
+    own = (
+        table.cells if len(table.cells) == 1 else trust * table.cells + (1 - trust) * counts * arms / of_arms
     )
-    shape = noise[1] - 2 * risk * noise[2] + risk**2 * noise[0]
-    exact = variance * size_of**2 * (slope**2).sum(axis=-1)
-    scale = np.divide(exact, shape, out=np.ones_like(exact), where=shape > 0)
-    noise *= np.maximum(scale, 1.0)
-    edge = EDGE / (size_of + 2 * EDGE)
+    scores, _ = _scores(own, kinds, table.noise, last)
+    pooled, risk = _scores(arms, kinds, table.noise * len(table.cells), last)
+    share = np.maximum(arms, 0.0) / np.maximum(arms, 0.0).sum(axis=-1, keepdims=True)
+    edge = EDGE / (of_arms[..., 0] + 2 * EDGE)
     inside = np.clip(risk, edge, 1 - edge)
-    drawn = size_of * (slope**2 * np.maximum(cells, 0.0)).sum(axis=-1) / (inside * (1 - inside))
-    return Arms(
-        counts=counts,
-        sums=counts * risk,
-        others=np.zeros(strata) if others is None else np.asarray(others, float),
-        count_noise=noise[0],
-        sum_noise=noise[1],
-        cross_noise=noise[2],
-        other_noise=np.full(strata, 0.0 if others is None else variance),
-        rows=max(float(rows), 1.0),
-        factor=np.clip(drawn, MIN_FACTOR, MOST_FACTOR),
-        kurtosis=kurtosis,
+    spread = np.sum(share * (pooled - inside[..., None]) ** 2, axis=-1) / (inside * (1 - inside))
+    first, second = np.clip(spread, MIN_FACTOR, MOST_FACTOR)[0]
+    return replace(table, scores=scores, factor=(float(first), float(second)))
+
+
+def _scores(cells: Floats, kinds: int, noise: float, last: int) -> tuple[Floats, Floats]:
+    """phi of every stratum, arm and state, and F."""
+    found = cumulative_risks(cells, kinds, noise)
+    risk, slope = found.values[..., last - 1], found.gradient[..., last - 1, :]
+    count = np.maximum(cells.sum(axis=-1), FEWEST)
+    return risk[..., None] + count[..., None] * slope, risk
+
+
+def exact_arms(table: StrataTable, kinds: int, until: int | None = None) -> Arms:
+    """Return the sums of two arms whose means are the cumulative risks, of a table without noise."""
+    last = (table.cells.shape[-1] - 1) // kinds if until is None else until
+    scores, risk = _scores(table.cells, kinds, 0.0, last)
+    counts = table.cells.sum(axis=-1)
+    edge = EDGE / (counts + 2 * EDGE)
+    inside = np.clip(risk, edge, 1 - edge)
+    drawn = np.sum(table.cells * (scores - risk[..., None]) ** 2, axis=-1) / np.maximum(counts, FEWEST)
+    found = arms_of_cells(
+        np.stack([counts - counts * risk, counts * risk], axis=-1),
+        table.others,
+        np.array([0.0, 1.0]),
+        0.0,
+        1.0,
     )
-
-
-def small_strata_as_one(
-    cells: Floats, others: Floats | None, variance: float
-) -> tuple[Floats, Floats | None, NDArray[np.intp]]:
-    """Return the table with strata that are smaller than their noise made one, and the new place of every stratum."""
-    strata = len(cells)
-    sizes = cells.sum(axis=(1, 2)) + (0.0 if others is None else others)
-    noise = variance * (2 * cells.shape[-1] + (others is not None))
-    small = sizes < MIN_STRATUM * math.sqrt(noise)
-    if small.sum() < 2:
-        return cells, others, np.arange(strata)
-    place = np.where(small, int((~small).sum()), np.cumsum(~small) - 1)
-    merged = np.zeros((int(place.max()) + 1, *cells.shape[1:]))
-    np.add.at(merged, place, cells)
-    rest = None if others is None else np.asarray(np.bincount(place, weights=others), float)
-    return merged, rest, np.asarray(place, np.intp)
+    rows = max(float(found.sizes.sum()), 1.0)
+    return replace(found, rows=rows, factor=np.clip(drawn / (inside * (1 - inside)), MIN_FACTOR, MOST_FACTOR))

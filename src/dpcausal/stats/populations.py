@@ -43,6 +43,7 @@ from scipy.special import ndtri
 from dpcausal.stats.strata import (
     FEWEST,
     Floats,
+    Noise,
     Risks,
     Sizes,
     StrataTable,
@@ -71,6 +72,7 @@ class StrataEffect(NamedTuple):
     difference: float
     interval: tuple[float, float]
     risks: tuple[float, float]  # of the unexposed and the exposed
+    ends: tuple[tuple[float, float], tuple[float, float]]  # of the interval of either
     ratio: tuple[float, float] | None
     odds: tuple[float, float] | None
 
@@ -119,7 +121,7 @@ def smoothed(table: StrataTable) -> StrataTable:
 class _Standardised:
     """A standardised effect as a function of the cells: what its variance needs."""
 
-    cells: Floats  # (strata, 2, 2)
+    cells: Floats  # (strata, 2, states)
     total_noise: float
     table: StrataTable
     arms: tuple[Sizes, Sizes]
@@ -142,7 +144,7 @@ class _Standardised:
         loads = np.stack([self.unexposed.loadings(onto), self.loadings], axis=1)
         moved = (base1 - factor * base0 - centre)[:, None] * self.rates
         risks = np.stack([base0, base1 + shift], axis=1)
-        derivative = moved[:, :, None] + loads[:, :, None] * (np.array([0.0, 1.0]) - risks[:, :, None])
+        derivative = moved[:, :, None] + loads[:, :, None] * (self.table.scores - risks[:, :, None])
         middle = derivative.mean(axis=0)
         agreed = 0.0 if self.table.rows is None else 4 * float(middle.mean()) ** 2
         noise = self.table.noise * float(np.sum((derivative - middle) ** 2))
@@ -151,7 +153,10 @@ class _Standardised:
         own = inside * (1 - inside)
         own[:, 1] += shift * (1 - 2 * inside[:, 1]) - shift**2  # that of the moved risk
         rows = np.stack([arm.drawn for arm in self.arms], axis=1)
-        drawn = float(np.sum(rows * (loads**2 * own + moved**2)))
+        drawn = float(np.sum(rows * (loads**2 * own * np.array(self.table.factor) + moved**2)))
+        if self.table.others is not None:
+            noise += self.table.noise * float(np.sum(moved[:, 0] ** 2))
+            drawn += float(np.maximum(self.table.others, 0.0) @ moved[:, 0] ** 2)
         fourth = self.table.kurtosis * self.table.noise**2 * float(np.sum(derivative**4))
         return noise + drawn + self.prior + self.unexposed.prior_variance(onto), fourth
 
@@ -183,19 +188,21 @@ class _Models:
     def __init__(self, table: StrataTable) -> None:
         self.table = table
         self.cells, self.total_noise = consistent(table)
-        self.totals = self.cells.sum(axis=0)
-        self.arm = self.totals.sum(axis=1)
-        strata, noise = len(self.cells), table.noise
-        held = arm_sizes(self.totals, public_rows=table.rows is not None)
-        self.stratified = [stands_out(float(one), 2 * strata * noise) for one in held]
-        self.clear = self.stratified[0] and stands_out(float(held[1]), self.total_noise)
-        self.rows = float(self.arm.sum())
-        self.risk = np.clip(self.totals[:, 1] / self.arm, 1 / self.arm, 1 - 1 / self.arm)
         self.counts = self.cells.sum(axis=2)
+        self.events = np.sum(self.cells * table.arm_scores, axis=2)
+        self.arm, events = self.counts.sum(axis=0), self.events.sum(axis=0)
+        self.noise = [table.arm_noise(arm) for arm in (0, 1)]
+        held, strata = arm_sizes(table, self.arm, events), len(self.cells)
+        self.stratified = [stands_out(float(one), strata * self.noise[0].of_rows) for one in held]
+        of_arm = self.total_noise * (1 if table.rows is not None else self.cells.shape[-1])
+        self.clear = self.stratified[0] and stands_out(float(held[1]), of_arm)
+        self.rows = float(self.arm.sum())
+        self.risk = np.clip(events / self.arm, 1 / self.arm, 1 - 1 / self.arm)
+        self.people = self.counts.sum(axis=1) + (0.0 if table.others is None else table.others)
 
     @cached_property
     def arms(self) -> tuple[Sizes, Sizes]:
-        levels, noise = self.table.levels, 2 * self.table.noise
+        levels, noise = self.table.levels, self.noise[0].of_rows
         return sizes(self.counts[:, 0], levels, noise), sizes(self.counts[:, 1], levels, noise)
 
     @cached_property
@@ -210,9 +217,9 @@ class _Models:
     @cached_property
     def share(self) -> Risks:
         """The share of the exposed in each stratum."""
-        levels, noise = self.table.levels, self.table.noise
-        both = sizes(self.counts.sum(axis=1), levels, 4 * noise)
-        return fitted_risks(self.counts[:, 1], both, levels, float(self.arm[1] / self.rows), 2 * noise)
+        levels, noise = self.table.levels, Noise(self.noise[0].of_rows, np.array([[0.0, 1.0]]))
+        both = sizes(self.counts.sum(axis=1), levels, noise.of_rows)
+        return fitted_risks(self.counts[:, 1], both, levels, float(self.arm[1] / self.rows), noise)
 
     @cached_property
     def unexposed(self) -> Risks:
@@ -225,42 +232,49 @@ class _Models:
                 [free_column(one / (1 - one), self.arms[0].product) for one in (self.rough, fine)]
             )
         return fitted_risks(
-            self.cells[:, 0, 1], self.arms[0], levels, float(self.risk[0]), self.table.noise, free=free
+            self.events[:, 0], self.arms[0], levels, float(self.risk[0]), self.noise[0], free=free
         )
 
 
 def _told(models: _Models, population: str, level: float) -> StrataEffect | None:
     if not models.clear or (population == "all" and not models.stratified[1]):
         return None
-    table, cells, counts, arms = models.table, models.cells, models.counts, models.arms
-    rows, risk, unexposed = models.rows, models.risk, models.unexposed
-    noise, strata, prior = table.noise, len(cells), 0.0
+    table, events, counts, arms = models.table, models.events, models.counts, models.arms
+    risk, unexposed, strata, prior = models.risk, models.unexposed, len(counts), 0.0
+    shared = [noise.shared(float(one)) for noise, one in zip(models.noise, risk, strict=True)]
     if population == "all":
         free = None if strata <= 2 else free_column(1 / models.rough, arms[1].product)
         treated = fitted_risks(
-            cells[:, 1, 1], arms[1], table.levels, float(risk[1]), noise, offset=unexposed.risk, free=free
+            events[:, 1],
+            arms[1],
+            table.levels,
+            float(risk[1]),
+            models.noise[1],
+            offset=unexposed.risk,
+            free=free,
         )
-        effects, goal = treated.risk - unexposed.risk, counts.sum(axis=1) / rows
+        rows = float(models.people.sum())
+        effects, goal = treated.risk - unexposed.risk, models.people / rows
         loadings, prior = treated.loadings(goal), treated.prior_variance(goal)
         rates = np.full((strata, 2), 1 / rows)
         # what the noise of the weights has in common with that of the effects
-        shared = (1 - 2 * risk[1]) * treated.leverage() - (1 - 2 * risk[0]) * unexposed.leverage()
-        value = float(goal @ effects - noise / rows * shared.sum())
+        both = shared[1] * treated.leverage() - shared[0] * unexposed.leverage()
+        value = float(goal @ effects - both.sum() / rows)
     else:
         tilt, bias = np.ones(strata), 0.0
         if population == "overlap":
             tilt = 1 - np.clip(models.share.risk, 0.0, 1.0)
-            bias = -noise * (1 - 2 * float(risk[1])) * float(models.share.leverage() @ tilt)
+            bias = -float(shared[1] @ (models.share.leverage() * tilt))
         weights = tilt * counts[:, 1]
         if weights.sum() < FEWEST:
             return None
         loadings, goal = tilt / weights.sum(), weights / weights.sum()
-        top = float(tilt @ (cells[:, 1, 1] - counts[:, 1] * unexposed.risk)) - bias
+        top = float(tilt @ (events[:, 1] - counts[:, 1] * unexposed.risk)) - bias
         value = top / float(weights.sum())
         effects = np.full(strata, value)
         rates = np.stack([np.zeros(strata), loadings], axis=1)
     found = _Standardised(
-        cells, models.total_noise, table, arms, unexposed, effects, goal, rates, loadings, prior
+        models.cells, models.total_noise, table, arms, unexposed, effects, goal, rates, loadings, prior
     )
     return _with_intervals(found, value, level)
 
@@ -288,7 +302,15 @@ def _with_intervals(found: _Standardised, value: float, level: float) -> StrataE
 
         ratio = _ratio(second, first, lambda t: none - 2 * both * t + of_first * t**2, z)
         odds = _ratio(second * (1 - first), first * (1 - second), of_odds, z)
-    return StrataEffect(value, (low, high), (first, second), ratio, odds)
+    own = []
+    for risk, of_risk in ((first, (0.0, 1.0, 2.0)), (second, (0.0,))):
+        # V(second - t first) = V(second) - 2 t C + t^2 V(first)
+        parts = [found.spread(t, 0.0, second - t * first)[0] for t in of_risk]
+        reach = z * math.sqrt(
+            max(parts[0] if len(parts) == 1 else (parts[0] - 2 * parts[1] + parts[2]) / 2, 0.0)
+        )
+        own.append((min(max(risk - reach, 0.0), 1.0), max(min(risk + reach, 1.0), 0.0)))
+    return StrataEffect(value, (low, high), (first, second), (own[0], own[1]), ratio, odds)
 
 
 def _quadratic(

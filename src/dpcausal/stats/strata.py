@@ -28,7 +28,7 @@ scales); Searle, Casella & McCulloch 1992.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, product
 
@@ -44,6 +44,9 @@ MIN_LINE = 0.02  # of an even margin, and
 MIN_COUNT = 0.05  # of the product of margins: counts are taken to be this, at least
 FEWEST = 3.0  # rows of an arm of which anything is said, and
 CLEAR = 6.0  # standard deviations of their noise
+KNOWN = (
+    3.0  # standard deviations of their noise that eigenvalues of the equations of b are taken to be, at least
+)
 MOST_TERMS, MOST_NUMBERS = (
     256,
     1 << 23,
@@ -52,12 +55,12 @@ MOST_TERMS, MOST_NUMBERS = (
 
 @dataclass(frozen=True)
 class StrataTable:
-    """Noisy counts of strata, two arms and an event, with the variance of their noise.
+    """Noisy counts of strata, two arms and an event, or states that each count a part of one, with their noise.
 
     Attributes
     ----------
     cells : array
-        Shape (strata, 2, 2): stratum, arm, event.
+        Shape (strata, 2, states): stratum, arm, state; of an event, its absence and presence.
     levels : tuple of int
         Of the columns held fixed; their product is the number of strata.
     noise, kurtosis : float
@@ -68,6 +71,12 @@ class StrataTable:
         Shape (2, 2): arm, event, with noise of its own.
     margin_noise : float
         Variance of that noise.
+    scores : array
+        How many events a row in each state counts, shape (states,) or (strata, 2, states).
+    factor : tuple of float
+        Variance of a row's events in each arm over r (1 - r), r being their mean.
+    others : array or None
+        Rows of each stratum in neither arm, with noise as that of a cell.
     """
 
     cells: Floats
@@ -77,6 +86,45 @@ class StrataTable:
     rows: float | None = None
     margin: Floats | None = None
     margin_noise: float = 0.0
+    scores: Floats = field(default_factory=lambda: np.array([0.0, 1.0]))
+    factor: tuple[float, float] = (1.0, 1.0)
+    others: Floats | None = None
+
+    @property
+    def arm_scores(self) -> Floats:
+        """Scores of every stratum, arm and state."""
+        return np.broadcast_to(self.scores, self.cells.shape)
+
+    def arm_noise(self, arm: int) -> Noise:
+        """The noise of the rows and events of an arm."""
+        return Noise(self.noise, self.arm_scores[:, arm], self.factor[arm])
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Of the rows N and events A of an arm in each stratum, whose cells have noise of a variance.
+
+    >>> one = Noise(2.0, np.array([[0.0, 1.0]]))
+    >>> one.of_rows, one.of_residual(0.1).round(6).tolist(), one.shared(0.1).round(6).tolist()
+    (4.0, [1.64], [1.6])
+    """
+
+    variance: float
+    scores: Floats  # (strata, states)
+    factor: float = 1.0
+
+    @property
+    def of_rows(self) -> float:
+        """Variance of the noise of N."""
+        return float(self.variance * self.scores.shape[-1])
+
+    def of_residual(self, risk: float) -> Floats:
+        """Variance of the noise of A - risk N."""
+        return np.asarray(self.variance * np.sum((self.scores - risk) ** 2, axis=-1))
+
+    def shared(self, risk: float) -> Floats:
+        """Covariance of the noise of N with that of A - risk N."""
+        return np.asarray(self.variance * np.sum(self.scores - risk, axis=-1))
 
 
 def consistent(table: StrataTable) -> tuple[Floats, float]:
@@ -100,20 +148,22 @@ def consistent(table: StrataTable) -> tuple[Floats, float]:
     return np.asarray(table.cells + (total - sums) / strata), noise
 
 
-def arm_sizes(totals: Floats, *, public_rows: bool) -> Floats:
-    """Return the rows of both arms (arm, event) by the sum of their cells that goes with no risk, for decisions.
+def arm_sizes(table: StrataTable, rows: Floats, events: Floats) -> Floats:
+    """Return the rows of both arms by the sum of their cells that goes with no risk, for decisions.
 
     With r the risk of all rows, the noise of the sum is uncorrelated with that of events - r rows of the arm, so that
-    an answer given where an arm is large enough is not one whose risk noise has moved. ``public_rows``: whether
-    ``consistent`` made all rows agree.
+    an answer given where an arm is large enough is not one whose risk noise has moved.
 
-    >>> arm_sizes(np.array([[80.0, 20.0], [32.0, 8.0]]), public_rows=False).round(6).tolist()
+    >>> table = StrataTable(np.array([[[80.0, 20.0], [32.0, 8.0]]]), (), 1.0)
+    >>> arm_sizes(table, np.array([100.0, 40.0]), np.array([20.0, 8.0])).tolist()
     [100.0, 40.0]
     """
-    risk = float(np.clip(totals[:, 1].sum() / totals.sum(), 0.0, 1.0))
-    shared = (1 - 2 * risk) / 4 if public_rows else 0.0
-    weights = np.array([1 - risk - shared, risk + shared])
-    return np.asarray(totals @ weights / (weights @ [1 - risk, risk]))
+    risk = float(np.clip(events.sum() / rows.sum(), 0.0, 1.0))
+    lean = (table.arm_scores - risk).sum(axis=(0, 2)) / len(table.cells)
+    square = ((table.arm_scores - risk) ** 2).sum(axis=(0, 2)) / len(table.cells)
+    agreed = 0.0 if table.rows is None else 0.25  # the noise of the four sums is then v (I - J/4)
+    shared = lean * (1 - agreed * table.cells.shape[-1])
+    return np.asarray(rows - shared / (square - agreed * lean**2) * (events - risk * rows))
 
 
 def stands_out(rows: float, variance: float) -> bool:
@@ -246,7 +296,7 @@ def fitted_risks(
     rows: Sizes,
     levels: tuple[int, ...],
     level: float,
-    noise: float,
+    noise: Noise,
     *,
     offset: Floats | None = None,
     free: Floats | None = None,
@@ -262,7 +312,7 @@ def fitted_risks(
     level
         The risk of the whole arm, inside (0, 1).
     noise
-        Variance of the noise of a cell: of events, and of other rows.
+        Of rows and events.
     offset
         Risks that are known up to a difference that hardly varies; then main effects are drawn to 0, too.
     free
@@ -278,7 +328,7 @@ def fitted_risks(
     residual = events - rows.counts * start
 
     def variance(size: Floats) -> Floats:
-        return np.asarray(size * unit**2 + noise * ((1 - level) ** 2 + level**2))
+        return np.asarray(size * noise.factor * unit**2 + noise.of_residual(level))
 
     around = residual - (level if offset is None else 0.0) * rows.counts
     taus, spread = _scales(around, rows.drawn, variance(rows.drawn), columns, groups, unit, rest=rest)
@@ -289,13 +339,14 @@ def fitted_risks(
     weight = rows.product / (variance(rows.product) + rows.product**2 * spread)
     normal = columns.T @ ((weight * rows.counts)[:, None] * columns) + np.diag(precision)
     values, vectors = np.linalg.eigh(normal)
-    inverse = (vectors / np.maximum(values, 0.25 / unit**2)) @ vectors.T
-    shared = noise * (1 - 2 * level)  # expectation of a count's noise times that of its residual
+    by_noise = np.sqrt(noise.of_rows * (weight**2 @ (columns @ vectors) ** 4))  # deviations of these values
+    inverse = (vectors / np.maximum(values, np.maximum(0.25 / unit**2, KNOWN * by_noise))) @ vectors.T
+    shared = noise.shared(level)  # expectation of a count's noise times that of its residual
     leverage = weight * np.sum((columns @ inverse) * columns, axis=1)
     linear = columns @ (inverse @ (columns.T @ (weight * (residual + leverage * shared))))
     omega = 1 / (variance(rows.drawn) + rows.drawn**2 * spread)
     local = spread * rows.drawn * omega
-    slope = spread * (omega - rows.drawn * omega**2 * (unit**2 + 2 * rows.drawn * spread))
+    slope = spread * (omega - rows.drawn * omega**2 * (noise.factor * unit**2 + 2 * rows.drawn * spread))
     own = local * (residual - rows.counts * linear) - slope * rows.gain * shared
     return Risks(start + linear + own, rows, weight, local, columns, inverse, precision, spread)
 

@@ -13,9 +13,12 @@ from pyarrow import parquet
 from scipy.stats import CensoredData, ecdf
 
 import dpcausal as dc
+from dpcausal.effects.estimate import estimate_follow_up
+from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.result import FollowedUp, MissingLeftOut
-from dpcausal.effects.survival import follow_up, state_codes, time_bins, with_states
-from dpcausal.stats.life_table import cumulative_risks, life_table_arms, small_strata_as_one
+from dpcausal.effects.survival import FollowUp, follow_up, state_codes, time_bins, with_states
+from dpcausal.stats.life_table import cumulative_risks, exact_arms, scored
+from dpcausal.stats.strata import StrataTable
 
 BIT = dc.Categorical([0, 1])
 SCHEMA = dc.Schema(x=BIT, z=BIT, t=dc.Numeric(0, 10), status=dc.Categorical([0, 1, 2]))
@@ -85,7 +88,7 @@ def test_the_derivative_is_that_of_the_risks(kinds: int) -> None:
 
 def test_the_variance_without_noise_is_greenwoods() -> None:
     cells = np.array([[[20.0, 12, 15, 10, 8, 30, 105]] * 2])
-    arms = life_table_arms(cells, None, 2, 0.0, 400.0)
+    arms = exact_arms(StrataTable(cells, (), 0.0), 2)
     risk = arms.sums[0, 0] / arms.counts[0, 0]
     at_risk, died = [194.0, 163.0, 128.0], [20.0, 15.0, 8.0]
     greenwood = (1 - risk) ** 2 * sum(d / (r * (r - d)) for d, r in zip(died, at_risk, strict=True))
@@ -93,14 +96,54 @@ def test_the_variance_without_noise_is_greenwoods() -> None:
     assert arms.factor[0, 0] * risk * (1 - risk) / 200 == pytest.approx(greenwood, rel=0.03)
 
 
-def test_small_strata_are_made_one_with_their_states() -> None:
-    cells = np.full((3, 2, 5), 1.0)
-    cells[0] *= 100
-    merged, others, place = small_strata_as_one(cells, np.array([5.0, 1.0, 2.0]), 100.0)
-    assert place.tolist() == [0, 1, 1]
-    assert merged[1].tolist() == np.full((2, 5), 2.0).tolist()
-    assert others is not None
-    assert others.tolist() == [5.0, 3.0]
+def test_what_states_count_sums_to_the_risks_of_every_stratum() -> None:
+    """Without noise, whatever the strata; with much noise a stratum's states count what they do in its arm."""
+    rng = np.random.default_rng(4)
+    cells = rng.integers(20, 90, (6, 2, 10)).astype(float)
+    for until in (1, 2, 3):
+        expected = cumulative_risks(cells, 3).values[..., until - 1]
+        found = scored(StrataTable(cells, (2, 3), 0.0), 3, until)
+        assert np.sum(cells * found.scores, axis=2) / cells.sum(axis=2) == pytest.approx(expected)
+    alone = np.ptp(scored(StrataTable(cells, (2, 3), 0.0), 3).scores, axis=0)
+    drawn = np.ptp(scored(StrataTable(cells, (2, 3), 3_000.0), 3).scores, axis=0)
+    assert drawn.max() < alone.max() / 4
+
+
+@pytest.mark.parametrize("estimand", ["risk difference", "risk ratio", "odds ratio"])
+def test_with_many_rows_and_little_noise_it_is_the_textbook(estimand: str) -> None:
+    """Life tables in every stratum, standardised by hand: to a tenth of a standard error."""
+    rng = np.random.default_rng(5)
+    cells = 1e6 * rng.uniform(0.5, 1.5, (6, 2, 7)) * np.array([3, 1, 2, 2, 3, 1, 20])
+    risk = cumulative_risks(cells, 2).values[..., -1]
+    first, second = cells.sum(axis=(1, 2)) @ risk / cells.sum()
+    odds = [one / (1 - one) for one in (first, second)]
+    expected = {
+        "risk difference": second - first,
+        "risk ratio": second / first,
+        "odds ratio": odds[1] / odds[0],
+    }
+    ends = (1.0, 2.0, 3.0)
+    asked = EffectQuestion(
+        "x",
+        "status",
+        ("z",),
+        (0, 1),
+        ("0", "1"),
+        2,
+        (0.0,) * 7,
+        False,
+        0.0,
+        1.0,
+        "1",
+        estimand,
+        (),
+        FollowUp("t", "status", ends, "1", "0", (), missing=False),
+    )
+    found = estimate_follow_up(StrataTable(cells, (2, 3), 1e-6), asked, 0.95)
+    assert found.estimate == pytest.approx(expected[estimand], rel=2e-3)
+    assert found.interval[0] < expected[estimand] < found.interval[1]
+    assert found.curves is not None
+    assert found.curves.risks[1][-1] == pytest.approx(second, rel=1e-3)
 
 
 # ---- states

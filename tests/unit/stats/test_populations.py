@@ -134,7 +134,8 @@ def test_whether_an_arm_is_large_enough_does_not_go_with_its_risk(public_rows: b
     totals = exact + noise
     risk = exact[:, 1].sum() / exact.sum()
     moved = totals[:, 1, 1] - risk * totals[:, 1].sum(axis=1)
-    found = np.array([arm_sizes(one, public_rows=public_rows)[1] for one in totals])
+    table = StrataTable(exact[None], (), 200.0, rows=float(exact.sum()) if public_rows else None)
+    found = np.array([arm_sizes(table, one.sum(axis=1), one[:, 1])[1] for one in totals])
     assert abs(np.corrcoef(found, moved)[0, 1]) < 5 / math.sqrt(runs)
     assert np.corrcoef(totals[:, 1].sum(axis=1), moved)[0, 1] > 0.3  # of its sum of cells it would not hold
 
