@@ -294,6 +294,7 @@ KINDS: dict[str, tuple[Callable[..., Raw], dc.Schema | None]] = {
     "labels": (_labels, LABELS),  # a Dataset, the first column public
     "codes": (_persons, PERSONS),  # a long table, and the number of persons
     "codes and persons": (_persons, PERSONS),  # a long table, and a table of persons
+    "code engine": (_persons, PERSONS),  # both of them tables on an engine
     "code csv": (_persons, PERSONS),  # a folder with long.csv, codes.txt and persons.csv
     "level counts": (_levels, LEVELS),  # a counting backend in memory
     "level duckdb": (_levels, LEVELS),  # a counting backend in DuckDB
@@ -377,7 +378,7 @@ def build(kind: str, columns: Raw, folder: Path) -> Any:
     assert schema is not None
     if kind in ("levels", "many levels", "many columns", "numbers", "ordered", "only numbers", "labels"):
         return dc.read(columns, schema)
-    if kind in ("codes", "codes and persons", "code csv"):
+    if kind in ("codes", "codes and persons", "code engine", "code csv"):
         return _build_codes(kind, columns, folder)
     if kind == "level counts":
         return MemoryCounts(dc.read(columns, schema))
@@ -421,6 +422,17 @@ def _build_codes(kind: str, columns: Raw, folder: Path) -> Any:
     if kind == "codes":
         return dc.read_codes(records, codes=CODES, unit="pid", code="icd10", people=len(persons["pid"]))
     sex = dc.Schema(sex=PERSONS["sex"])
+    if kind == "code engine":
+        import ibis
+
+        backend = ibis.duckdb.connect(threads=1)
+        for name, rows in (("records", records), ("persons", persons)):
+            backend.con.register("rows", pyarrow.table(rows))
+            backend.con.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
+        people = backend.table("persons")
+        return dc.connect_codes(
+            backend.table("records"), CODES, unit="pid", code="icd10", people=people, schema=sex
+        )
     return dc.read_codes(records, codes=CODES, unit="pid", code="icd10", people=persons, schema=sex)
 
 
@@ -711,6 +723,7 @@ def _discoveries() -> Iterator[Case]:
     asked += [
         ("auto", "codes", {"confidence": 3}),
         ("codes", "codes and persons", {}),
+        ("codes", "code engine", {"confidence": 0}),
         ("codes", "codes", {"confidence": 2}),
         ("codes", "level counts", {}),
     ]

@@ -281,7 +281,13 @@ NO_RELEASE = {
     "EngineError",
     *("CITestResult", "DiscoveryResult", "Ledger", "PAG", "Plan", "PrivacyStatement"),  # what calls return
     *("DecimalNotDeclared", "DraftSchema", "NoDelta", "UnitNotDeclared"),  # warnings
-    *("Date", "Survival", "read_codes", "dummy"),  # declarations, rows before a release, rows of nobody
+    *(
+        "Date",
+        "Survival",
+        "read_codes",
+        "connect_codes",
+        "dummy",
+    ),  # declarations, rows before a release, rows of nobody
     "remote",  # what it asks runs at a desk, by the calls above
     *("PowerForecast", "UnderpoweredError"),  # from public numbers
     *(

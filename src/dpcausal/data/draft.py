@@ -64,6 +64,7 @@ from dpcausal.data.findings import (
     NumberLevels,
     QuantileBins,
     Recognised,
+    SaysWhose,
     SharedCode,
     Skewed,
     TimeToEvent,
@@ -206,13 +207,15 @@ def _draft_as(
     if first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
     left_out |= {x: AllDifferent(profiles[x].rows) for x, one in identifiers.items() if one.all_different()}
+    repeated = repeated_identifiers(identifiers)
+    left_out |= {one.column: SaysWhose() for one in repeated}
     drafted = [
         DraftedColumn(name, None, left_out[name])
         if name in left_out
         else _draft_column(name, profiles[name], opened)
         for name in names
     ]
-    notes: list[Finding] = [*repeated_identifiers(identifiers)]
+    notes: list[Finding] = [*repeated]
     if is_csv and header_looks_like_values(names, profiles):
         notes.append(HeaderLikeValues())
     found = Draft(tuple(drafted), tuple(notes), declared, opened.ragged)

@@ -241,6 +241,10 @@ class TooManyTexts(LeftOut):
     limit: int
 
 
+class SaysWhose(LeftOut):
+    """An identifier whose values repeat: it says whose rows are, and is no column of an analysis."""
+
+
 class AllDifferent(LeftOut):
     """All rows have different values."""
 

@@ -326,6 +326,8 @@ def left_out_words(why: LeftOut) -> str:
             return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
         case found.TooManyTexts():
             return f"more than {why.limit} different texts: an identifier, a date or free text?"
+        case found.SaysWhose():
+            return "it says whose rows are, and is nothing to analyse. If it is, declare it"
         case found.AllDifferent():
             return f"all {why.rows:,} rows have different values: an identifier? If not, declare it"
     raise TypeError(f"no words for {why!r}")

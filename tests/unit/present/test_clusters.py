@@ -11,7 +11,6 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.data.codes import CodeTable
-from dpcausal.discovery.measured.forward import block_of
 from dpcausal.present.clusters import GAP, MOST, PER_CODE, groups, in_rows, left_out
 from dpcausal.present.figures import figure_svg
 
@@ -96,9 +95,3 @@ def test_a_page_on_codes_has_the_picture_and_no_open_pairs(
     assert 'class="panel"' in text
     assert 'class="edge open"' not in text
     assert "Cohen's w" in text or "Cohen&#39;s w" in text
-
-
-def test_edges_on_a_circle_are_one_block() -> None:
-    near = [{1, 2}, {0, 2}, {0, 1, 3}, {2, 4, 5}, {3, 5}, {3, 4}]
-    assert block_of(near, 3, 4) == {(3, 4), (3, 5), (4, 5)}
-    assert block_of(near, 3, 2) == {(2, 3)}

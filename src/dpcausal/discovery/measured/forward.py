@@ -60,6 +60,7 @@ ENTRIES_A_QUESTION = 50
 
 PlacePair = tuple[int, int]
 Given = tuple[int, ...]
+Ends = tuple[Given, Given]
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,13 @@ class Forward:
     asked: dict[int, int] = field(default_factory=dict)
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
     _ahead: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)  # not asked yet
-    # of the graph as it is: the sets that may separate pairs, and the least evidence over them
-    _sets_now: dict[PlacePair, list[Given]] = field(default_factory=dict)
-    _weakest_now: dict[PlacePair, tuple[float, Given]] = field(default_factory=dict)
+    # of the graph as it is: neighbours of both ends of a pair that sets are made of, and which edges are on one circle
+    _ends_now: dict[PlacePair, Ends] = field(default_factory=dict)
+    _blocks_now: dict[PlacePair, int] | None = None
+    _sets_of: dict[Ends, list[Given]] = field(default_factory=dict)
+    _weakest_of: dict[PlacePair, tuple[Ends, float, Given]] = field(
+        default_factory=dict
+    )  # and of which neighbours
 
     def run(self) -> Forward:
         """Search; return itself."""
@@ -188,11 +193,10 @@ class Forward:
 
     def weakest(self, x: int, y: int) -> tuple[float, Given]:
         """Return the least evidence over all sets that may separate x and y now, with its set."""
-        if (x, y) not in self._weakest_now:
-            self._weakest_now[x, y] = self._find_weakest(x, y)
-        return self._weakest_now[x, y]
-
-    def _find_weakest(self, x: int, y: int) -> tuple[float, Given]:
+        ends = self._ends(x, y)
+        known = self._weakest_of.get((x, y))
+        if known is not None and known[0] == ends:
+            return known[1:]
         best: Given = ()
         least = float(self.contrasts.pair_evidence[x, y])
         sets = self._sets(x, y)
@@ -201,6 +205,7 @@ class Forward:
             found = self.evidence(x, y, given)
             if found is not None and found < least:
                 least, best = found, given
+        self._weakest_of[x, y] = (ends, least, best)
         return least, best
 
     def evidence_by_pair(
@@ -270,23 +275,37 @@ class Forward:
 
     def _sets(self, x: int, y: int) -> list[Given]:
         """Sets of neighbours of either end that lie on a path to the other, the smallest first; not to be changed."""
-        if (x, y) not in self._sets_now:
-            self._sets_now[x, y] = self._find_sets(x, y)
-        return self._sets_now[x, y]
+        ends = self._ends(x, y)
+        if ends not in self._sets_of:
+            found: dict[Given, None] = {}
+            for near in ends:
+                for size in range(1, min(self.rules.max_set, len(near)) + 1):
+                    found.update(dict.fromkeys(combinations(near, size)))
+            self._sets_of[ends] = sorted(found, key=lambda given: (len(given), given))
+        return self._sets_of[ends]
 
-    def _find_sets(self, x: int, y: int) -> list[Given]:
-        found: dict[Given, None] = {}
-        for one, other in ((x, y), (y, x)):
-            reached = self._reached(other, self._near_bits[one] & ~(1 << other), blocked=one)
-            near = [
-                z
-                for z in self.near[one]
-                if z != other and reached >> z & 1 and self.rules.may_separate(z, x, y)
-            ]
-            strongest = sorted(near, key=lambda z, one=one: (-self.contrasts.strength[one, z], z))[:MAX_NEAR]  # type: ignore[misc]
-            for size in range(1, min(self.rules.max_set, len(strongest)) + 1):
-                found.update(dict.fromkeys(combinations(sorted(strongest), size)))
-        return sorted(found, key=lambda given: (len(given), given))
+    def _ends(self, x: int, y: int) -> Ends:
+        """Neighbours of either end that lie on a path to the other, the strongest few, ascending."""
+        if (x, y) not in self._ends_now:
+            self._ends_now[x, y] = self._on_paths(x, y), self._on_paths(y, x)
+        return self._ends_now[x, y]
+
+    def _on_paths(self, one: int, other: int) -> Given:
+        near = self.near[one]
+        if other in near:  # with an edge: what is on a circle with it
+            if self._blocks_now is None:
+                self._blocks_now = blocks(self.near)
+            block = self._blocks_now
+            mine = block[one, other]
+            reached = [z for z in near if z != other and block[one, z] == mine]
+        else:
+            bits = self._reached(other, self._near_bits[one], blocked=one)
+            reached = [z for z in near if bits >> z & 1]
+        x, y = min(one, other), max(one, other)
+        free = [z for z in reached if self.rules.may_separate(z, x, y)]
+        if len(free) > MAX_NEAR:
+            free = sorted(free, key=lambda z: (-self.contrasts.strength[one, z], z))[:MAX_NEAR]
+        return tuple(sorted(free))
 
     def _reached(self, start: int, wanted: int, blocked: int = -1) -> int:
         """Return the columns that a path from ``start`` reaches without passing ``blocked``, as bits of a number.
@@ -306,57 +325,64 @@ class Forward:
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
         self._turn_bits(pair)
-        self._sets_now.clear()
-        self._weakest_now.clear()
 
     def _part(self, pair: PlacePair) -> None:
-        changed = {
-            pair,
-            *block_of(self.near, *pair),
-        }  # what is on a path between the ends of other edges is as it was
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])
         self._turn_bits(pair)
-        same = {one for one in self.edges() if one not in changed}
-        self._sets_now = {one: found for one, found in self._sets_now.items() if one in same}
-        self._weakest_now = {one: found for one, found in self._weakest_now.items() if one in same}
 
     def _turn_bits(self, pair: PlacePair) -> None:
-        """Write a new edge, or one that is removed, into the bits of its ends."""
+        """Write a new edge, or one that is removed, into the bits of its ends; what followed from the graph is gone."""
+        self._ends_now.clear()
+        self._blocks_now = None
         x, y = pair
         self._near_bits[x] ^= 1 << y
         self._near_bits[y] ^= 1 << x
 
 
-def block_of(near: Sequence[Collection[int]], x: int, y: int) -> set[PlacePair]:
-    """Return the edges that lie on a circle with the edge of x and y, and that edge (Tarjan 1972).
+def blocks(near: Sequence[Collection[int]]) -> dict[PlacePair, int]:
+    """Return for every edge, in both directions, which block it is in: edges on a circle are in one (Tarjan 1972).
 
-    >>> sorted(block_of([{1, 2}, {0, 2}, {0, 1, 3}, {2}], 0, 1)), block_of([{1, 2}, {0, 2}, {0, 1, 3}, {2}], 2, 3)
-    ([(0, 1), (0, 2), (1, 2)], {(2, 3)})
+    >>> found = blocks([{1, 2}, {0, 2}, {0, 1, 3}, {2}])
+    >>> found[0, 1] == found[2, 1] == found[0, 2] != found[3, 2]
+    True
     """
-    index, low, edges = {x: 0, y: 1}, {y: 1}, [(x, y)]
-    work = [(y, x, iter(near[y]))]
-    while work:
-        here, before, rest = work[-1]
-        for z in rest:
-            if z == before:
-                continue
-            if z not in index:
-                index[z] = low[z] = len(index)
-                edges.append((here, z))
-                work.append((z, here, iter(near[z])))
-                break
-            if index[z] < index[here]:
-                edges.append((here, z))
-                low[here] = min(low[here], index[z])
-        else:
-            work.pop()
-            if work:
-                up = work[-1][0]
-                low[up] = min(low[up], low[here])
-                if low[here] >= index[up]:
-                    del edges[edges.index((up, here)) :]
-    return {(min(edge), max(edge)) for edge in edges}
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    found: dict[PlacePair, int] = {}
+    number = 0
+    for root in range(len(near)):
+        if root in index:
+            continue
+        index[root] = low[root] = len(index)
+        edges: list[PlacePair] = []
+        work = [(root, -1, iter(near[root]))]
+        while work:
+            here, before, rest = work[-1]
+            for z in rest:
+                if z == before:
+                    continue
+                if z not in index:
+                    index[z] = low[z] = len(index)
+                    edges.append((here, z))
+                    work.append((z, here, iter(near[z])))
+                    break
+                if index[z] < index[here]:
+                    edges.append((here, z))
+                    low[here] = min(low[here], index[z])
+            else:
+                work.pop()
+                if before < 0:
+                    continue
+                low[before] = min(low[before], low[here])
+                if low[here] >= index[before]:
+                    while True:
+                        a, b = edges.pop()
+                        found[a, b] = found[b, a] = number
+                        if (a, b) == (before, here):
+                            break
+                    number += 1
+    return found
 
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:
