@@ -45,8 +45,9 @@ docs: $(VENV)/.dev
 
 # a worker for every core, a file of tests to each at a time, long ones first (tests/conftest.py; xdist would begin with
 # those that have many tests); BLAS with one thread, else workers wait for each other; files of tests are compiled with
-# their assertions (7 s), which is kept for the next run even where PYTHONDONTWRITEBYTECODE is set
-PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# their assertions (7 s), which is kept for the next run even where PYTHONDONTWRITEBYTECODE is set; a worker that dies
+# ends the run with the test that it died in (xdist fails with an error of its own where two are replaced at a time)
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test: lint docs
 	$(PYTEST) -m "not slow"

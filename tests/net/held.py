@@ -85,7 +85,7 @@ EXACT: dict[str, str] = {
     "discovery/measured/measure:_margins": "found margin merged ends return",
     "discovery/moments:_reach": "counts scores",
     "discovery/moments:sums": "found matrix return",
-    "effects/regression:measure_regression": "exact sums stop",
+    "effects/regression:measure_regression": "exact sums",
     "effects/table:exact_cells": "high table chosen others cells spread count at k return",
     "effects/table:measure": "cells parts exact",
     # scores of searches
@@ -101,18 +101,23 @@ EXACT: dict[str, str] = {
     "discovery/scores:ValueScorer._by_values": "_ found dependence information return",
     "discovery/svt_pc:SvtAnswers._ask": "values",
     "discovery/svt_pc:SvtAnswers._ask.<locals>.answer": "values",
-    # so many rows are walked through or summed, by threads or not; ranks that a table keeps from an earlier call
-    "citests/gcm:scored_parts": "pool",
+    # ranks that a table keeps from an earlier call
     "citests/rank:ranked_column": "known",
-    "citests/parts:deal_rows": "n",
-    "effects/regression:ends": "stop",
-    "effects/regression:features": "stop",
     # genotypes: counts, and alleles in the order in which the study has them
     "gwas/cohort:BimFile.__getitem__": "words return",
     "gwas/cohort:GenotypeCounts.public_variant": "found",
     "gwas/cohort:GenotypeCounts.variant": "return",
     "gwas/screen:single_test": "c11 c10 value",
     "gwas/statistics:least_minor_count": "return",
+}
+
+# so many rows are walked through or summed, by threads or not: the same where their number is public
+OF_ROWS: dict[str, str] = {
+    "citests/gcm:scored_parts": "pool",
+    "citests/parts:deal_rows": "n",
+    "effects/regression:ends": "stop",
+    "effects/regression:features": "stop",
+    "effects/regression:measure_regression": "stop",
 }
 
 # by the id of its code, which is kept with it: to hash code takes longer than the rest of what is done at a call
@@ -215,9 +220,10 @@ class Held:
 
     def beyond(self, first: Held) -> dict[Place, list[Any]]:
         """What is held here and was not in the first call, exact values left out."""
+        lists = (EXACT,) if self._arrays else (EXACT, OF_ROWS)  # arrays are looked at where n is public
         return {
             place: sorted(new, key=repr)
             for place, values in self.values.items()
-            if place[1] not in EXACT.get(place[0], "").split()
+            if not any(place[1] in names.get(place[0], "").split() for names in lists)
             and (new := values - first.values.get(place, set()))
         }

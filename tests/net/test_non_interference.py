@@ -11,6 +11,7 @@ The catalogue is in ``calls.py``, the interception in ``recorder.py``.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 from unittest import mock
 
+import held
 import numpy as np
 import pytest
 import recorder as net
@@ -446,6 +448,18 @@ def test_every_step_of_measured_is_reached(relation: str) -> None:
         pytest.skip("only some of the cases were run")
     missing = {step for step in STEPS if not any(step in label for label in CHARGED[relation])}
     assert not missing
+
+
+def test_the_list_of_exact_values_names_what_there_is() -> None:
+    """A name that is left out of the comparison must be one of a function that there is, and stand there."""
+    for listed, names_in in (*held.EXACT.items(), *held.OF_ROWS.items()):
+        path, name = listed.split(":")
+        node: ast.AST = ast.parse((Path(held.ROOT) / f"{path}.py").read_text())
+        for part in (part for part in name.split(".") if part != "<locals>"):
+            node = next(one for one in ast.walk(node) if getattr(one, "name", "") == part)
+        there = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        there |= {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+        assert set(names_in.split()) - {"return"} <= there, listed
 
 
 # --- planted faults ----------------------------------------------------------------------------------------------

@@ -108,12 +108,13 @@ BINNED = dc.Schema(x=dc.Numeric(0.0, 10.0, bins=[5.0]), a=dc.Categorical(["n", "
 
 def stored(folder: Path, kind: str, rows: int, schema: dc.Schema = BINNED) -> Any:
     """The same rows in a file that is read in chunks, or in a table of DuckDB."""
-    table = pa.table({"x": [float(i % 11) for i in range(rows)], "a": ["ny"[i % 2] for i in range(rows)]})
+    cells = pa.table({"x": [float(i % 11) for i in range(rows)], "a": ["ny"[i % 2] for i in range(rows)]})
     if kind == "table":
         connection = duckdb.connect(str(folder / "rows.duckdb"))
-        connection.execute("CREATE OR REPLACE TABLE patients AS SELECT * FROM table")
+        connection.register("cells", cells)
+        connection.execute("CREATE OR REPLACE TABLE patients AS SELECT * FROM cells")
         return count_table(connection, "patients", schema)
-    parquet.write_table(table, folder / "rows.parquet")
+    parquet.write_table(cells, folder / "rows.parquet")
     return count_files(folder / "rows.parquet", schema)
 
 
