@@ -48,7 +48,7 @@ def hospitals(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_two_hospitals_follow_the_guide(hospitals: Path) -> None:
     centre, steps = hospitals / "centre", BLOCK.findall(GUIDE.read_text())
-    assert [where for where, _ in steps] == ["centre", "north", "south", "centre", "north", "centre"]
+    assert [where for where, _ in steps] == ["centre", "north", "south", "centre", "north", "south", "centre"]
     for where, commands in steps:
         found = ran(hospitals / where, commands)
         assert found.returncode == 0, f"{commands}\n{found.stderr}"

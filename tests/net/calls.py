@@ -901,17 +901,20 @@ def _contributions() -> Iterator[Case]:
         assert schema is not None
 
         def run(data: Any, terms: Terms) -> Any:
-            protocol = _protocol(schema, terms, number)
+            protocol = _protocol(schema, terms, min(number, 2))
             if number == 2:
                 names = list(schema)
                 protocol = protocol.for_promising([(names[0], names[1]), (names[1], names[3])], ["north"])
+            if number == 3:  # the sizes of groups are the protocol's, whatever rows look like
+                common = {name: np.arange(1.0, column.size + 1.0) for name, column in schema.items()}
+                protocol = protocol.for_common(common, ["north"])
             found = dc.contribute(data, protocol, "north", progress=True)
             return [found, found.files(), str(found), dc.pool([found], confidence=2) if number == 1 else None]
 
         return run
 
     for kind in ("levels", "level counts", "many levels"):
-        for number in (1, 2):
+        for number in (1, 2, *([3] if kind == "many levels" else [])):
             yield Case(
                 id=f"contribute {kind} round {number}",
                 call="contribute",

@@ -17,6 +17,7 @@ from dpcausal.cli.options import (
     Delta,
     GraphOptions,
     LedgerUrl,
+    OptionalSchema,
     Printing,
     Relation,
     SchemaFile,
@@ -42,7 +43,7 @@ and what each is asked to charge, in words for a board of ethics ("words").
 dpcausal protocol --schema schema.toml --rows 1000,800,1500 \\
   --epsilon 1 --delta 1e-6 > protocol.json
 
-# two rounds: the second measures what the first shows to be promising
+# two rounds: the first, a tenth, shows all sites together which levels to merge
 dpcausal protocol --schema schema.toml --rows 1000,800,1500 \\
   --epsilon 1 --delta 1e-6 --rounds 2 > protocol.json
 
@@ -64,6 +65,10 @@ dpcausal contribute patients.csv --protocol protocol.json --out site_a \\
 # your site lacks a column of the protocol
 dpcausal contribute patients.csv --protocol protocol.json --out site_b \\
   --columns age,sex,smoke,bronc
+
+# it tells fewer bins or levels apart: own.toml has fewer bins, or levels whose
+# aliases are those of the protocol
+dpcausal contribute patients.csv --protocol protocol.json --schema own.toml --out site_c
 
 # the second round, under the name of the first
 dpcausal contribute patients.csv --protocol protocol-2.json --site site_a \\
@@ -102,7 +107,12 @@ def run_protocol(
     delta: Delta = 0.0,
     neighbours: Relation = "replace-one",
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
-    rounds: Annotated[int, typer.Option("--rounds", help="1, or 2: promising pairs again.")] = 1,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            "--rounds", help="1, or 2: single columns first; without a delta promising pairs again."
+        ),
+    ] = 1,
     persons: Annotated[
         str,
         typer.Option(
@@ -161,6 +171,7 @@ def run_contribute(
     neighbours: Annotated[
         str | None, typer.Option("--neighbours", help="Of your site, if not as the protocol has it.")
     ] = None,
+    schema: OptionalSchema = None,
     columns: Columns = None,
     as_json: AsJson = False,
 ) -> None:
@@ -173,7 +184,8 @@ def run_contribute(
     refuse_used(out)
     name = checked_site(out.resolve().name if site is None else site)
     names = parse_names("--columns", columns, "leave it out for all")
-    whole = rows.described(asked.schema, names)
+    own = asked.schema if schema is None else dc.Schema.from_toml(schema)
+    whole = rows.described(own, names)
     declared = whole.select([one for one in asked.schema if one in whole])
     if not as_json:
         silence_draft_warning()

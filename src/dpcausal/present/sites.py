@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.effects.levels import group_names
 from dpcausal.present.files import Origin, literal
 from dpcausal.present.statement import counted, few, odds, short_cost_lines
 from dpcausal.sites.contribute import Contribution
@@ -22,16 +23,28 @@ PERSONS = {
     "epsilons and deltas of the sites add up.",
 }
 
+FIRST_OF_TWO = {  # whether it is for single columns
+    True: "The first is for single columns alone: all sites together show which levels to merge where there are more "
+    "than the noise leaves room for. The second measures all pairs.",
+    False: "The first measures all pairs, the second those that all sites together show to be promising.",
+}
+TOO_MANY = {  # whether two rounds would be of use
+    True: "Two rounds (--rounds 2) merge them by how common they are in all sites; or declare fewer levels or bins.",
+    False: "Declare fewer levels or bins: sites can't merge them by what their rows look like.",
+}
+
 
 def protocol_text(protocol: Protocol) -> str:
     """Return what a protocol asks of each site, one sentence a line."""
     epsilon, delta = protocol.charge
     columns = len(protocol.schema)
     but = f", apart from a probability of {delta:.3g}" if delta else ""
-    which = f"all {columns * (columns - 1) // 2:,} pairs of them"
+    which = f" and by all {columns * (columns - 1) // 2:,} pairs of them"
     if protocol.pairs is not None:
         named = few([f"{a} - {b}" for a, b in protocol.pairs], PAIRS_SHOWN)
-        which = f"{counted(len(protocol.pairs), 'pair')} of them ({named})"
+        which = f" and by {counted(len(protocol.pairs), 'pair')} of them ({named})"
+    elif protocol.of_levels:
+        which = ", one at a time"
     law = (
         "Gaussian"
         if protocol.plan_for(protocol.schema, max(protocol.rows)).measurement.gaussian
@@ -40,7 +53,7 @@ def protocol_text(protocol: Protocol) -> str:
     lines = [
         f"Protocol {protocol.id}, round {protocol.round} of {protocol.rounds}, for "
         f"{counted(len(protocol.rows), 'site')} with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
-        f"Each site counts its rows by {counted(columns, 'column')} and by {which}, adds {law} noise to every count, "
+        f"Each site counts its rows by {counted(columns, 'column')}{which}, adds {law} noise to every count, "
         "and gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
         f"Each site is asked to charge epsilon {epsilon:.6g}, delta {delta:.6g} in this round: a change of "
         f"{CHANGE[protocol.neighbours]} makes no contribution more than {odds(epsilon)} times as likely or "
@@ -49,9 +62,14 @@ def protocol_text(protocol: Protocol) -> str:
     if protocol.rounds > 1:
         lines.append(
             f"The two rounds together are asked to charge epsilon {protocol.epsilon:.6g}, delta {protocol.delta:.6g}. "
-            "The first measures all pairs, the second those that all sites together show to be promising. A site "
-            "may leave after the first."
+            f"{FIRST_OF_TWO[protocol.levels_first]} A site may leave after the first."
         )
+    if protocol.groups:
+        merged = [
+            f"{name} ({' | '.join(group_names(protocol.schema[name], which))})"
+            for name, which in protocol.groups
+        ]
+        lines.append(f"Levels are merged before counting, in all sites alike: {few(merged, PAIRS_SHOWN)}.")
     lines.append(PERSONS[protocol.persons])
     if protocol.pairs is None:
         alone, all_sites = protocol.least_found(1), protocol.least_found()
@@ -59,11 +77,11 @@ def protocol_text(protocol: Protocol) -> str:
             f"The smallest link found 4 times in 5 is about w = {alone:.2g} from the first site alone, and "
             f"{all_sites:.2g} from all (w: the correlation of two columns of two levels; equally common levels)."
         )
-    if protocol.crowded:
+    if protocol.crowded and not protocol.levels_first:
         named = few([f"{name} ({most})" for name, most in protocol.crowded.items()], PAIRS_SHOWN)
         lines.append(
             "Columns with more levels than the noise leaves room for, with the number that it does: "
-            f"{named}. Declare fewer levels or bins: sites can't merge them by what their rows look like."
+            f"{named}. {TOO_MANY[protocol.delta > 0]}"
         )
     return "\n".join(lines)
 

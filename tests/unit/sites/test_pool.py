@@ -216,6 +216,18 @@ def test_a_first_round_of_single_columns_decides_for_all_sites_which_levels_are_
     assert dc.pool([*given, *second, south], confidence=0).graph.nodes == tuple("abcde")
 
 
+def test_a_site_merges_what_the_protocol_says_whatever_its_rows_look_like() -> None:
+    common = {name: np.array([1.0, 1.0, 1.0, 97.0]) for name in "abce"}  # in truth the first level is
+    protocol = dc.protocol(GRADES, [600], 1.0, 1e-6, rounds=2).for_common(common, ["east"])
+    assert dict(protocol.groups) == dict.fromkeys("abce", (0, 0, 0, 1))
+    found = dc.contribute(grades(0), protocol, "east")
+    assert {j: tuple(which) for j, which in found.values.groups.items()} == dict.fromkeys(
+        (0, 1, 2, 4), (0, 0, 0, 1)
+    )
+    assert found.values.tables.sizes == (2, 2, 2, 2, 2)
+    assert "merged" in str(protocol)
+
+
 def test_the_second_round_alone_is_refused(contribute: Given, site: Sites) -> None:
     protocol = next_protocol(contribute(rounds=2))
     assert protocol is not None
