@@ -7,7 +7,8 @@ of rows. So rows count as if sampling alone were off by as much (a coarsened pos
 graphs then stay as comparable as without it, which noise in every correlation would not leave them. From one joint
 table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction even
 within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction there
-counts half for each.
+counts half for each. Near the end the search hardly leaves the graph it is at and says nearly all of it for certain, so
+a quarter of each chance is that from pairs: of two scores that disagree neither is certain.
 
 Where common causes may be hidden every end of an edge has the chance of a head (``stats/mark_posterior.py``). What
 heads that meet at b are worth, for a and c that are separated and adjacent to b, comes from the least evidence of
@@ -43,6 +44,8 @@ MAX_ORDER, MAX_SETS = 3, 200  # of the sets that a pair is asked about with and 
 MARK_MISFIT = (
     0.5  # part of the misfit: a pair is compared with itself; set on random networks and linear models
 )
+
+OF_GRAPHS = 0.75  # part of a chance that whole graphs decide, where they were scored; set on random networks
 
 PlacePair = tuple[int, int]
 Given = tuple[int, ...]
@@ -182,6 +185,17 @@ def _collider_weights(
         if outside and inside:
             found[b] = separated(outside) - separated(inside)
     return found
+
+
+def directions_by_both(by_graphs: Directions, by_pairs: Directions) -> Directions:
+    """Return chances of which whole graphs decide ``OF_GRAPHS``, and pairs the rest.
+
+    >>> directions_by_both({(0, 1): 1.0, (1, 0): 0.0}, {(0, 1): 0.2, (1, 0): 0.8})
+    {(0, 1): 0.8, (1, 0): 0.2}
+    """
+    return {
+        arrow: OF_GRAPHS * chance + (1.0 - OF_GRAPHS) * by_pairs[arrow] for arrow, chance in by_graphs.items()
+    }
 
 
 def directions_by_graphs(visited: Sequence[Parents], edges: Iterable[PlacePair]) -> Directions:

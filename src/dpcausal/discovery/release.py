@@ -587,7 +587,9 @@ def _release_from(data: Mapping[str, Any]) -> Release:
     )
 
 
-def _values_from(data: Mapping[str, Any], schema: Schema) -> Measurements | moments.Moments | CodeMeasurements:
+def _values_from(
+    data: Mapping[str, Any], schema: Schema
+) -> Measurements | moments.Moments | CodeMeasurements:
     """Return the released values, by their form."""
     match data["form"]:
         case "moments":

@@ -573,6 +573,13 @@ class Contrasts:
             least = least_detectable_again(variance, part * variance, entries, self._promising, threshold)
         return least / kept
 
+    def strata(self, given: tuple[int, ...]) -> float:
+        """Return how many strata of one size these columns are worth: 1 over the sum of squared proportions.
+
+        As if the columns were independent, which gives rather more. Numbers without levels make no strata.
+        """
+        return math.prod(1.0 / float((self.columns[z].proportions ** 2).sum()) for z in given)
+
     @cached_property
     def _promising(self) -> float:
         """The evidence with which a pair is measured again: that of the weakest pair of the second round."""

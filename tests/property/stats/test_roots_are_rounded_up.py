@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.measurement import components_mechanism, joint_mechanism
+from dpcausal.planning.measurement_plan import components_mechanism, joint_mechanism
 from dpcausal.privacy.mechanisms.additive import Gaussian
 from dpcausal.stats.co_occurrence import entry_sensitivity
 from dpcausal.stats.components import component_sensitivity

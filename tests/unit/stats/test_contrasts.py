@@ -18,6 +18,7 @@ from dpcausal.stats.contrasts import (
     Round,
     all_pairs,
     log_bayes_factor,
+    without_levels,
 )
 
 SIZES = (2, 3, 4, 2)
@@ -73,6 +74,19 @@ def test_a_set_that_decides_a_column_has_no_answer() -> None:
     found = contrasts(codes)
     assert found.evidence(1, 3, (0,)) is None
     assert found.detectable(1, 3, (0,), 1.0) == math.inf
+
+
+def test_strata_count_by_their_sizes() -> None:
+    """Halves are two strata, a rare level hardly one more, and columns multiply; nothing held fixed is one."""
+    halves, rare = (Features.of(np.array(counts), 100.0, 0.0) for counts in ([50.0, 50.0], [99.0, 1.0]))
+    found = Contrasts(
+        [halves, rare, without_levels(2)], 100.0, np.eye(halves.scores.shape[1] + 3), np.zeros((4, 4))
+    )
+    assert found.strata(()) == 1.0
+    assert found.strata((0,)) == pytest.approx(2.0)
+    assert found.strata((1,)) == pytest.approx(1.02, abs=0.001)
+    assert found.strata((0, 1)) == pytest.approx(found.strata((0,)) * found.strata((1,)))
+    assert found.strata((2,)) == 1.0
 
 
 @pytest.mark.parametrize("variance", [0.0, 400.0])

@@ -29,7 +29,7 @@ from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
 from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats, found_again, held_pairs
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
-from dpcausal.discovery.measured.method import detectable_of, named, places_of
+from dpcausal.discovery.measured.method import detectable_of, hidden_in_strata, named, places_of
 from dpcausal.discovery.search import CodesMeasured, Method, SearchOutcome, Skeleton, Task
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.stats.co_occurrence import link_strength
@@ -64,6 +64,8 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
         answered=set(found),
         held=held_pairs(forward.answers, columns),
     )
+    detectable = detectable_of(forward, None, skeleton)
+    undecided |= hidden_in_strata(skeleton, detectable, rules.absent)
     repeats, again = confidence_of(task, forward, found, asked)
     limits = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
     chances = directions_by_pairs(
@@ -87,7 +89,7 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
             ),
         ),
         direction={(columns[a], columns[b]): chance for (a, b), chance in chances.items()},
-        detectable=detectable_of(forward, None, skeleton),
+        detectable=detectable,
         strength={
             frozenset((columns[x], columns[y])): LinkStrength(*link_strength(contrasts, x, y))
             for x, y in forward.edges()

@@ -19,6 +19,7 @@ McKenna, Miklau & Sheldon 2021 (its private choice).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from dpcausal.core.forecast import MEDIUM
 from dpcausal.counts.rows import count_jobs
 from dpcausal.discovery.directions import (
     allowed_arrows,
+    directions_by_both,
     directions_by_graphs,
     directions_by_pairs,
     marks_by_pairs,
@@ -118,14 +120,17 @@ def search_measured(
     if latent:
         found = found.with_hidden_causes(task, scope, forward, larger)
     repeats, again = confidence_of(task, scope, forward, found, graphs, whole, asked)
+    marks = marks_of(task, scope, found) if latent else None
+    detectable = detectable_of(forward, larger, found.skeleton)
+    found = found.without_hidden_in_strata(detectable, scope.rules.absent)
     outcome = SearchOutcome(
         found.skeleton,
         released=scope.measured.released,
         notes=notes_on(scope, found, larger, whole, latent=latent),
         adaptive=not scope.measured.plan.joint,
         direction=None if latent else directions_of(task, scope, forward, found, whole),
-        marks=marks_of(task, scope, found) if latent else None,
-        detectable=detectable_of(forward, larger, found.skeleton),
+        marks=marks,
+        detectable=detectable,
         confidence=again,
         repeats=repeats or None,
         open=found.open,
@@ -240,6 +245,12 @@ class Edges:
             limits[pair] = min(size, limits.get(pair, size))
         return replace(self, skeleton=skeleton, given_up_to=limits)
 
+    def without_hidden_in_strata(self, detectable: Mapping[Pair, float], absent: float) -> Edges:
+        """Return the same, with those pairs open whose strata could hide a link that matters."""
+        return replace(
+            self, open=self.open | hidden_in_strata(self.skeleton, detectable, absent)
+        )._consistent()
+
     def _consistent(self) -> Edges:
         """Return the same, in which every fact is about a pair that still is what it says."""
         edges = self.skeleton.edges
@@ -342,7 +353,12 @@ def confidence_of(
 
 
 def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skeleton) -> dict[Pair, float]:
-    """Return for every pair without an edge the w that would be found in most runs, given what separates it."""
+    """Return for every pair without an edge the w that would be found in most runs, given what separates it.
+
+    Tests add up over the strata of a set: a dependence that differs between k strata of one size at random, w by the
+    mean of its squares, adds up to one of about w / sqrt(k). Told is the w that then is found. One that is alike in
+    all strata is found more often; one that cancels is not found at all.
+    """
     columns, place = skeleton.columns, {name: j for j, name in enumerate(skeleton.columns)}
     edges, found = skeleton.edges, {}
     for x, y in all_pairs(len(columns)):
@@ -353,25 +369,31 @@ def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skele
         least = forward.detectable((x, y), given)
         if larger is not None and (x, y, given) in larger.tests:
             least = min(least, larger.detectable(x, y, given))
-        found[pair] = least
+        found[pair] = least * math.sqrt(forward.contrasts.strata(given))
     return found
+
+
+def hidden_in_strata(skeleton: Skeleton, detectable: Mapping[Pair, float], absent: float) -> frozenset[Pair]:
+    """Return the pairs that a set separates in whose strata a link of more than w = ``absent`` could be missed."""
+    return frozenset(
+        pair for pair, given in skeleton.separating.items() if given and detectable.get(pair, 0.0) > absent
+    )
 
 
 def directions_of(
     task: Task, scope: Scope, forward: Forward, found: Edges, whole: WholeGraphsFound | None
 ) -> dict[tuple[str, str], float]:
-    """Return the chance of each direction of every edge, by names: of whole graphs where they were scored."""
+    """Return the chance of each direction of every edge, by names."""
     columns, edges = scope.columns, places_of(found.skeleton, found.skeleton.edges)
+    chances = directions_by_pairs(
+        forward.contrasts,
+        edges,
+        allowed_arrows(task)[np.ix_(scope.places, scope.places)],
+        scope.rules.acceptance_threshold,
+        scope.measured.plan.settings.misfit,
+    )
     if whole is not None:
-        chances = directions_by_graphs(whole.visited, edges)
-    else:
-        chances = directions_by_pairs(
-            forward.contrasts,
-            edges,
-            allowed_arrows(task)[np.ix_(scope.places, scope.places)],
-            scope.rules.acceptance_threshold,
-            scope.measured.plan.settings.misfit,
-        )
+        chances = directions_by_both(directions_by_graphs(whole.visited, edges), chances)
     return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
 

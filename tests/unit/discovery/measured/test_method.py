@@ -148,3 +148,44 @@ def test_no_edges_are_found_where_there_are_none() -> None:
                 found = discover(dc.Dataset(schema, 20_000, codes), epsilon=epsilon)
             wrong += len(found.graph.skeleton)
         assert wrong <= 47
+
+
+def chain(levels: int) -> dc.Dataset:
+    """First and last depend on what lies between, of so many levels, and not on each other given it."""
+    rng = np.random.default_rng(1)
+    middle = rng.integers(0, levels, 6000)
+    ends = [(rng.random(6000) < np.where(middle < levels // 2, 0.15, 0.85)).astype(int) for _ in range(2)]
+    schema = dc.Schema(
+        {
+            "a": dc.Categorical([0, 1]),
+            "b": dc.Categorical(list(range(levels))),
+            "c": dc.Categorical([0, 1]),
+            "d": dc.Categorical([0, 1]),
+            "e": dc.Categorical(list(range(12))),
+        }
+    )
+    columns = {"a": ends[0], "b": middle, "c": ends[1], "d": rng.integers(0, 2, 6000)}
+    return dc.read(
+        {name: one.tolist() for name, one in (columns | {"e": rng.integers(0, 12, 6000)}).items()}, schema
+    )
+
+
+@pytest.mark.parametrize(("levels", "epsilon"), [(2, 1.0), (12, 3.0)])
+def test_a_pair_that_a_set_separates_is_absent_where_strata_can_hide_little(
+    levels: int, epsilon: float
+) -> None:
+    """What is told of the pair grows with the number of strata; above .2 it is open."""
+    with dc.testing.seeded(3):
+        found = discover(
+            chain(levels), epsilon=epsilon, delta=1e-6, method="measured", confidence=0, anyway=True
+        )
+    pair = frozenset("ac")
+    assert {frozenset("ab"), frozenset("bc")} <= found.graph.skeleton
+    assert pair not in found.graph.skeleton
+    if levels == 2:
+        assert found.separating[pair] == ("b",)
+        assert pair in found.absent
+    else:
+        assert pair in found.open
+        assert found.detectable[pair] > 0.2
+    assert all(found.detectable[one] <= 0.2 for one in found.absent)
