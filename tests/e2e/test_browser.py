@@ -371,6 +371,7 @@ FILES = """
   document.getElementById("copy-methods").click();
   seen.copied = copied;
   seen.said = document.getElementById("copy-methods").textContent;
+  document.getElementById("all-edges").open = true;
   const row = document.querySelector("#edges .evidence");
   const closed = row.getBoundingClientRect().height;
   row.querySelector("summary").click();
