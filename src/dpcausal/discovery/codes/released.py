@@ -103,9 +103,17 @@ class CodeMeasurements:
         finite = [*singles, *pairs, np.array([*numbers.values()])]
         if not all(np.isfinite(one).all() for one in finite) or min(numbers.values()) <= 0.0:
             raise ValueError("values that are no numbers")
-        counted = {name: int(data[name]) for name in ("ones", "held")}
         return cls(
-            sizes=sizes, singles=Singles(*singles), pairs=Pairs(*pairs), again=again, **numbers, **counted
+            sizes=sizes,
+            rows=numbers["rows"],
+            singles=Singles(*singles),
+            pairs=Pairs(*pairs),
+            again=again,
+            ones=int(data["ones"]),
+            retained=numbers["retained"],
+            sd=numbers["sd"],
+            held=int(data["held"]),
+            sd_again=numbers["sd_again"],
         )
 
 
