@@ -68,7 +68,8 @@ dpcausal contribute patients.csv --protocol protocol.json --out site_b \\
 
 # it tells fewer bins or levels apart: own.toml has fewer bins, or levels whose
 # aliases are those of the protocol
-dpcausal contribute patients.csv --protocol protocol.json --schema own.toml --out site_c
+dpcausal contribute patients.csv --protocol protocol.json --out site_c \\
+  --schema own.toml
 
 # the second round, under the name of the first
 dpcausal contribute patients.csv --protocol protocol-2.json --site site_a \\

@@ -5,10 +5,10 @@ All sites measure the same columns and pairs of the same schema, each with noise
 pair is measured. The two rounds are two releases of a site: their epsilons and deltas add up to the total. What the
 first is for follows from public numbers:
 
-- **Gaussian noise.** Its variance goes with the square of epsilon, so that two halves of a total measure half of what
-  the whole does, and looking twice finds less, however the total is split (``docs/guides/sites.md``). The first round
-  is for single columns alone (``SHARE_LEVELS``): all sites together show which levels to merge where noise leaves no
-  room for all, and the second round measures all pairs of merged columns.
+- **Gaussian noise.** What can be measured goes with the square of epsilon, so that two halves of a total measure half
+  of what the whole does: on random networks pairs that are looked at twice so show less, however the total is split.
+  The first round is for single columns alone (``SHARE_LEVELS``): all sites together show which levels to merge where
+  noise leaves no room for all, and the second round measures all pairs of merged columns.
 - **Laplace noise** loses nothing: half of the budget goes to all pairs, and the other half to the promising ones.
 
 **The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a
