@@ -62,8 +62,14 @@ class DatasetSettings:
         return self.approvals == 0 or epsilon <= self.approve_up_to
 
     def read_schema(self) -> Schema:
-        """Return the declared columns."""
-        return Schema.from_toml(self.schema)
+        """Return the declared columns; refuse a draft, since analysts are shown them."""
+        found = Schema.from_toml(self.schema)
+        if found.is_draft:
+            raise InputError(
+                f"[datasets.{self.name}]: {Path(self.schema).name} is a draft, read from rows, and analysts are shown "
+                "it: check every line of it, then delete its line draft = true"
+            )
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
