@@ -8,7 +8,7 @@ graphs then stay as comparable as without it, which noise in every correlation w
 table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction even
 within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction there
 counts half for each. Near the end the search hardly leaves the graph it is at and says nearly all of it for certain, so
-a quarter of each chance is that from pairs: of two scores that disagree neither is certain.
+a fifth of each chance is that from pairs: of two scores that disagree neither is certain.
 
 Where common causes may be hidden every end of an edge has the chance of a head (``stats/mark_posterior.py``). What
 heads that meet at b are worth, for a and c that are separated and adjacent to b, comes from the least evidence of
@@ -45,7 +45,7 @@ MARK_MISFIT = (
     0.5  # part of the misfit: a pair is compared with itself; set on random networks and linear models
 )
 
-OF_GRAPHS = 0.75  # part of a chance that whole graphs decide, where they were scored; set on random networks
+OF_GRAPHS = 0.8  # part of a chance that whole graphs decide, where they were scored; set on random networks
 
 PlacePair = tuple[int, int]
 Given = tuple[int, ...]
@@ -190,8 +190,9 @@ def _collider_weights(
 def directions_by_both(by_graphs: Directions, by_pairs: Directions) -> Directions:
     """Return chances of which whole graphs decide ``OF_GRAPHS``, and pairs the rest.
 
-    >>> directions_by_both({(0, 1): 1.0, (1, 0): 0.0}, {(0, 1): 0.2, (1, 0): 0.8})
-    {(0, 1): 0.8, (1, 0): 0.2}
+    >>> found = directions_by_both({(0, 1): 1.0, (1, 0): 0.0}, {(0, 1): 0.5, (1, 0): 0.5})
+    >>> round(found[0, 1], 3), round(found[1, 0], 3)
+    (0.9, 0.1)
     """
     return {
         arrow: OF_GRAPHS * chance + (1.0 - OF_GRAPHS) * by_pairs[arrow] for arrow, chance in by_graphs.items()
