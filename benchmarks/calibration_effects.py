@@ -47,7 +47,7 @@ CHOICES = {
     "columns": (1, 2, 4, 6, 8, 10),
     "epsilon": (0.2, 0.5, 1.0, 3.0),
 }
-CELLS = 60  # of the grid, drawn at random from all
+CELLS = 20  # of the grid, drawn at random from all
 DOORS = ("adjust", "graph", "engine", "share", "free", "data")
 REAL = ("breast_cancer", "diabetes", "digits", "wine", "iris")
 Run = dict[str, Any]
@@ -55,7 +55,7 @@ Run = dict[str, Any]
 
 def settings() -> Iterator[tuple[Any, ...]]:
     """Every setting, its kind first."""
-    rng = np.random.default_rng(35)
+    rng = np.random.default_rng(33)
     for _ in range(CELLS):
         yield ("grid", *(choice[rng.integers(len(choice))] for choice in CHOICES.values()))
     for door in DOORS:
@@ -296,7 +296,7 @@ def real_of(seed: int, name: str) -> Run:
 
 
 def lines(kept: dict[tuple[Any, ...], dict[int, Run]]) -> Iterator[str]:
-    """Both tables: the grid with all estimators, and public calls."""
+    """All tables: the grid with all estimators, public calls, and how many settings of the grid are within the bar."""
     estimators = [f"{one} difference" for one in (*POPULATIONS, "auto", "regression")]
     kinds = [f"auto {kind}" for kind in ("ratio", "odds")]
     yield f"| {' | '.join(CHOICES)} | {' | '.join(one.split()[0] for one in estimators)} | risk ratio | odds ratio |"
@@ -305,12 +305,6 @@ def lines(kept: dict[tuple[Any, ...], dict[int, Run]]) -> Iterator[str]:
         if setting[0] == "grid":
             cells = [told([run[one] for run in runs.values()]) for one in (*estimators, *kinds)]
             yield f"| {' | '.join(map(str, setting[1:]))} | {' | '.join(cells)} |"
-    yield ""
-    yield "| nine of ten answer | settings | below .93 | .93 to .98 | above .98 | expected of .95 | mean | off by .25 |"
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
-    grid = [runs for setting, runs in kept.items() if setting[0] == "grid"]
-    for one in (*estimators, *kinds):
-        yield f"| {one} | {' | '.join(within([[run[one] for run in runs.values()] for runs in grid]))} |"
     yield ""
     yield "| call | answers | held | mean error / half width |"
     yield "|---|---:|---:|---:|"
@@ -323,6 +317,12 @@ def lines(kept: dict[tuple[Any, ...], dict[int, Run]]) -> Iterator[str]:
                 error = sum(part[3] for part in parts) / max(said, 1) / half
                 held = f"{sum(part[2] for part in parts) / said:.3f}" if said else "-"
                 yield f"| {setting[1]}, {name} | {said} | {held} | {error:.2f} |"
+    yield ""
+    yield "| nine of ten answer | settings | below .93 | .93 to .98 | above .98 | expected of .95 | mean | off by .25 |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    grid = [runs for setting, runs in kept.items() if setting[0] == "grid"]
+    for one in (*estimators, *kinds):
+        yield f"| {one} | {' | '.join(within([[run[one] for run in runs.values()] for runs in grid]))} |"
 
 
 def within(settings: list[list[list[float]]]) -> list[str]:
