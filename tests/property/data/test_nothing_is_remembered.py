@@ -49,10 +49,26 @@ TYPES: dict[pa.DataType, list[Any]] = {
 }
 
 
+# types that a reader could take for each other: most chunks are of the same few
+KIN = [
+    [pa.int8(), pa.uint8()],
+    [pa.int64(), pa.uint64()],
+    [pa.dictionary(pa.int8(), pa.string())],
+    list(TYPES),
+]
+
+
 @st.composite
-def arrays(draw: st.DrawFn) -> pa.Array:
+def chunks_of_kin(draw: st.DrawFn) -> list[pa.Array]:
+    """A few chunks."""
+    types = draw(st.sampled_from(KIN))
+    return [draw(arrays(types)) for _ in range(draw(st.integers(2, 5)))]
+
+
+@st.composite
+def arrays(draw: st.DrawFn, types: list[pa.DataType]) -> pa.Array:
     """A chunk of some type, perhaps a slice, with cells in any order; a dictionary may be any of as many words."""
-    type_ = draw(st.sampled_from(list(TYPES)))
+    type_ = draw(st.sampled_from(types))
     cells = draw(st.lists(st.sampled_from(TYPES[type_]), min_size=1, max_size=6))
     if pa.types.is_dictionary(type_) and pa.types.is_string(type_.value_type):
         words = draw(st.permutations(["yes", "no", "1", "2", "255"]))[:3]
@@ -65,7 +81,7 @@ def arrays(draw: st.DrawFn) -> pa.Array:
 
 @pytest.mark.parametrize("column", [LEVELS, NUMBERS], ids=["levels", "numbers"])
 @settings(max_examples=300, deadline=None)
-@given(chunks=st.lists(arrays(), min_size=2, max_size=6))
+@given(chunks=chunks_of_kin())
 def test_a_coder_codes_a_chunk_like_a_fresh_one(column: Any, chunks: list[pa.Array]) -> None:
     """Of any type after any other. What is missing is missing, however it is stored."""
     coder = coder_of(column)
@@ -77,6 +93,19 @@ def test_a_coder_codes_a_chunk_like_a_fresh_one(column: Any, chunks: list[pa.Arr
         assert fresh[there].tolist() == plain.tolist()
         gone = coder_of(column).code(pa.nulls(1, pa.string())).codes[0]
         assert (fresh[~there] == gone).all()
+
+
+@pytest.mark.parametrize("column", [LEVELS, NUMBERS], ids=["levels", "numbers"])
+def test_a_coder_codes_any_type_after_any_other(column: Any) -> None:
+    wrong = []
+    for first, before in TYPES.items():
+        for second, cells in TYPES.items():
+            coder = coder_of(column)
+            coder.code(pa.array(before, first))
+            chunk = pa.array(cells, second)
+            if coder.code(chunk).codes.tolist() != coder_of(column).code(chunk).codes.tolist():
+                wrong.append((str(first), str(second)))
+    assert not wrong
 
 
 @settings(max_examples=100, deadline=None)
