@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -17,6 +20,26 @@ from dpcausal.cli.app import run
 pytestmark = pytest.mark.long_file
 
 PYTHON = [sys.executable, "-c", "import sys; from dpcausal.cli.start import main; sys.exit(main())"]
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "desk_ask.md"
+THERE = {  # what the guide asks, at the demonstration
+    "desk.example.org": "127.0.0.1",
+    "cohort": "clinic",
+    "smoke": "smoking",
+    "bronc": "heart_disease",
+    "Sys.sleep(5)": "Sys.sleep(0.5)",
+}
+CHECKS = """
+stopifnot(now$state == "done", answer$x == "smoking", is.logical(answer$independent), answer$privacy$epsilon == 0.1)
+cat("all of it ran")
+"""
+
+
+def has_httr2() -> bool:
+    """Whether R can load httr2 and jsonlite."""
+    asked = ["Rscript", "-e", "library(httr2); library(jsonlite)"]
+    return shutil.which("Rscript") is not None and not subprocess.run(asked, capture_output=True).returncode
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +177,19 @@ def test_a_browser_without_script(demo):
                 break
             time.sleep(0.5)
         assert "Privacy: epsilon 0.1" in text
+
+
+@pytest.mark.skipif(not has_httr2(), reason="no R with httr2 and jsonlite on this machine")
+def test_the_guide_for_r(demo, tmp_path):
+    """The guide's lines for R, run as they are printed but for the names of this desk."""
+    printed = "\n".join(re.findall(r"^```r\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.M | re.S))
+    for old, new in THERE.items():
+        assert old in printed
+        printed = printed.replace(old, new)
+    script = tmp_path / "ask.R"
+    script.write_text(printed.replace("https://127.0.0.1", demo["url"]) + CHECKS, encoding="utf-8")
+    environment = {**os.environ, "DPCAUSAL_TOKEN": demo["analysts"][1], "no_proxy": "127.0.0.1"}
+    ran = subprocess.run(
+        ["Rscript", str(script)], capture_output=True, text=True, env=environment, timeout=300
+    )
+    assert ran.stdout.endswith("all of it ran"), ran.stderr

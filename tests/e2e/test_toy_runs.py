@@ -185,6 +185,7 @@ TOYS: dict[str, list[Toy]] = {
         Toy("run --toy", says="figure: hospital.png"),
         Toy("real --toy --folder {out}", REAL, says="NHEFS"),
     ],
+    "desk_queue": [Toy("--requests 20 --workers 1 --rows 500 --engines sqlite", says="chain holds")],
     "ledger_fire": [Toy("--processes 2 --kills 2 --charges 20 --engines sqlite", says="edited row found")],
     "noise": [Toy(smaller="m.REPEATS = 1", says="laplace")],
     "peers_bnlearn": [Toy("--rows 2000", says="bnlearn")],

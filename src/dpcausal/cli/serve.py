@@ -10,6 +10,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,6 +73,9 @@ def run_serve(
     if config is not None:
         settings = read_config(config)
         with _listening(settings.host, settings.port if port is None else port) as listener:
+            if not settings.address:
+                here = f"[{settings.host}]" if ":" in settings.host else settings.host
+                settings = replace(settings, address=f"http://{here}:{listener.getsockname()[1]}")
             _serve(settings, listener, as_json=as_json, demo=False)
         return
     with (
@@ -124,7 +128,7 @@ def _demo_worker(desk: Desk) -> Any:
 
 def _work(desk: Desk, pause: float) -> None:
     """Work until terminated, or until the process that started this one is gone."""
-    from dpcausal.desk.worker import work
+    from dpcausal.desk.worker import warm_up, work
 
     parent = os.getppid()
     going = [True]
@@ -134,6 +138,7 @@ def _work(desk: Desk, pause: float) -> None:
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warm_up(desk)
     work(desk, running=lambda: going[0] and os.getppid() == parent, pause=pause, log=_log)
 
 
@@ -177,12 +182,13 @@ def run_work(
     _needs_server()
     from dpcausal.desk.config import read_config
     from dpcausal.desk.store import Desk
-    from dpcausal.desk.worker import open_rows, work
+    from dpcausal.desk.worker import open_rows, warm_up, work
 
     desk = Desk.open(read_config(config))
     for name, settings in desk.config.datasets.items():
         open_rows(settings, desk.schemas[name])  # what is wrong with a source is said here, once
     if until_empty:
+        warm_up(desk)
         work(desk, until_empty=True, log=_log)
     else:
         _work(desk, 1.0)

@@ -62,8 +62,14 @@ class DatasetSettings:
         return self.approvals == 0 or epsilon <= self.approve_up_to
 
     def read_schema(self) -> Schema:
-        """Return the declared columns."""
-        return Schema.from_toml(self.schema)
+        """Return the declared columns; refuse a draft, since analysts are shown them."""
+        found = Schema.from_toml(self.schema)
+        if found.is_draft:
+            raise InputError(
+                f"[datasets.{self.name}]: {Path(self.schema).name} is a draft, read from rows, and analysts are shown "
+                "it: check every line of it, then delete its line draft = true"
+            )
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +90,7 @@ class DeskConfig:
     folder: Path  # what must not be restored together with the database: the last head that was seen
     datasets: Mapping[str, DatasetSettings]
     persons: Mapping[str, str] = field(default_factory=dict)  # name -> role
-    address: str = "http://127.0.0.1:8000"  # as a browser sees it
+    address: str = ""  # as a browser sees it; empty: where the server listens
     host: str = "127.0.0.1"
     port: int = 8000
     tick: float = 60.0  # seconds: results appear at multiples of it after the charge

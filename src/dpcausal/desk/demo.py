@@ -25,7 +25,6 @@ RULES = {
     "about": "Made-up patients of a clinic: ten columns, drawn from known equations.",
     "source": "patients.csv",
     "schema": "schema.toml",
-    "rows": ROWS,
     "epsilon": 10.0,
     "delta": 1e-5,
     "cap_epsilon": 2.0,
@@ -36,9 +35,9 @@ RULES = {
 }
 
 
-def write_demo(folder: Path, port: int) -> DeskConfig:
+def write_demo(folder: Path, port: int, rows: int = ROWS) -> DeskConfig:
     """Write the files of the demonstration to a folder and return its settings."""
-    values = clinic.patients(ROWS, seed=1)
+    values = clinic.patients(rows, seed=1)
     pa.csv.write_csv(
         pa.table({name: pa.array(column) for name, column in values.items()}), folder / "patients.csv"
     )
@@ -49,6 +48,6 @@ def write_demo(folder: Path, port: int) -> DeskConfig:
         "port": port,
         "address": f"http://127.0.0.1:{port}",
         "persons": [{"name": name, "role": role} for name, role in people.items()],
-        "datasets": {DATASET: RULES},
+        "datasets": {DATASET: {**RULES, "rows": rows}},
     }
     return parse_config(plain, folder)

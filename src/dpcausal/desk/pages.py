@@ -1,4 +1,4 @@
-"""The pages: an analyst asks and reads, a custodian decides, an auditor looks. Plain forms, no script.
+"""The pages: an analyst asks and reads, a custodian decides, an auditor looks. Plain forms, which need no script.
 
 A session is a cookie that no script can read and no other site can send; every form carries a secret of the session,
 too. A report is shown in a sandbox of its own. Texts of people are escaped by the templates.
@@ -40,6 +40,7 @@ from dpcausal.privacy.ledger import Entry
 
 router = APIRouter(include_in_schema=False)
 COOKIE = "desk"
+MOST_ENTRIES = 100  # on a page
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data:; font-src data:; frame-ancestors 'none'"
@@ -290,9 +291,15 @@ def words_of(found: Asked) -> str:
 
 
 @router.get("/requests/{id}")
-def request_page(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
-    """Show a request: what was asked, what it costs, what was decided, and the result."""
-    return show_request(desk, id, person)
+def request_page(id: Id, person: Anyone, desk: TheDesk, seen: str = "") -> Response:  # noqa: A002
+    """Show a request: what was asked, what it costs, what was decided, and the result.
+
+    An open page asks every few seconds with the state that it has ``seen``, and is loaded again when there is another.
+    """
+    if not seen:
+        return show_request(desk, id, person)
+    other = desk.request(id, person).shown_state(time.time()) != seen
+    return Response(status_code=204, headers={"HX-Refresh": "true"} if other else {})
 
 
 def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: str = "") -> Response:  # noqa: A002
@@ -388,15 +395,24 @@ def spending(log: list[Entry], dataset: str) -> list[tuple[float, float]]:
 
 
 @router.get("/ledger")
-def ledger_page(person: Overseer, desk: TheDesk) -> Response:
-    """Show the chain, whether it is intact, and the budgets over time."""
-    log, checked = desk.ledger.log(), desk.ledger.verify()
-    lines = [(entry, entry_words(entry), asker_words(entry.asker)) for entry in log[-500:]]
+def ledger_page(person: Overseer, desk: TheDesk, check: bool = False) -> Response:
+    """Show the newest entries and the budgets over time; with ``check`` verify the whole chain."""
+    log = desk.ledger.log()
+    checked = desk.ledger.verify() if check else None
+    lines = [(entry, entry_words(entry), asker_words(entry.asker)) for entry in log[-MOST_ENTRIES:]]
     pictures = [
         (one, " ".join(f"{600 * x:.1f},{100 - 100 * y:.1f}" for x, y in spending(log, one.dataset)))
         for one in desk.ledger.show()
     ]
-    return page("ledger", person, checked=checked, lines=lines[::-1], pictures=pictures, count=len(log))
+    return page(
+        "ledger",
+        person,
+        checked=checked,
+        head=log[-1].hash,
+        lines=lines[::-1],
+        pictures=pictures,
+        count=len(log),
+    )
 
 
 @router.get("/ledger/verify", response_class=PlainTextResponse)

@@ -123,9 +123,7 @@ def _edge(one: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _dummy(schema: Schema, rows: int) -> Dataset:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a draft: the custodian was told
-        return dc.dummy(schema, min(rows, MOST_DUMMY_ROWS))
+    return dc.dummy(schema, min(rows, MOST_DUMMY_ROWS))
 
 
 def rehearse(question: Question, schema: Schema, rows: int, address: object = None) -> Rehearsal:

@@ -26,14 +26,14 @@ from dpcausal.desk.store import Conflict, Desk, NotAllowed, NotFound
 
 LARGEST_BODY = 64 * 1024
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer a browser sends forms with "Origin: null", which is refused
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }

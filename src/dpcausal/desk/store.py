@@ -23,6 +23,7 @@ import json
 import math
 import os
 import secrets
+import threading
 import time
 import uuid
 import zipfile
@@ -40,7 +41,7 @@ from dpcausal.data.schema import Schema
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
-from dpcausal.privacy.accounting.composition import add, exact, fits, left_of
+from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
 from dpcausal.privacy.ledger.chain import CHARGE, canonical
@@ -140,11 +141,41 @@ def tick_after(charged: float, ended: float, tick: float) -> float:
     return charged + tick * max(1, math.ceil((ended - charged) / tick))
 
 
+class Charges:
+    """What the chain charged each person and project, by (data set, "person" or "project", name).
+
+    Entries are never changed or removed, so each is read once: an answer takes the time of what is new. Read before a
+    transaction appends, it holds committed entries alone.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._read = threading.Lock(), 0
+        self._sums: dict[tuple[str, str, str], tuple[Decimal, Decimal]] = {}
+
+    def read(self, connection: Connection) -> Mapping[tuple[str, str, str], tuple[Decimal, Decimal]]:
+        """Return the sums, with what was charged since the last reading."""
+        with self._lock:
+            new = select(entries).where(entries.c.seq > self._read).order_by(entries.c.seq)
+            for entry in map(ledger_tables.as_entry, connection.execute(new)):
+                if entry.kind == CHARGE:
+                    self._add(entry)
+                self._read = entry.seq
+            return self._sums
+
+    def _add(self, entry: Entry) -> None:
+        who = entry.asker
+        for name, value in (("person", who.person), ("project", who.project)):
+            if value is not None:
+                key = entry.dataset, name, value
+                epsilon, delta = self._sums.get(key, (ZERO, ZERO))
+                self._sums[key] = add(epsilon, exact(entry.epsilon)), add(delta, exact(entry.delta))
+
+
 class Desk:
     """A desk on its database; safe to share between threads."""
 
     def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
-        self.config, self.ledger = config, ledger
+        self.config, self.ledger, self._charges = config, ledger, Charges()
         self.schemas: dict[str, Schema] = {name: one.read_schema() for name, one in config.datasets.items()}
 
     @classmethod
@@ -467,18 +498,11 @@ class Desk:
 
     def _spent(self, connection: Connection, dataset: str, name: str, value: str) -> tuple[Decimal, Decimal]:
         """Return the sums of the charges in the chain that name this person or project."""
-        noted = canonical({name: value})[1:-1]
-        query = select(entries).where(
-            entries.c.dataset == dataset,
-            entries.c.kind == CHARGE,
-            entries.c.note.contains(noted, autoescape=True),
-        )
-        found = [ledger_tables.as_entry(row) for row in connection.execute(query)]
-        theirs = [entry for entry in found if getattr(entry.asker, name) == value]
-        epsilon = delta = exact("0")
-        for entry in theirs:
-            epsilon, delta = add(epsilon, exact(entry.epsilon)), add(delta, exact(entry.delta))
-        return epsilon, delta
+        return self._charges.read(connection).get((dataset, name, value), (ZERO, ZERO))
+
+    def read_charges(self) -> None:
+        """Read what the chain has new, so that a process that is forked from this one need not."""
+        self.run(self._charges.read, write=False)
 
     def left(self, person: str, dataset: str) -> Left:
         """Return what is left to an analyst: of the share, by the analyst's own charges alone."""

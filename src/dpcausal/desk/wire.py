@@ -87,24 +87,30 @@ def _plain(value: Any) -> Any:
         return {"schema": value.to_toml()}
     if isinstance(value, Graph):
         return {"graph": value.to_json()}
+    if isinstance(value, Mapping | tuple | list | frozenset | set):
+        return _plain_collection(value)
+    if _is_plain(type(value)):
+        named = vars(value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        named = {one.name: getattr(value, one.name) for one in fields(value)}
+    else:
+        raise InputError(f"a {type(value).__name__} does not leave the desk")
+    return {
+        "class": _class_name(type(value)),
+        "fields": {name: _plain(one) for name, one in named.items()},
+    }
+
+
+def _plain_collection(value: Any) -> Any:
+    """Return a collection of values as plain data."""
     if isinstance(value, Mapping):
         pairs = [[_plain(key), _plain(one)] for key, one in value.items()]
         return {"frozen" if isinstance(value, MappingProxyType) else "dict": pairs}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {"tuple_of": _class_name(type(value)), "items": [_plain(one) for one in value]}
-    for kind, tag in ((list, "list"), (tuple, "tuple"), (frozenset, "frozenset"), (set, "set")):
-        if isinstance(value, kind):
-            items = [_plain(one) for one in value]
-            return {tag: sorted(items, key=repr) if tag.endswith("set") else items}
-    if _is_plain(type(value)):
-        return {
-            "class": _class_name(type(value)),
-            "fields": {name: _plain(one) for name, one in vars(value).items()},
-        }
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
-        return {"class": _class_name(type(value)), "fields": named}
-    raise InputError(f"a {type(value).__name__} does not leave the desk")
+    items = [_plain(one) for one in value]
+    if hasattr(value, "_fields"):
+        return {"tuple_of": _class_name(type(value)), "items": items}
+    tag = next(kind.__name__ for kind in (list, tuple, frozenset, set) if isinstance(value, kind))
+    return {tag: sorted(items, key=repr) if tag.endswith("set") else items}
 
 
 def _value(plain: Any) -> Any:

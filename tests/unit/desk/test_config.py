@@ -9,6 +9,8 @@ import pytest
 from dpcausal.core.errors import InputError
 from dpcausal.desk.config import parse_config, read_config
 
+from .conftest import settings
+
 DATA = {"source": "p.csv", "schema": "s.toml", "rows": 10, "epsilon": 1.0}
 RIGHT = {"ledger": "sqlite:///desk.db", "datasets": {"cohort": DATA}}
 
@@ -66,3 +68,12 @@ def test_files_that_cannot_be_read(tmp_path, text):
     for name in ("desk.toml", "none.toml"):
         with pytest.raises(InputError):
             read_config(tmp_path / name)
+
+
+def test_a_draft_of_a_schema_is_refused(tmp_path):
+    """Its levels and bounds were read from rows, and analysts are shown them."""
+    config = settings(tmp_path)
+    schema = tmp_path / "schema.toml"
+    schema.write_text(f"draft = true\n{schema.read_text()}")
+    with pytest.raises(InputError, match="draft"):
+        config.datasets["cohort"].read_schema()

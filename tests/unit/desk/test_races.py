@@ -5,10 +5,17 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import shutil
 import signal
+import socket
+import subprocess
+import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -122,30 +129,54 @@ def test_workers_killed_two_hundred_times(make_desk, ledger_url, monkeypatch, tm
     assert ends[store.DONE] > 0
 
 
-@pytest.mark.slow
-def test_a_thousand_requests_drained_by_two_workers(make_desk, tmp_path):
-    """All end, and a page takes little time of this process meanwhile."""
-    from fastapi.testclient import TestClient
+@contextmanager
+def own_server(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Start a PostgreSQL server; yield the address of its database and what restarts it as after a crash."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found:
+        pytest.skip("no PostgreSQL on this machine")
+    as_server = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    if as_server:
+        shutil.chown(folder, "postgres")
+    flags = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories=''"
 
-    from dpcausal.desk.server import create_app
+    def run(program: str, *words: str) -> None:
+        command = [*as_server, str(found[-1].with_name(program)), "-D", str(folder / "data"), *words]
+        subprocess.run(command, check=True, capture_output=True, timeout=120, cwd="/")
 
-    desk = make_desk(epsilon=10.0, requests_per_minute=100_000)
-    store_limit, store.MOST_WAITING = store.MOST_WAITING, 10_000
+    def ctl(*words: str) -> None:
+        run("pg_ctl", "-w", "-t", "60", "-l", str(folder / "log"), "-o", flags, *words)
+
+    run("initdb", "-U", "desk", "-A", "trust")
+    ctl("start")
     try:
-        asked = [ask(desk, epsilon=0.001).id for _ in range(1000)]
+        yield f"postgresql://desk@127.0.0.1:{port}/postgres", lambda: ctl("restart", "-m", "immediate")
     finally:
-        store.MOST_WAITING = store_limit
-    fork = multiprocessing.get_context("fork")
-    workers = [fork.Process(target=work, args=(desk,), kwargs={"until_empty": True}) for _ in range(2)]
-    for one in workers:
-        one.start()
-    with TestClient(create_app(desk)) as client:
-        client.cookies.set("desk", desk.issue("anna", "session"))
-        times = []
-        while any(one.is_alive() for one in workers):
-            began = time.process_time()
-            assert client.get("/").status_code == 200
-            times.append(time.process_time() - began)
-            time.sleep(1.0)
-    assert {desk.request(one).state for one in asked} == {store.DONE}
-    assert sorted(times)[len(times) // 2] < 0.2
+        run("pg_ctl", "stop", "-m", "immediate")
+
+
+@pytest.mark.slow
+def test_a_server_that_restarts_while_workers_are_killed(make_desk, monkeypatch, tmp_path):
+    """No charge and no draw is lost or made twice by a database that goes down in between."""
+    with tempfile.TemporaryDirectory() as folder, own_server(Path(folder)) as (url, restart):
+        going, restarts = [True], []
+
+        def restarting() -> None:
+            while going[0]:
+                time.sleep(3.0)
+                restart()
+                restarts.append(1)
+
+        desk = make_desk(url)
+        other = threading.Thread(target=restarting)
+        other.start()
+        try:
+            ends = kill_workers(desk, 12, 20, monkeypatch, tmp_path)
+        finally:
+            going[0] = False
+            other.join()
+        assert restarts
+        assert ends[store.DONE] > 0
