@@ -40,6 +40,7 @@ from dpcausal.privacy.ledger import Entry
 
 router = APIRouter(include_in_schema=False)
 COOKIE = "desk"
+MOST_ENTRIES = 100  # on a page
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data:; font-src data:; frame-ancestors 'none'"
@@ -394,15 +395,24 @@ def spending(log: list[Entry], dataset: str) -> list[tuple[float, float]]:
 
 
 @router.get("/ledger")
-def ledger_page(person: Overseer, desk: TheDesk) -> Response:
-    """Show the chain, whether it is intact, and the budgets over time."""
-    log, checked = desk.ledger.log(), desk.ledger.verify()
-    lines = [(entry, entry_words(entry), asker_words(entry.asker)) for entry in log[-500:]]
+def ledger_page(person: Overseer, desk: TheDesk, check: bool = False) -> Response:
+    """Show the newest entries and the budgets over time; with ``check`` verify the whole chain."""
+    log = desk.ledger.log()
+    checked = desk.ledger.verify() if check else None
+    lines = [(entry, entry_words(entry), asker_words(entry.asker)) for entry in log[-MOST_ENTRIES:]]
     pictures = [
         (one, " ".join(f"{600 * x:.1f},{100 - 100 * y:.1f}" for x, y in spending(log, one.dataset)))
         for one in desk.ledger.show()
     ]
-    return page("ledger", person, checked=checked, lines=lines[::-1], pictures=pictures, count=len(log))
+    return page(
+        "ledger",
+        person,
+        checked=checked,
+        head=log[-1].hash,
+        lines=lines[::-1],
+        pictures=pictures,
+        count=len(log),
+    )
 
 
 @router.get("/ledger/verify", response_class=PlainTextResponse)

@@ -229,3 +229,21 @@ def test_errors_of_the_interface_are_one_line_of_json(party):
         answer = party.send("owner", f"GET {path}")
         assert answer.status_code in (404, 422)
         assert set(json.loads(answer.text)) == {"error", "kind"}
+
+
+def test_browsers_send_the_origin_of_forms():
+    """With no-referrer, the Fetch standard has them send ``Origin: null``, and nobody could sign in."""
+    assert HEADERS["Referrer-Policy"] == "same-origin"
+
+
+def test_an_open_page_is_loaded_again_when_the_state_is_another(party):
+    route = "GET /requests/{id}?seen="
+    same, other = (party.send("owner", route + seen) for seen in ("waiting", "working"))
+    assert (same.status_code, same.headers.get("hx-refresh")) == (204, None)
+    assert (other.status_code, other.headers.get("hx-refresh")) == (204, "true")
+    assert party.send("other", route + "waiting").status_code == 404
+
+
+def test_the_chain_is_verified_on_demand(party):
+    assert "Intact" not in party.send("auditor", "GET /ledger").text
+    assert "Intact" in party.send("auditor", "GET /ledger?check=true").text
