@@ -76,6 +76,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pa.csv.write_csv(table, folder / "patients.csv")
     pa.parquet.write_table(table, folder / "patients.parquet")
     (folder / "schema.toml").write_text(SCHEMA.replace("'", '"'))
+    (folder / "own.toml").write_text(SCHEMA.replace("'", '"').replace("[40, 65]", "[65]"))  # of a site
     graph = dc.Graph(
         ["age", "smoke", "bronc"], directed=[("age", "smoke"), ("age", "bronc"), ("smoke", "bronc")]
     )

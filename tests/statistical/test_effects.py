@@ -60,7 +60,9 @@ def test_the_bounds_would_see_an_interval_that_forgets_the_noise(monkeypatch: py
 
     strata = table.StrataTable
     monkeypatch.setattr(
-        table, "StrataTable", lambda cells, levels, _, *more: strata(cells, levels, 0.0, *more)
+        table,
+        "StrataTable",
+        lambda cells, levels, _, *more, **named: strata(cells, levels, 0.0, *more, **named),
     )
     assert not within(held(2_000, 0.1, 150), 150)
 

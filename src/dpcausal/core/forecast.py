@@ -20,7 +20,7 @@ from dpcausal.core.errors import InputError
 WEAK, MEDIUM, STRONG = 0.1, 0.3, 0.5  # Cohen's w
 LEAST_POWER = 0.2
 WANTED = 0.8  # power that a proposal is for
-MAX_EPSILON = 100.0  # that is proposed
+MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0  # that are proposed
 SMALL_DELTA = 1e-6  # that a budget without one is compared with
 GRID_PER_DECADE = 4  # epsilons tried between 1 and 10 where the largest is not enough
 
@@ -218,7 +218,7 @@ def enough_epsilon(
     >>> enough_epsilon(lambda epsilon: 1.0 < epsilon < 50.0, 0.01)
     1.1
     """
-    low, high = _place(above), _place(most)
+    low, high = _place(max(above, MIN_EPSILON)), _place(most)
 
     def shown(place: int) -> bool:
         return shows(_two_digits(place))

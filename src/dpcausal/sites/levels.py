@@ -112,7 +112,7 @@ def merged(components: Components, columns: Columns, into: Mapping[int, Groups])
 
 def refuse_nothing_left(name: str, groups: Groups, sites: Sequence[tuple[str, Groups]]) -> None:
     """Refuse a column whose levels sites have merged so that none is left apart; name two of the sites."""
-    if max(groups) > 0:
+    if max(groups) > 0 or len(groups) == 1:  # a column of one level has nothing to tell apart
         return
     one, other = next((a, b) for a, first in sites for b, second in sites if first != second)
     raise InputError(f'{one} and {other} have merged levels of "{name}" so that none is the same in both')
