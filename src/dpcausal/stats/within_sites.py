@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from dpcausal.stats.contrasts import UNKNOWN, Contrasts, Features, Floats, all_pairs
 
@@ -135,7 +135,7 @@ class WithinSites:
             if len(blocks) > 1:
                 value, _ = _combined(blocks)
                 q = sum(float(((one.value - value) ** 2 / one.variance).sum()) for one in blocks)
-                found[i, j] = found[j, i] = chi2.sf(q, (len(blocks) - 1) * value.size)
+                found[i, j] = found[j, i] = chdtrc((len(blocks) - 1) * value.size, q)
         return found
 
     @cached_property

@@ -322,6 +322,7 @@ EXAMPLES[LeftOut] = {
     "unreadable-numbers": {"cells": 9, "texts": [["3,5", 9]]},
     "too-many-texts": {"limit": 50},
     "all-different": {"rows": 1200},
+    "says-whose": {},
 }
 
 

@@ -124,5 +124,6 @@ def test_questions_asked_together_have_the_answers_of_each_alone() -> None:
     for (x, y, given), answer in found.answers.items():
         alone = contrasts.evidence(x, y, given)
         assert answer == (None if alone is None else pytest.approx(alone, rel=1e-9, abs=1e-9))
+    now = Forward(contrasts, usual(8), near=list(found.near), _near_bits=list(found._near_bits))
     for x, y in found.edges():  # as the graph is now, and not as it was
-        assert found._sets(x, y) == found._find_sets(x, y)
+        assert found._sets(x, y) == now._sets(x, y)

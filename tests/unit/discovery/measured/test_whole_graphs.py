@@ -11,6 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.discovery.measured.whole_graphs import WholeGraphs, WholeGraphsFound, ancestors
 from dpcausal.graphs import skeleton_scores
+from dpcausal.planning.settings import SETTINGS
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 
@@ -92,13 +93,14 @@ def test_a_stricter_level_costs_more(monkeypatch: pytest.MonkeyPatch) -> None:
     def caught(*about: object) -> WholeGraphs | None:
         search = inner(*about)  # type: ignore[arg-type]
         assert search is not None
-        prices.append(search.wanted.dearer)
+        prices.append((search.wanted.seen, search.wanted.unseen))
         return search
 
     monkeypatch.setattr(WholeGraphs, "of", caught)
     for level in (0.05, 0.001):
         found(asia(1000, 6), 6, level=level)
-    assert prices[0] == 0.0 < prices[1]
+    assert prices[0] == (SETTINGS.edge_cost_seen, SETTINGS.edge_cost_unseen)
+    assert all(strict > usual for usual, strict in zip(*prices, strict=True))
 
 
 @pytest.mark.parametrize("more", [{"latent": True}, {"target": "dysp"}])
