@@ -38,6 +38,7 @@ OTHER: dict[str, Any] = {
     "pairs": [["a", "b"]],
     "first": "0" * 12,
     "sites": ["north"],
+    "groups": [["a", [0, 1]]],
 }
 
 
