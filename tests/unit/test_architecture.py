@@ -30,6 +30,7 @@ ROOMS = {
     "duckdb": ("counts/duckdb_table.py", "counts/stream.py", "counts/connect.py"),
     "ibis": (
         "counts/connect.py",
+        "counts/connect_codes.py",
         "counts/engine.py",
         "counts/expressions.py",
         "counts/feature_queries.py",
