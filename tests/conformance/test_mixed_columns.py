@@ -64,7 +64,7 @@ def data() -> dc.Dataset:
 PAIRS = list(combinations_with_replacement(KINDS, 2))
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(9)
 @pytest.mark.parametrize(("x", "y"), PAIRS)
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize("epsilon", [None, 20.0])

@@ -134,7 +134,7 @@ def test_when_a_tree_is_measured(
     assert plan_measurement(public).tree is tree
 
 
-@pytest.mark.thin(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("neighbours", "w"), [("add-remove", 0.28), ("replace-one", 0.45)])
 def test_the_plan_says_how_often_a_link_is_found(neighbours: str, w: float) -> None:
     """One link among 24 columns, 1,000 rows: in 40 runs as often as planned, to within .27, 3.4 standard errors."""
