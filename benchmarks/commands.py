@@ -58,8 +58,13 @@ def prepare(folder: Path) -> None:
 
 
 def cpu_seconds(call: str, folder: Path) -> float:
-    """Return user and system seconds of one run."""
-    words = [sys.executable, "-c", "from dpcausal.cli.start import main; main()", *shlex.split(call)]
+    """Return user and system seconds of one run of a command."""
+    return python_seconds(folder, "from dpcausal.cli.start import main; main()", *shlex.split(call))
+
+
+def python_seconds(folder: Path, *code: str) -> float:
+    """Return user and system seconds of one run of Python code."""
+    words = [sys.executable, "-c", *code]
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(words, cwd=folder, env=env, check=True, capture_output=True)
