@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, option_words, path, spread
+from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, path, spread
 from dpcausal.cli.release_dir import print_graph, writable_directory
+from dpcausal.cli.usage import typed_command
 from dpcausal.core.redact import file_name
 
 if TYPE_CHECKING:
@@ -88,18 +89,17 @@ def run_again(
 ) -> None:
     """Search a release again; write files to ``out`` where it is given, and print a summary or JSON."""
     from dpcausal.discovery.release import load_release
-    from dpcausal.present.files import AgainOrigin
+    from dpcausal.present.origin import Origin, python_text
 
     typed = {**graph.asked(), "level": level, "latent": latent}
     typed = {name: value for name, value in typed.items() if value is not None}
-    forgotten: dict[str, Any] = {name: [] for name in graph.texts} if forget else {}
+    forgotten: dict[str, Any] = {"tiers": [], "required": [], "forbidden": []} if forget else {}
+    asked = forgotten | typed
     loaded, shown = load_release(release), file_name(str(release))
-    before, origin = read_earlier_pairs(release), None
-    if out is not None:
-        words = [*(["--forget"] if forget else []), *option_words(typed, graph.texts)]
-        command = ["dpcausal", "again", shown, *words, "--out", file_name(str(out))]
-        origin = AgainOrigin(f"release {loaded.id}", "", command, {**forgotten, **typed}, release=shown)
+    before = read_earlier_pairs(release)
+    call = python_text(f"dc.load_release({shown!r}).discover", [], asked)
+    origin = Origin(f"release {loaded.id}", typed_command(), call)
     with nullcontext() if out is None else writable_directory(out):
-        result = loaded.discover(**{**forgotten, **typed}, progress=printing.bars)
+        result = loaded.discover(**asked, progress=printing.bars)
         changes = [] if printing.as_json else describe_changes(before, result, shown)
         print_graph(result, out, origin, printing, show_open=show_open, changes=changes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -229,11 +229,6 @@ class GraphOptions:
         }
         return {name: value for name, value in parsed.items() if value not in (None, [])}
 
-    @property
-    def texts(self) -> dict[str, list[str] | None]:
-        """Return the options that are written in a form of their own, as they were written."""
-        return {"tiers": self.tiers, "required": self.required, "forbidden": self.forbidden}
-
 
 def option_name(name: str) -> str:
     """Return an option as it is written on the command line.
@@ -308,27 +303,6 @@ def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[
     if not found and reserve is not None:
         raise InputError("--reserve is the share of the budget kept for --effect treatment,outcome: name one")
     return found
-
-
-def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]) -> list[str]:
-    """Return options that were given as words of a command line; ``texts``: those with a form of their own.
-
-    >>> option_words({"max_order": 2, "latent": True, "tiers": [["a"], ["b"]]}, {"tiers": ["a;b"]})
-    ['--max-order', '2', '--latent', '--tiers', 'a;b']
-    """
-    from dpcausal.present.files import number
-
-    words = []
-    for name, value in given.items():
-        if value is None or value == "":
-            continue
-        option = option_name(name)
-        if isinstance(value, bool):
-            words.append(option if value else option.replace("--", "--no-", 1))
-            continue
-        for text in texts.get(name) or [number(value) if isinstance(value, float) else str(value)]:
-            words += [option, text]
-    return words
 
 
 def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | None]:

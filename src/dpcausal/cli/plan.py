@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.options import (
@@ -24,11 +23,13 @@ from dpcausal.cli.options import (
     parse_names,
     path,
 )
-from dpcausal.cli.output import warn_weak
+from dpcausal.cli.output import terminal_width, warn_weak
 from dpcausal.cli.release_dir import writable_directory, write_texts
 from dpcausal.cli.rows import NO_SCHEMA, Source, count_rows_at, explain_row_count
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
+
+PIPE_WIDTH = 110  # characters of a line where the output is no terminal
 
 HELP = """Say what a budget will show, before any data is touched.
 
@@ -140,12 +141,8 @@ def run_plan(
             found.draw(out / "plan.png")
     if as_json:
         typer.echo(found.to_json())
-    elif sys.stdout.isatty():
-        from dpcausal.present.planning import show_plan
-
-        show_plan(found, Console(), full)
     else:
-        typer.echo(found.summary(full=full))
+        typer.echo(found.summary(terminal_width() or PIPE_WIDTH, full=full))
     if out is not None and not as_json:
         typer.echo(f"Written to {out}")
 

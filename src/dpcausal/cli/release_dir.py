@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpcausal.cli.options import Printing
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.present.files import Origin
+    from dpcausal.present.origin import Origin
 
 
 class Answer(Protocol):

@@ -38,6 +38,7 @@ from dpcausal.cli.output import warn_before_charge
 from dpcausal.core.errors import InputError, SchemaError, no_columns
 from dpcausal.core.progress import shown
 from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.present.origin import Code, call_text
 
 if TYPE_CHECKING:
     import dpcausal as dc
@@ -131,12 +132,21 @@ class Rows(Source):
         whole = Schema.from_toml(self.schema).with_unit(self.unit, self.rows_per_unit, self.order_by)
         return self.described(whole, columns)
 
-    def named(self) -> tuple[str, str, bool]:
-        """Return the names of rows and schema that a report may show, and whether --source goes before the first."""
-        where, declared = str(self.source or self.data or ""), str(self.schema or "")
-        database = where.removeprefix("duckdb:///")  # such a file goes without --source
-        name = ledger_name(database) if "://" in database else file_name(database)
-        return name, file_name(declared), self.source is not None and database == where
+    @property
+    def name(self) -> str:
+        """What the rows are called where others may read it."""
+        where = str(self.source or self.data or "").removeprefix("duckdb:///")
+        return ledger_name(where) if "://" in where else file_name(where)
+
+    @property
+    def declared_in(self) -> Code:
+        """The schema in Python, by the name of its file."""
+        return Code(call_text("dc.Schema.from_toml", [file_name(str(self.schema))], {}))
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the arguments that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse_given(options: Mapping[str, Any], why: str) -> None:
@@ -169,6 +179,23 @@ class Here:
     def n(self) -> int:
         """How many rows there are."""
         return int(self.counted.n)
+
+    def python_lines(self) -> list[str]:
+        """Return lines of Python that open the same rows."""
+        from dpcausal.counts.connect import DATABASES
+
+        rows, lines, schema = self.rows, [], self.rows.declared_in
+        written = _given(encoding=rows.encoding, sheet=rows.sheet)
+        persons = _given(unit=rows.unit, rows_per_unit=rows.rows_per_unit, order_by=rows.order_by)
+        if self.columns:
+            lines, schema = [f"schema = {schema}.select({list(self.columns)!r})"], Code("schema")
+        if rows.source is None and rows.table is None and not rows.name.lower().endswith(DATABASES):
+            opened = call_text("dc.read", [rows.name, schema], written | persons)
+        else:
+            format_ = Code(f"{schema}{call_text('.with_format', [], written)}" if written else schema)
+            table = [] if rows.table is None else [rows.table]
+            opened = call_text("dc.connect", [rows.name, format_, *table], persons)
+        return [*lines, f"data = {opened}"]
 
     def refuse_undeclared(self, named: Iterable[str]) -> None:
         """Raise ``SchemaError`` for columns that the file has and the schema, or --columns, leave out."""

@@ -27,14 +27,8 @@ from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerFor
 from dpcausal.core.spelling import spelled
 from dpcausal.present import statement
 from dpcausal.present.planning import figures, sizes_words
-from dpcausal.present.statement import (
-    by_bins_words,
-    cost_lines,
-    percent,
-    pvalue_words,
-    question_words,
-    rows_differ,
-)
+from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
+from dpcausal.present.text import percent
 
 if TYPE_CHECKING:
     from dpcausal.citests.forecast import CITestForecast

@@ -15,7 +15,8 @@ from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
-from dpcausal.present.statement import happened, listed, percent, rows_differ, short_cost_lines
+from dpcausal.present.statement import happened, rows_differ, short_cost_lines
+from dpcausal.present.text import as_sentence, few, listed, percent
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -47,15 +48,6 @@ MOST_PAIRS = 3  # named in a note
 MOST_LISTED = 6  # possible effects listed without being asked
 
 
-def _either(ways: Sequence[str]) -> str:
-    """Ways as alternatives.
-
-    >>> _either(["more rows"]), _either(["a", "b", "c"])
-    ('more rows', 'a, b or c')
-    """
-    return " or ".join(filter(None, [", ".join(ways[:-1]), ways[-1]]))
-
-
 def _event_way(event: str) -> str:
     """An event instead of a mean, as the reader spells it."""
     way = spelled(f'--event "{event}"', f"event={event!r}")
@@ -78,7 +70,7 @@ def _shortens(ways: Sequence[str]) -> str:
     >>> _shortens([]), _shortens(["fewer bins"])
     ('more epsilon shortens it', 'fewer bins or more epsilon shorten it')
     """
-    return f"{_either([*ways, 'more epsilon'])} shorten{'' if ways else 's'} it"
+    return f"{listed([*ways, 'more epsilon'], 'or')} shorten{'' if ways else 's'} it"
 
 
 def _back_door(fact: facts.BackDoor) -> str:
@@ -196,7 +188,7 @@ def _noise_rules(fact: facts.WideInterval) -> str:
 
 def _wide(fact: facts.WideInterval) -> str:
     event = [] if fact.event is None else [_event_way(fact.event)]
-    ways = _either([*event, *_of_schema(fact), "more epsilon", "more rows"])
+    ways = listed([*event, *_of_schema(fact), "more epsilon", "more rows"], "or")
     return f"the interval is too wide to say much{f': {ways} would help' if asks() else ''}"
 
 
@@ -209,14 +201,13 @@ def _later(fact: facts.AdjustsForLater) -> str:
 
 
 def _contradicted(fact: facts.Contradicted) -> str:
-    pairs = ", ".join(map(" - ".join, fact.pairs[:MOST_PAIRS]))
-    more = f" and {len(fact.pairs) - MOST_PAIRS} more" if len(fact.pairs) > MOST_PAIRS else ""
+    pairs = few([*map(" - ".join, fact.pairs)], MOST_PAIRS)
     means = (
         ": do not rely on this answer unless you know these directions"
         if fact.own
         else ", and what to hold fixed may depend on these"
     )
-    return f"the graph contradicts itself about the direction of {pairs}{more}{means}"
+    return f"the graph contradicts itself about the direction of {pairs}{means}"
 
 
 def _several(fact: facts.Several) -> str:
@@ -366,7 +357,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy.unit)]
+    return [*map(as_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy.unit)]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -406,10 +397,9 @@ def _left_out(result: EffectResult) -> str:
         return ""
     named = [
         ", ".join(f"{name} {level}" for name, level in zip(result.adjust, levels, strict=True))
-        for levels in result.left_out[:STRATA_NAMED]
+        for levels in result.left_out
     ]
-    rest = len(result.left_out) - len(named)
-    return f". Left out: {'; '.join(named)}" + (f" and {rest} more" if rest else "")
+    return f". Left out: {few(named, STRATA_NAMED, between='; ')}"
 
 
 # where a note stands, by its kind: a warning before all else, in the line on what an answer rests on, among the rules
@@ -446,11 +436,7 @@ def _leaves_unsure(note: EffectNote) -> bool:
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    return [_sentence(note_words(note)) for note in _in_section(notes, "missing")]
-
-
-def _sentence(clause: str) -> str:
-    return f"{clause[:1].upper()}{clause[1:]}."
+    return [as_sentence(note_words(note)) for note in _in_section(notes, "missing")]
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
@@ -497,7 +483,7 @@ def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
     if not isinstance(found, EffectResult):
         return []
     with for_everyone():
-        warnings = [_sentence(note_words(note)) for note in _in_section(found.notes, "warning")]
+        warnings = [as_sentence(note_words(note)) for note in _in_section(found.notes, "warning")]
         return [answer_words(found), *listed_effects(found), *warnings]
 
 
@@ -616,18 +602,10 @@ def _ways(found: EffectForecast) -> str:
         ways.append(_bounds_way(one.outcome, one.low, one.high))
     if found.fewer is not None:
         dropped = [name for name in one.adjust if name not in found.fewer]
+        no_cause = "it is no common cause" if len(dropped) == 1 else "they are no common causes"
         ways.append(
-            f"leaving {', '.join(dropped)} out of what is held fixed, if {_no_causes(dropped)} of {one.treatment} and "
+            f"leaving {', '.join(dropped)} out of what is held fixed, if {no_cause} of {one.treatment} and "
             f"{one.outcome}: else the effect is confounded"
         )
     ways += ["coarser bins of what is held fixed"] if one.adjust else []
     return help_words(found, ways)
-
-
-def _no_causes(names: list[str]) -> str:
-    """That columns are no common causes.
-
-    >>> _no_causes(["age"]), _no_causes(["age", "sex"])
-    ('it is no common cause', 'they are no common causes')
-    """
-    return "it is no common cause" if len(names) == 1 else "they are no common causes"

@@ -21,14 +21,8 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.present.notes import (
-    MERGED_SHOWN,
-    as_sentence,
-    groups_words,
-    method_words,
-    note_words,
-)
-from dpcausal.present.statement import cost_lines, counted, few
+from dpcausal.present.notes import MERGED_SHOWN, groups_words, method_words, note_words
+from dpcausal.present.statement import cost_lines
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.tables import (
     HINT,
@@ -45,6 +39,7 @@ from dpcausal.present.tables import (
     open_reason,
     share_words,
 )
+from dpcausal.present.text import aligned, as_sentence, counted, digits, few
 from dpcausal.stats.contrasts import POWER
 
 if TYPE_CHECKING:
@@ -52,7 +47,7 @@ if TYPE_CHECKING:
 
 
 PAIRS_SHOWN = 4  # absent, open or changed pairs named in a line
-ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
+ALONE_SHOWN = 10  # columns without an edge named in a brief line
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
     "covers all of them."
@@ -84,24 +79,18 @@ def arrows_mean(result: DiscoveryResult) -> str:
     by_you = arrows & result.known.required_arrows(result.graph.skeleton)
     if by_you == arrows:
         return "Arrows: as declared, not found in the data."
+    first = "Declared arrows are not found in the data; others have" if by_you else "Arrows have"
     if result.direction:
-        declared = "Declared arrows are not found in the data; others" if by_you else "Arrows"
-        return (
-            f"{declared} have a chance of {result.direction_level:.0%} or more, if no common cause is hidden."
-        )
-    first = "Declared arrows are not found in the data; others have " if by_you else "Arrows have "
+        return f"{first} a chance of {result.direction_level:.0%} or more, if no common cause is hidden."
     if result.conflicts and not result.settled:
-        return f"{first}the direction that the test results say; these contradict each other: no graph fits them all."
-    agrees = " and what was declared" if by_you else ""
+        return f"{first} the direction that the test results say; these contradict each other: no graph fits them all."
     whatever = ", whether or not open pairs are edges" if result.open else ""
-    return f"{first}{fits_words(result)}{agrees}{whatever}; a wrong test result can turn them round."
+    return f"{first} {fits_words(result)}{whatever}; a wrong test result can turn them round."
 
 
-def marks_mean(result: DiscoveryResult, *, brief: bool = False) -> str:
-    """Return what each kind of mark of a PAG means; empty for other graphs. ``brief``: hidden causes are said once."""
+def marks_mean(result: DiscoveryResult) -> str:
+    """Return what each kind of mark of a PAG means, hidden causes once; empty for other graphs."""
     means = {marks: MARKS[marks][1] for marks in mark_kinds(result.shown)}
-    if not brief:
-        return " ".join(f"{marks}: {words}." for marks, words in means.items())
     text = "; ".join(f"{marks}: {words.partition('; ')[0]}" for marks, words in means.items())
     also: dict[str, list[str]] = {}
     for marks, words in means.items():
@@ -112,23 +101,17 @@ def marks_mean(result: DiscoveryResult, *, brief: bool = False) -> str:
 
 def legend(result: DiscoveryResult) -> list[str]:
     """Return what the marks in the list of edges mean: only those that are there."""
-    graph, hints = result.shown, result.hints
+    graph = result.shown
     plain = graph.undirected - result.contradicted and graph.kind != "pag"
     meanings = {
         marks_mean(result): True,
         arrows_mean(result): True,
         "-: direction not decided by the data.": plain,
         CONTRADICTED_MEANS: result.contradicted and graph.kind != "pag",
-        "Direction rests on weak hints: without them it is not decided, so none is shown.": (
-            result.on_hints - result.contradicted
-        ),
         "Only tested with so many columns held fixed: with more, the edge might disappear.": (
             result.given_up_to.keys() - result.nothing_held
         ),
         NOTHING_HELD_SENTENCE: result.nothing_held,
-        "An arrow on a weak hint is no finding: neither the edge nor its direction is.": (
-            hints & {frozenset(arrow) for arrow in graph.directed}
-        ),
     }
     return [line for line, there in meanings.items() if line and there]
 
@@ -340,7 +323,7 @@ def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
     >>> detectable_clause([0.05], strata=True)
     'a link of w = 0.05 (very weak), alike in all strata held fixed, is found in 80% of runs'
     """
-    low, high = f"{min(pairs):.2g}", f"{max(pairs):.2g}"
+    low, high = digits(min(pairs)), digits(max(pairs))
     which = low if low == high else f"{low} to {high}"
     link = f"a link of w = {which} ({w_words(max(pairs))})" + ", alike in all strata held fixed," * strata
     return f"{link} is found in {POWER:.0%} of runs"
@@ -385,12 +368,6 @@ def merged_line(result: DiscoveryResult, *, brief: bool = False) -> str:
     if rest := [column for column in columns if column[0] not in named]:
         parts.append(groups_words(rest, MERGED_SHOWN if brief else None))
     return f"Levels merged, because of the noise: {'; '.join(parts)}."
-
-
-def merged_groups(result: DiscoveryResult) -> str:
-    """Return which levels were merged to which groups; empty where that is not known."""
-    groups = [f"{name}: {' | '.join(names)}" for name, names in known_groups(result).items()]
-    return f"Groups after merging: {'; '.join(groups)}." if groups else ""
 
 
 def helps_words(result: DiscoveryResult) -> str:
@@ -483,21 +460,9 @@ def lone_columns(result: DiscoveryResult) -> list[str]:
     return [name for name in result.graph.nodes if not result.graph.adjacent(name)]
 
 
-def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
-    """Return rows, below their heads, without columns that are empty in every row.
-
-    >>> aligned([("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")], ("edge", "found again", "note"))
-    ['  edge      found again', '  a -> b    95% or more', '  b - long  less than 50%']
-    """
-    if not rows:
-        return []
-    kept = [k for k in range(len(rows[0])) if any(row[k] for row in rows)]
-    table = [[line[k] for k in kept] for line in ((heads, *rows) if heads else rows)]
-    wide = [max(len(line[k]) for line in table) for k in range(len(kept))]
-    return [
-        "  " + "  ".join(f"{cell:<{size}}" for cell, size in zip(line, wide, strict=True)).rstrip()
-        for line in table
-    ]
+def summary(result: DiscoveryResult, *, full: bool = False, open: bool = False) -> str:  # noqa: A002
+    """Return a discovery in brief, or ``full``; ``open``: in brief with every open pair by name."""
+    return full_text(result) if full else discovery_text(result, every=open)
 
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
@@ -509,7 +474,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         helps_words(result),
         *edge_table(result, EDGE_HEADS),
         *(f"  ({words})" for words in alone),
-        marks_mean(result, brief=True),
+        marks_mean(result),
         sure_line(result),
         tiers_words(result, brief=True),
         free_words(result),
@@ -527,12 +492,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     alone = lone_columns(result)
-    if len(alone) > ALONE_SHOWN:
-        lone = [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
-    else:
-        why = dict.fromkeys(result.undecided_columns, "nothing could be decided")
-        why |= dict.fromkeys(result.one_level, ONE_LEVEL_ONLY)
-        lone = [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
+    lone = [f"  ({words})" for words in lone_clauses(result, alone, len(alone))]
     return [*edge_table(result), *lone, *legend(result), *filter(None, [again_line(result)])]
 
 
@@ -549,7 +509,7 @@ def full_text(result: DiscoveryResult) -> str:
             tiers_words(result),
             f"{by_you} Directions that follow from it were not found in the data." if by_you else "",
         ],
-        "Columns": [f"{labels}." if labels else "", merged_groups(result)],
+        "Columns": [f"{labels}." if labels else "", merged_line(result) if known_groups(result) else ""],
         "Method": [as_sentence(note_words(note)) for note in result.notes],
         "Privacy": [
             statement_summary(result.privacy),

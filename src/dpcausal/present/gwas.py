@@ -5,7 +5,8 @@ from __future__ import annotations
 from dpcausal.core.spelling import spelled
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
-from dpcausal.present.statement import counted, rows_differ
+from dpcausal.present.statement import rows_differ
+from dpcausal.present.text import counted
 
 
 def summary(result: Screening) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.present.statement import CHANGES, few, happened, meaning_words, odds
+from dpcausal.present.statement import CHANGES, happened, meaning_words, odds
+from dpcausal.present.text import few
 from dpcausal.privacy.ledger.asker import Asker
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry

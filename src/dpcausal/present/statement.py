@@ -22,6 +22,7 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
+from dpcausal.present.text import digits, few, shortened
 from dpcausal.privacy.events import event_from_dict
 
 RELATIONS = {
@@ -129,10 +130,9 @@ def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
     shown = [
         f"{name} {f'{value:g}' if isinstance(value, float) else value}"
         + (" and in tables a bin of its own" if own_bin else "")
-        for name, value, _, own_bin in columns[:MISSING_SHOWN]
+        for name, value, _, own_bin in columns
     ]
-    rest = len(columns) - MISSING_SHOWN
-    return ", ".join(shown) + (f", and {rest} more as the schema says" if rest > 0 else "")
+    return few(shown, MISSING_SHOWN, " as the schema says")
 
 
 def happened(event: str) -> str:
@@ -352,8 +352,7 @@ def odds(epsilon: float) -> str:
     >>> odds(1.0), odds(12.0), odds(100.0)
     ('2.72', '163,000', '2.69e+43')
     """
-    value = math.exp(min(epsilon, 700.0))
-    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
+    return digits(math.exp(min(epsilon, 700.0)), 3)
 
 
 def steps_words(count: int) -> str:
@@ -701,11 +700,6 @@ def _cost(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
-def shortened(label: str, most: int = 60) -> str:
-    """Return ``label``, or its beginning where it is longer than ``most``."""
-    return label if len(label) <= most else label[: most - 1] + "…"
-
-
 def chart(found: Sequence[Step]) -> str:
     """Return the bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
     if not found:
@@ -731,43 +725,6 @@ def chart(found: Sequence[Step]) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names with commas and an "and".
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def few(items: Sequence[str], most: int, where: str = "") -> str:
-    """Return the first items with commas, how many more there are, and ``where`` they are.
-
-    >>> few(["a", "b", "c"], 2), few(["a"], 2)
-    ('a, b and 1 more', 'a')
-    """
-    rest = len(items) - most
-    return ", ".join(items[:most]) + (f" and {rest} more{where}" if rest > 0 else "")
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "pair"), counted(3, "pair"), counted(0, "pair")
-    ('1 pair', '3 pairs', 'no pair')
-    """
-    return f"no {what}" if number == 0 else f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def percent(part: float) -> str:
-    """Return a chance, never rounded to none or to all.
-
-    >>> percent(0.001), percent(0.034), percent(0.999)
-    ('under 1%', '3%', 'over 99%')
-    """
-    return "under 1%" if part < 0.01 else "over 99%" if part > 0.99 else f"{part:.0%}"
-
-
 def pvalue_words(pvalue: float) -> str:
     """Return a p-value after the letter p; never 0.
 
@@ -789,9 +746,8 @@ def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:
 
 def no_delta_words(times: float) -> str:
     """Return what a missing delta costs."""
-    shown = f"{times:.2g}" if times < 10 else f"{times:.0f}"
     option = spelled("--delta 1e-6", "delta=1e-6")
     return (
-        f"without a delta the noise in a table of two columns is {shown} times larger: add {option} "
+        f"without a delta the noise in a table of two columns is {digits(times)} times larger: add {option} "
         "(it must lie below one over the number of rows)"
     )

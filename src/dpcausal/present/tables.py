@@ -21,6 +21,7 @@ from dpcausal.discovery.result import DiscoveryResult, OpenBecause, OpenWhy, in_
 from dpcausal.discovery.search import OpenReason
 from dpcausal.effects.levels import group_names
 from dpcausal.graphs.pag import PAG
+from dpcausal.present.text import percent
 
 if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph
@@ -295,7 +296,7 @@ WHY_OPEN: dict[OpenReason | OpenBecause, str] = {
     OpenBecause.NOT_CHOSEN: "not among the pairs that were measured",
     OpenBecause.BEST_GRAPH_LACKS: "a link shows, but the whole graph that fits best has none there",
     OpenBecause.BINS_LEAVE: "what the bins of a number leave could make the link",
-    OpenReason.TOO_MANY_CELLS: "too many cells",
+    OpenReason.TOO_MANY_CELLS: "too many cells of what is held fixed",
     OpenReason.NOT_MEASURED: "not measured",
     OpenReason.TOO_FEW_ROWS: "too few rows",
     OpenReason.NOISE: "noise",
@@ -368,11 +369,11 @@ class PairRow:
         forward, backward = self.chances
         head = self.b if forward >= backward else self.a
         if self.marks == "<->":
-            return chance_words(1.0 - forward - backward)
+            return percent(1.0 - forward - backward)
         if self.marks in ("o->", "o-o"):
-            chance = chance_words(1.0 - min(forward, backward))
+            chance = percent(1.0 - min(forward, backward))
             return chance if self.marks == "o->" else f"{chance} o-> {head}"
-        chance = chance_words(max(forward, backward))
+        chance = percent(max(forward, backward))
         return chance if self.arrow else f"{chance} to {head}"
 
     @property
@@ -458,15 +459,6 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         evidence=result.evidence.get(pair),
         facts=notes.facts(a, b, arrow),
     )
-
-
-def chance_words(chance: float) -> str:
-    """Return a chance in per cent; never all or nothing, which no sample of graphs shows.
-
-    >>> chance_words(0.934), chance_words(1.0), chance_words(0.0)
-    ('93%', 'over 99%', 'below 1%')
-    """
-    return "over 99%" if chance > 0.99 else "below 1%" if chance < 0.01 else f"{chance:.0%}"
 
 
 def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:
