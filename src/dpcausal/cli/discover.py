@@ -276,7 +276,7 @@ def run_discover(
     if out is None:
         raise InputError("Missing option '--out'.")
     with writable_directory(out):
-        result, effects = with_effects(place.discover(**asked, **of_method), asked.get("effect", ()))
+        result, effects = with_effects(place.ask("discover", **asked, **of_method), asked.get("effect", ()))
         origin = None
         if isinstance(place, Here):
             known = {**asked, "ledger": charge.ledger, "dataset": charge.dataset}

@@ -58,12 +58,6 @@ def path(text: str | Path) -> Path:
     return Path(text)
 
 
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        help="A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file.", parser=path
-    ),
-]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
 ]
@@ -286,20 +280,25 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
+def parse_pair(option: str, text: str, form: str = "with a comma") -> tuple[str, str]:
+    """Parse two names with a comma between them.
+
+    >>> parse_pair("--pair", "age, sex")
+    ('age', 'sex')
+    """
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names):
+        raise InputError(f"{option} takes two columns, {form}, not {text!r}")
+    return names[0], names[1]
+
+
 def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[str, str]]:
     """Parse (treatment, outcome) pairs of --effect.
 
     >>> parse_effects(["a, b"], None), parse_effects(None, None)
     ([('a', 'b')], [])
     """
-    found = []
-    for text in texts or []:
-        ends = [name.strip() for name in text.split(",")]
-        if len(ends) != 2 or not all(ends):
-            raise InputError(
-                f"--effect takes two columns, treatment,outcome, not {text!r}; repeat it for more"
-            )
-        found.append((ends[0], ends[1]))
+    found = [parse_pair("--effect", text, "treatment,outcome; repeat it for more") for text in texts or []]
     if not found and reserve is not None:
         raise InputError("--reserve is the share of the budget kept for --effect treatment,outcome: name one")
     return found

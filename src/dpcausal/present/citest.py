@@ -7,7 +7,6 @@ an unchecked draft. What else there is to know is in the full words (``summary(f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.citests import result as facts
@@ -28,7 +27,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.present import statement
 from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
-from dpcausal.present.text import percent
+from dpcausal.present.text import as_html, percent
 
 if TYPE_CHECKING:
     from dpcausal.citests.forecast import CITestForecast
@@ -273,8 +272,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
 
 def html(result: CITestResult) -> str:
     """Return the summary as a piece of HTML for notebooks."""
-    lines = "<br>".join(escape(line) for line in answer_text(result).splitlines())
-    return f"<div>{lines}</div>"
+    return as_html(answer_text(result))
 
 
 def forecast_words(found: CITestForecast) -> str:

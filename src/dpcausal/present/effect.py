@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError
@@ -16,7 +15,7 @@ from dpcausal.present import statement
 from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, rows_differ, short_cost_lines
-from dpcausal.present.text import as_sentence, few, listed, percent
+from dpcausal.present.text import as_html, as_sentence, few, listed, percent
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -235,9 +234,18 @@ def _followed_up(fact: facts.FollowedUp) -> str:
     )
 
 
-# what is said of a note, by its kind: a text with the fields of the note, or a function of it
-WORDS: dict[str, str | Callable[[Any], str]] = {
-    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
+Words = str | Callable[[Any], str]  # a text with the fields of a note, or a function of it
+# what is said of a note, by its kind, in the sections of an answer
+WARNINGS: dict[str, Words] = {
+    "outcome-earlier": "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it",
+    "back-door": _back_door,
+    "later": _later,
+    "contradicted": _contradicted,
+    "several": _several,
+    "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
+    "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
+}
+GRAPH_SAYS: dict[str, Words] = {
     "hidden-causes": "common causes may be hidden: that holds in every graph with hidden causes that this one allows",
     "graph-checks": "you named what is held fixed, and the graph was only used to check it",
     "hint-itself": "the link of the two is only a weak hint in the graph",
@@ -246,25 +254,20 @@ WORDS: dict[str, str | Callable[[Any], str]] = {
     "are missed",
     "from-graph": _from_graph,
     "open-pairs": "whether {columns} should be held fixed stayed open in the graph",
-    "contradicted": _contradicted,
-    "back-door": _back_door,
-    "descendant": "by the graph the treatment may change {columns}: adjusting for that can hide part of the effect or "
-    "make one up",
-    "later": _later,
-    "outcome-earlier": "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it",
-    "several": _several,
+}
+RESTS: dict[str, Words] = {
+    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
+    **GRAPH_SAYS,
+    "followed-up": _followed_up,
     "binned": "{columns} by the declared bins: confounding within a bin remains",
     "linear": "{columns} taken out by linear regression: what is not linear in them remains",
     "scored": _scores,
     "by-groups": _by_groups,
     "treatment-bins": "{treatment} by its declared bins",
-    "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
-    "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
-    "numbers": _number_rules,
-    "followed-up": _followed_up,
-    "missing-left-out": _missing_left_out,
-    "missing-counts": _missing_counts,
-    "missing-held": _missing_held,
+}
+REMARKS: dict[str, Words] = {
+    "descendant": "by the graph the treatment may change {columns}: adjusting for that can hide part of the effect or "
+    "make one up",
     "pooled": "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the "
     "rows)",
     "left-out": _strata_left_out,
@@ -281,6 +284,13 @@ WORDS: dict[str, str | Callable[[Any], str]] = {
     "fresh-noise": _fresh_noise,
     "reserved": _fresh_noise,
 }
+SCHEMA_RULES: dict[str, Words] = {"numbers": _number_rules}
+MISSING: dict[str, Words] = {
+    "missing-left-out": _missing_left_out,
+    "missing-counts": _missing_counts,
+    "missing-held": _missing_held,
+}
+WORDS: dict[str, Words] = {**WARNINGS, **RESTS, **REMARKS, **SCHEMA_RULES, **MISSING}
 
 
 def number(value: float) -> str:
@@ -346,12 +356,12 @@ def assumes_lines(result: EffectResult) -> list[str]:
     rests = [_rests(result, unsure)]
     rests += ["a mean over people in whom the treatment varies"] if result.population == "overlap" else []
     rests += [
-        note_words(note) for note in _in_section(notes, "rests") if not (unsure and _leaves_unsure(note))
+        note_words(note) for note in _among_kinds(notes, RESTS) if not (unsure and _leaves_unsure(note))
     ]
-    lines = [*map(note_words, _in_section(notes, "warning")), "; ".join(rests)]
+    lines = [*map(note_words, _among_kinds(notes, WARNINGS)), "; ".join(rests)]
     lines += [
         note_words(note) + (_left_out(result) if isinstance(note, facts.StrataLeftOut) else "")
-        for note in (*_in_section(notes, "remark"), *_in_section(notes, "schema"))
+        for note in (*_among_kinds(notes, REMARKS), *_among_kinds(notes, SCHEMA_RULES))
     ]
     if 0 < result.share < 1 and not any(isinstance(note, facts.StrataLeftOut) for note in notes):
         about = "about " if result.privacy.epsilon is not None else ""
@@ -402,31 +412,9 @@ def _left_out(result: EffectResult) -> str:
     return f". Left out: {few(named, STRATA_NAMED, between='; ')}"
 
 
-# where a note stands, by its kind: a warning before all else, in the line on what an answer rests on, among the rules
-# of the schema, or among those for missing values at the end; all others are remarks
-GRAPH_SAYS = (
-    "hidden-causes",
-    "graph-checks",
-    "hint-itself",
-    "open-itself",
-    "no-path",
-    "from-graph",
-    "open-pairs",
-)
-COLUMNS_ENTER = ("followed-up", "binned", "linear", "scored", "by-groups", "treatment-bins")
-SECTIONS = {
-    "warning": ("outcome-earlier", "back-door", "later", "contradicted", "several", "outcome-bins"),
-    "rests": ("unadjusted", *GRAPH_SAYS, *COLUMNS_ENTER),
-    "schema": ("numbers",),
-    "missing": ("missing-left-out", "missing-counts", "missing-held"),
-}
-
-
-def _in_section(notes: Sequence[EffectNote], name: str) -> list[EffectNote]:
-    """The notes that stand in a section, in their order."""
-    if name == "remark":
-        return [note for note in notes if not any(note.kind in kinds for kinds in SECTIONS.values())]
-    return [note for note in notes if note.kind in SECTIONS[name]]
+def _among_kinds(notes: Sequence[EffectNote], kinds: Container[str]) -> list[EffectNote]:
+    """The notes of these kinds, in their order."""
+    return [note for note in notes if note.kind in kinds]
 
 
 def _leaves_unsure(note: EffectNote) -> bool:
@@ -436,7 +424,7 @@ def _leaves_unsure(note: EffectNote) -> bool:
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    return [as_sentence(note_words(note)) for note in _in_section(notes, "missing")]
+    return [as_sentence(note_words(note)) for note in _among_kinds(notes, MISSING)]
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
@@ -474,8 +462,7 @@ def raw_lines(result: EffectResult) -> list[str]:
 
 def html(result: EffectResult) -> str:
     """Return the lines as a piece of HTML for notebooks."""
-    lines = "<br>".join(escape(line) for line in summary(result).splitlines())
-    return f"<div>{curves_svg(result)}{'<br>' if result.curves else ''}{lines}</div>"
+    return curves_svg(result) + as_html(summary(result))
 
 
 def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
@@ -483,7 +470,7 @@ def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
     if not isinstance(found, EffectResult):
         return []
     with for_everyone():
-        warnings = [as_sentence(note_words(note)) for note in _in_section(found.notes, "warning")]
+        warnings = [as_sentence(note_words(note)) for note in _among_kinds(found.notes, WARNINGS)]
         return [answer_words(found), *listed_effects(found), *warnings]
 
 

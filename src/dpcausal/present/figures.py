@@ -32,15 +32,14 @@ from dpcausal.present.clusters import HEADING, NAMED, groups, in_rows, left_out,
 from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses, lone_columns
 from dpcausal.present.layout import Layout, layout
 from dpcausal.present.tables import (
-    HINT,
     MARKS,
     OPEN_MEANS,
+    SHARES,
     EdgeNotes,
     grade,
     mark_kinds,
     node_words,
     open_sentence,
-    share_words,
 )
 from dpcausal.present.text import counted
 
@@ -143,8 +142,12 @@ def _grade_keys(grades: Collection[str]) -> list[Key]:
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
     ['found again: perhaps', 'found again: less than half, a hint']
     """
-    words = {"sure": share_words(1.0), "weaker": share_words(HINT), "hint": f"{share_words(0.0)}, a hint"}
-    return [Key(kind, f"found again: {text}") for kind, text in words.items() if kind in grades]
+    hint = {"hint": ", a hint"}
+    return [
+        Key(kind, f"found again: {text}{hint.get(kind, '')}")
+        for kind, text in SHARES.items()
+        if kind in grades
+    ]
 
 
 STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box
@@ -421,11 +424,8 @@ def _edge(
 
 
 INK, SOFT = "#1b1f24", "#57606a"
-LETTER, LINE, SAMPLE = (
-    5.4,
-    15.0,
-    44.0,
-)  # of the legend: width of a letter, height of a line, length of a sample
+# of the legend: width of a letter, height of a line, length of a sample
+LETTER, LINE, SAMPLE = 5.4, 15.0, 44.0
 KEY_GAP = 6.0  # between two keys of the legend, so that arrowheads do not touch
 MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
 LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure

@@ -48,21 +48,12 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
-from dpcausal.discovery.knowledge import Pair, declared
-from dpcausal.discovery.result import (
-    DiscoveryResult,
-    confidence_list,
-    direction_list,
-    given_list,
-    in_order,
-    mark_list,
-    sorted_pairs,
-)
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.result import DiscoveryResult, in_order, sorted_pairs
+from dpcausal.graphs.doubts import without_edges
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
-from dpcausal.present.figures import figure_svg, rebuilt
-from dpcausal.present.graph_words import absent_means
-from dpcausal.present.notes import note_words
+from dpcausal.present.figures import figure_svg
 from dpcausal.present.statement import caveat_lines, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
@@ -80,29 +71,28 @@ from dpcausal.present.text import counted
 STATEMENT, RELEASE = "privacy.json", "release.json"
 
 
+SAID = (  # of a result, in its graph.json
+    *(
+        "open",
+        "given_up_to",
+        "complete",
+        "conflicts",
+        "unsure_arrows",
+        "on_hints",
+        "direction",
+        "mark_chances",
+    ),
+    *("missing_edges", "declared", "method", "why", "notes", "facts"),
+)
+
+
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     """Return the graph with what must be known of its edges; ``statement`` names the file of its statement."""
-    more: dict[str, Any] = {
-        "open": sorted_pairs(result.open),
-        "given_up_to": given_list(result.given_up_to),
-        "complete": result.complete,
-        "conflicts": sorted_pairs(result.contradicted),
-        "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
-        "found": _lists(without_hints(result)),
-        "hints": sorted_pairs(result.hints),
-        "on_hints": sorted_pairs(result.on_hints),
-        "direction": direction_list(result.direction),
-        "mark_chances": mark_list(result.marks),
-        "missing_edges": absent_means(result),
-        "declared": declared(result.known),
-        "method": result.method,
-        "why": result.why,
-        "notes": [note_words(note) for note in result.notes],
-        "facts": result.facts(),
-    }
+    said = result.to_dict()
+    more: dict[str, Any] = {name: said[name] for name in SAID}
+    more |= {"found": _lists(without_hints(result)), "hints": sorted_pairs(result.hints)}
     if result.confidence is not None:
-        more["confidence"] = confidence_list(result.confidence)
-        more["confidence_repeats"] = result.repeats
+        more |= {name: said[name] for name in ("confidence", "confidence_repeats")}
     more |= stamp(result)
     if words := caveat_lines(result.privacy):
         more["caveats"] = words
@@ -136,9 +126,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
 
 def without_hints(result: DiscoveryResult) -> Graph:
     """Return the graph as it is shown, without weak hints: what files for other programs hold."""
-    hints, shown = result.hints, result.shown
-    edges = (edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints)
-    return rebuilt(shown, shown.nodes, edges)
+    return without_edges(result.shown, frozenset(result.hints))
 
 
 def _lists(graph: Graph) -> dict[str, list[list[str]]]:

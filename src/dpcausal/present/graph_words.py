@@ -10,10 +10,8 @@ is in the full text and on the page.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -21,6 +19,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
+from dpcausal.graphs.graph import Graph
 from dpcausal.present.notes import MERGED_SHOWN, groups_words, method_words, note_words
 from dpcausal.present.statement import cost_lines
 from dpcausal.present.statement import summary as statement_summary
@@ -529,42 +528,18 @@ def headed(name: str, lines: list[str]) -> list[str]:
     return ["", name.upper(), *there] if there and name else there
 
 
-Edges = Mapping[tuple[str, str], str]
-
-
-def is_pairs(text: str) -> bool:
-    """Return whether a text is that of a ``pairs.csv``, by its first line and its quotes.
-
-    >>> is_pairs("a,b,state,marks,direction\\nx,y,found,->,x\\n"), is_pairs("garbage"), is_pairs("")
-    (True, False, False)
-    """
-    return text.startswith("a,b,state,marks") and text.count('"') % 2 == 0
-
-
-def edges_in(pairs: str) -> dict[tuple[str, str], str]:
-    """Return the edges in the text of a ``pairs.csv``: (a, b) and the marks between; none where it is no such file.
-
-    >>> edges_in("a,b,state,marks\\nx,y,found,->\\nx,z,absent,\\n")
-    {('x', 'y'): '->'}
-    """
-    return {
-        (row["a"], row["b"]): row["marks"]
-        for row in csv.DictReader(io.StringIO(pairs))
-        if row.get("a") and row.get("b") and row.get("marks")
-    }
-
-
-def changes_line(before: Edges, after: Edges, name: str) -> str:
+def changes_line(before: Graph, after: Graph, name: str) -> str:
     """Return what is different from the graph called ``name``.
 
-    >>> old, new = {("a", "b"): "-", ("c", "d"): "->"}, {("a", "b"): "->", ("b", "d"): "-"}
+    >>> old = Graph(["a", "b", "c", "d"], directed=[("c", "d")], undirected=[("a", "b")])
+    >>> new = Graph(["a", "b", "c", "d"], directed=[("a", "b")], undirected=[("b", "d")])
     >>> changes_line(old, new, "first")
     'Changed from first: added b - d; removed c -> d; direction changed a - b (now a -> b).'
     >>> changes_line(old, old, "first")
     'Changed from first: no edge and no direction.'
     """
     earlier, later = (
-        {frozenset(pair): f"{pair[0]} {marks} {pair[1]}" for pair, marks in one.items()}
+        {frozenset((a, b)): f"{a} {marks} {b}" for a, marks, b in one.marked_edges()}
         for one in (before, after)
     )
     changes = {

@@ -130,24 +130,6 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     ]
 
 
-def citation(result: DiscoveryResult) -> str:
-    """Return a BibTeX entry for the software, with what a methods section must say."""
-    statement = result.privacy
-    cost = (
-        "no privacy"
-        if statement.epsilon is None
-        else f"epsilon {statement.epsilon:g}, delta {statement.delta:g}, {statement.neighbours} neighbours"
-    )
-    return (
-        "@software{dpcausal,\n"
-        "  title   = {dpcausal: causal graphs and conditional independence tests under differential privacy},\n"
-        "  author  = {{The dpcausal developers}},\n"
-        f"  version = {{{__version__}}},\n"
-        f"  note    = {{method {result.method}, level {result.level:g}, {cost}}}\n"
-        "}"
-    )
-
-
 def from_a_release(result: DiscoveryResult) -> bool:
     """Whether the graph was computed from what was released before."""
     return any(isinstance(fact, SearchedAgain) for fact in result.privacy.released)
@@ -275,20 +257,6 @@ def arrow_sentence(result: DiscoveryResult) -> str:
     )
 
 
-def header(result: DiscoveryResult, name: str) -> list[tuple[str, str]]:
-    """Return (what, value) of the line below the title: data set, rows where they are public, date, method."""
-    rows = None if result.rows is None else f"{result.rows:,}"
-    today = date.today()  # of this page: a result has no time of its own
-    cells = [
-        ("Data set", name),
-        ("Rows", rows),
-        ("Columns", f"{column_count(result)}"),
-        ("Date", f"{today.day} {today:%B %Y}"),
-        ("Method", result.method),
-    ]
-    return [(what, value) for what, value in cells if value]
-
-
 def plain_words(value: Any) -> str:
     """Return a value of the statement for a reader: no braces, no quotes.
 
@@ -339,6 +307,7 @@ def render(
     charged = event_rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
+    today = date.today()  # of this page: a result has no time of its own
     name = data_name(result, "" if origin is None else origin.data)
     grouped = bool(result.strength)  # hundreds of codes: in groups, without open pairs
     drawn = Picture.of(result, open=open and not grouped, alone=not grouped)
@@ -365,7 +334,10 @@ def render(
         keys=[(key, key_ends(key)) for key in drawn.keys(open=True)],
         boxes=BOXES,
         not_drawn=drawn.not_drawn,
-        header=header(result, name),
+        result=result,
+        name=name,
+        columns=column_count(result),
+        date=f"{today.day} {today:%B %Y}",
         conclusion=conclusion(result),
         methods=methods_paragraph(result, name),
         pairs=TableOfPairs(pair_rows(result)),
@@ -386,7 +358,6 @@ def render(
         open_questions=open_questions(result),
         chart=chart(found),
         events=charged,
-        citation=citation(result),
         python_call=python_call(result, origin),
         shell_call="" if origin is None else origin.shell(),
         from_release=from_a_release(result),

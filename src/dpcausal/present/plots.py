@@ -400,10 +400,8 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
 
 
 COLOURS = ("#2166ac", "#1b7837", "#b2182b", "#762a83", "#8c510a", "#01665e")
-CURVE_POINTS, REACH = (
-    25,
-    30.0,
-)  # epsilons drawn, from 1/30 to 30 times the budget or farther, to what is enough
+# epsilons drawn: how many, and from 1/30 to 30 times the budget, or farther, to what is enough
+CURVE_POINTS, REACH = 25, 30.0
 CURVES = 6  # orders with a curve, from 0 on
 MOST_W = 1.0  # drawn; what is found only above has no curve or mark, and the legend says so
 

@@ -22,7 +22,7 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
-from dpcausal.present.text import digits, few, shortened
+from dpcausal.present.text import as_html, digits, few, shortened
 from dpcausal.privacy.events import event_from_dict
 
 RELATIONS = {
@@ -414,8 +414,7 @@ def _cost_words(statement: PrivacyStatement) -> str:
 def html(statement: PrivacyStatement) -> str:
     """Return the summary as a small block for notebooks."""
     colour = "#2e7d32" if statement.private else "#c62828"
-    body = "<br>".join(escape(line) for line in summary(statement).splitlines())
-    return f'<div style="border-left:4px solid {colour};padding-left:8px">{body}</div>'
+    return as_html(summary(statement), f"border-left:4px solid {colour};padding-left:8px")
 
 
 def right_guess(epsilon: float, delta: float) -> float:
@@ -640,12 +639,8 @@ def short_cost_lines(statement: PrivacyStatement) -> list[str]:
 
 
 BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
-WIDE, AMOUNT, BAR_STEP, THICK = (
-    300.0,
-    170.0,
-    46.0,
-    14.0,
-)  # names are above the bars: narrow enough for a phone
+# names are above the bars: narrow enough for a phone
+WIDE, AMOUNT, BAR_STEP, THICK = 300.0, 170.0, 46.0, 14.0
 
 
 @dataclass(frozen=True)

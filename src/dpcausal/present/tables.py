@@ -36,10 +36,8 @@ MARKS = {  # of an edge of a PAG: its sign, and what it means
     "-o": ("—∘", "perhaps rows were selected by their values"),
 }
 SELECTED = ("-", "-o")  # marks that a search never makes: rows are assumed not to be selected
-SURE, HINT = (
-    0.95,
-    WEAK_HINT,
-)  # of the repeats: between them per cents did not hold on real data, so none is said
+# of the repeats: between them per cents did not hold on real data, so none is said
+SURE, HINT = 0.95, WEAK_HINT
 HINTS_MEAN = "found again in less than half of the repeats"
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 NOTHING_HELD_MEANS = "only shown with nothing held fixed; a third column may explain it"
@@ -135,13 +133,16 @@ def known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
     }
 
 
+SHARES = {"sure": f"{SURE:.0%} or more", "weaker": "perhaps", "hint": "less than half"}  # by ``grade``
+
+
 def share_words(part: float) -> str:
     """Return how often an edge is found again, as far as repeats can tell (``docs/found_again.md``).
 
     >>> share_words(1.0), share_words(0.8), share_words(0.35)
     ('95% or more', 'perhaps', 'less than half')
     """
-    return f"{SURE:.0%} or more" if part >= SURE else "perhaps" if part >= HINT else "less than half"
+    return SHARES[grade(part)]
 
 
 def repeats_words(repeats: int | None) -> str:
@@ -183,9 +184,7 @@ class EdgeNotes:
     conflicts: Collection[Pair] = ()
     given_up_to: Mapping[Pair, int] = field(default_factory=dict)
     repeats: int | None = None
-    marks: Mapping[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # of edges of a PAG, as they are listed
+    marks: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of edges of a PAG, as listed
     settled: bool = True  # where test results contradict each other: whether a graph that exists is shown
     undecided: Collection[str] = ()  # columns about which nothing could be decided
     on_hints: Collection[Pair] = ()  # edges whose direction rests on weak hints, and is not shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Collection, Sequence
+from html import escape
 
 from rich.cells import cell_len
 
@@ -76,6 +77,16 @@ def as_sentence(clause: str) -> str:
     ('One noisy threshold.', 'Done.', '')
     """
     return clause[:1].upper() + clause[1:] + ("" if not clause or clause.endswith(".") else ".")
+
+
+def as_html(text: str, style: str = "") -> str:
+    """Return lines as a piece of HTML for notebooks.
+
+    >>> as_html("a < b\\nc")
+    '<div>a &lt; b<br>c</div>'
+    """
+    body = "<br>".join(escape(line) for line in text.splitlines())
+    return f'<div style="{style}">{body}</div>' if style else f"<div>{body}</div>"
 
 
 def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:

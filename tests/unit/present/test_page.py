@@ -590,7 +590,7 @@ def test_a_target_has_a_page_of_its_own() -> None:
     assert f"<h1>{heading(found, '')}</h1>" in page
     assert "bronc" in heading(found, "")
     assert conclusion(found)[0].startswith(target_words(found, "bronc"))
-    rows = re.findall(r"<td>(\S+), (\S+)</td><td>(\w+)</td>", page[page.index('<table id="pairs">') :])
+    rows = re.findall(r"<td>(\w+), (\w+)</td><td>(\w+)</td>", page[page.index('<table id="pairs">') :])
     assert {a if b == "bronc" else b for a, b, _ in rows} == set(data.schema) - {"bronc"}
     for a, b, state in rows:
         hint = frozenset((a, b)) in found.hints
