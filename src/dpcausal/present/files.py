@@ -43,11 +43,11 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
+from dpcausal.discovery.evidence import LinkStrength
 from dpcausal.discovery.knowledge import Pair
 from dpcausal.discovery.result import DiscoveryResult, in_order, sorted_pairs
 from dpcausal.graphs.doubts import without_edges
@@ -160,9 +160,10 @@ PAIR_COLUMNS = (
     *("a", "b", "state", "marks", "direction", "a_to_b", "b_to_a"),
     *("found_again", "held_fixed", "given_up_to", "least_w"),
 )
-NOTE_COLUMN = "note"
-STRENGTH_COLUMNS = ("w", "w_low", "w_high", "sign")  # of the edges of codes
-EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
+# only where some pair has something in it: of the question that came nearest, and of the edges of codes
+EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")
+STRENGTH_COLUMNS = ("w", "w_low", "w_high", "sign")
+NOTHING = "nothing"
 
 
 def pairs_csv(result: DiscoveryResult) -> str:
@@ -180,67 +181,50 @@ def pairs_csv(result: DiscoveryResult) -> str:
     an edge is (``result.strength``). ``note``, the last column, has the remark on an edge, as the
     terminal shows it, why a pair is open, and that levels without an order were merged in a pair without an edge.
     """
+    cells = [_cells(row, result.strength.get(frozenset((row.a, row.b)))) for row in pair_rows(result)]
+    more = [name for name in (*EVIDENCE_COLUMNS, *STRENGTH_COLUMNS) if any(one.get(name) for one in cells)]
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    columns = _evidence_columns(result)
-    strong = STRENGTH_COLUMNS if result.strength else ()
-    rows.writerow([*PAIR_COLUMNS, *columns, *strong, NOTE_COLUMN])
-    for row in pair_rows(result):
-        rows.writerow(
-            [
-                row.a,
-                row.b,
-                row.state,
-                row.marks,
-                row.direction,
-                *("" if row.chances is None else f"{row.chances[k]:.2f}" for k in (0, 1)),
-                "" if row.found_again is None else f"{row.found_again:.2f}",
-                _names(row.held_fixed),
-                "" if row.given_up_to is None else row.given_up_to,
-                row.least_w,
-                *_numbers(row, columns),
-                *(_strength(result, row) if strong else ()),
-                row.note,
-            ]
-        )
+    rows = csv.DictWriter(text, [*PAIR_COLUMNS, *more, "note"], extrasaction="ignore", lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(cells)
     return text.getvalue()
 
 
-NOTHING = "nothing"
+def _cells(row: PairRow, link: LinkStrength | None) -> dict[str, str]:
+    """Return what every column of ``pairs.csv`` has for a pair; ``link``: how strong an edge of codes is."""
+    a_to_b, b_to_a = (None, None) if row.chances is None else row.chances
+    cells = {
+        "a": row.a,
+        "b": row.b,
+        "state": row.state,
+        "marks": row.marks,
+        "direction": row.direction,
+        "a_to_b": _known(a_to_b, ".2f"),
+        "b_to_a": _known(b_to_a, ".2f"),
+        "found_again": _known(row.found_again, ".2f"),
+        "held_fixed": _names(row.held_fixed),
+        "given_up_to": _known(row.given_up_to, "d"),
+        "least_w": row.least_w,
+        "note": row.note,
+    }
+    if (one := row.evidence) is not None:
+        numbers = {"p_value": one.pvalue, "log10_bayes": one.log10_bayes}
+        cells |= {name: _known(value, ".3g") for name, value in numbers.items()}
+        cells["asked_given"] = _names(one.given)
+    if link is not None:
+        cells |= {"w": f"{link.w:.3g}", "w_low": f"{link.low:.3g}", "w_high": f"{link.high:.3g}"}
+        cells["sign"] = f"{link.sign}"
+    return cells
+
+
+def _known(value: float | None, form: str) -> str:
+    """A number in this form; empty where it is not known."""
+    return "" if value is None else format(value, form)
 
 
 def _names(given: tuple[str, ...] | None) -> str:
     """Columns held fixed, with semicolons; empty where that is not known."""
     return "" if given is None else "; ".join(given) or NOTHING
-
-
-def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
-    """The cells of ``_evidence_columns``."""
-    one = row.evidence
-    if one is None:
-        return [""] * len(columns)
-    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
-    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, _names(one.given)], strict=True))
-    return [cells[name] for name in columns]
-
-
-def _strength(result: DiscoveryResult, row: PairRow) -> list[str]:
-    """The cells of ``STRENGTH_COLUMNS``: empty for a pair without an edge."""
-    link = result.strength.get(frozenset((row.a, row.b)))
-    if link is None:
-        return [""] * len(STRENGTH_COLUMNS)
-    return [*(f"{one:.3g}" for one in (link.w, link.low, link.high)), f"{link.sign}"]
-
-
-def _evidence_columns(result: DiscoveryResult) -> list[str]:
-    """Those of ``EVIDENCE_COLUMNS`` that some pair has something in; none where decisions alone were released."""
-    known = result.evidence.values()
-    has = (
-        any(one.pvalue is not None for one in known),
-        any(one.log10_bayes is not None for one in known),
-        bool(known),
-    )
-    return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
 
 DOT_WIDTHS = {"sure": 2, "weaker": 1, "hint": 0.5}  # by ``grade``

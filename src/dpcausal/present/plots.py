@@ -347,10 +347,9 @@ def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
         axes.text(0.5, 0.5, "nothing was charged", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return axes
-    names = [shortened(s.label + (f" ({s.times} times)" if s.times > 1 else "")) for s in found]
     bars = axes.barh(range(len(found)), [step.cost for step in found], color=STRONG, height=0.6)
     axes.bar_label(bars, [f"{step.cost:.4g}" for step in found], padding=4, fontsize=9)
-    axes.set_yticks(range(len(found)), names, fontsize=9)
+    axes.set_yticks(range(len(found)), [shortened(step.name) for step in found], fontsize=9)
     axes.invert_yaxis()
     axes.margins(x=0.12)
     axes.set_xlabel(found[0].unit)

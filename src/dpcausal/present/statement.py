@@ -652,6 +652,11 @@ class Step:
     cost: float
     unit: str
 
+    @property
+    def name(self) -> str:
+        """The label, with how often the step was taken."""
+        return self.label + (f" ({self.times} times)" if self.times > 1 else "")
+
 
 def steps(statement: PrivacyStatement) -> list[Step]:
     """Return the steps of a release in the order they were first charged.
@@ -707,13 +712,12 @@ def chart(found: Sequence[Step]) -> str:
     ]
     for i, step in enumerate(found):
         y = i * BAR_STEP + 6
-        name = step.label + (f" ({step.times} times)" if step.times > 1 else "")
         share = f"{step.cost / total:.0%}" if step.unit != "events" and total > 0 else ""
         amount = f"{step.unit} {step.cost:.4g}" + (f" ({share})" if share else "")
         wide = max(WIDE * step.cost / most, 1.0)
         parts.append(
-            f'<g class="bar"><title>{escape(f"{name}: {amount}")}</title>'
-            f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(name))}</text>'
+            f'<g class="bar"><title>{escape(f"{step.name}: {amount}")}</title>'
+            f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(step.name))}</text>'
             f'<rect x="0" y="{y + 18:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
             f'<text x="{wide + 8:.1f}" y="{y + 30:g}">{escape(share or amount)}</text></g>'
         )
