@@ -276,8 +276,9 @@ def svg(
     """
     parts, (left, top, wide, high) = drawing(graph, marks or EdgeNotes(), name, possible, strength)
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
+    seen = ' class="show-open"' if possible and shown else ""  # open pairs
     head = (
-        f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
+        f'<svg id="{name}"{seen} {sizes} role="group" '
         f'aria-label="Causal graph, {counted(len(graph.skeleton), "edge")}">'
     )
     return "\n".join([head, *parts, "</svg>"])
@@ -377,11 +378,6 @@ def _layered(
             f'<text x="{x:.1f}" y="{y + 5:.1f}">{escape(node)}</text></g>'
         )
     return [*parts, "</g>"], (left, top, wide, high)
-
-
-def _shows(possible: Collection[Pair], shown: bool) -> str:
-    """The class by which open pairs are seen."""
-    return ' class="show-open"' if possible and shown else ""
 
 
 def _open(line: Line) -> str:

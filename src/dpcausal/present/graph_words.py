@@ -11,7 +11,6 @@ is in the full text and on the page.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -51,7 +50,6 @@ PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
     "covers all of them."
 )
-CONTRADICTED_MEANS = "Direction contradicted: test results point both ways, so no direction is shown."
 NOTHING_HELD_SENTENCE = "Where nothing was held fixed, a third column may explain the link."
 NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
@@ -106,7 +104,6 @@ def legend(result: DiscoveryResult) -> list[str]:
         marks_mean(result): True,
         arrows_mean(result): True,
         "-: direction not decided by the data.": plain,
-        CONTRADICTED_MEANS: result.contradicted and graph.kind != "pag",
         "Only tested with so many columns held fixed: with more, the edge might disappear.": (
             result.given_up_to.keys() - result.nothing_held
         ),
@@ -257,12 +254,10 @@ def sure_line(result: DiscoveryResult) -> str:
 
 
 def again_line(result: DiscoveryResult) -> str:
-    """Return what the words beside edges say, or that every edge is found again; empty where that is not known."""
+    """Return what the words beside edges say that are not found again in nearly all repeats; empty where all are."""
     said = {share_words(part) for part in result.found_confidence.values()}
     perhaps, hint = share_words(HINT), share_words(0.0)
     parts = []
-    if (sure := sure_edges(result)) and sure == result.graph.skeleton:
-        parts.append(f"found again on other samples and noise: {share_words(1.0)}, each edge")
     parts += [f"{perhaps}: in 2 to 8 of 10 runs on real data"] if perhaps in said else []
     parts += [f"{hint}: a weak hint, not a finding"] if hint in said else []
     text = "; ".join(parts)
@@ -431,22 +426,17 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
 EDGE_HEADS = ("edge", "direction", "found again", "held fixed", "note")
 
 
-def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
-    """Return the table of edges: edge, chance of its direction, how often found again, a note, where there is one.
-
-    With ``heads`` in brief, with a column for what was held fixed where that was little.
-    """
-    if not heads:
-        return aligned([(row.edge, row.points, row.again, row.note) for row in edge_rows(result)])
+def edge_table(result: DiscoveryResult) -> list[str]:
+    """Return the table of edges: chance of the direction, how often found again, what was held fixed, and a note."""
     sure = sure_edges(result)
     rows = [
-        (row.edge, row.points, *_brief_notes(row, sure=frozenset((row.a, row.b)) in sure))
+        (row.edge, row.points, *_cells(row, sure=frozenset((row.a, row.b)) in sure))
         for row in edge_rows(result)
     ]
-    return aligned(rows, heads)
+    return aligned(rows, EDGE_HEADS)
 
 
-def _brief_notes(row: PairRow, *, sure: bool) -> tuple[str, str, str]:
+def _cells(row: PairRow, *, sure: bool) -> tuple[str, str, str]:
     """Return what must be known of an edge: found again, held fixed, and what its mark and chances do not say."""
     held = {EdgeFact.NOTHING_HELD: "nothing", EdgeFact.TESTED_UP_TO: f"up to {row.given_up_to}"}
     unsaid = {EdgeFact.HINT, EdgeFact.MARKED, *held} | ({EdgeFact.UNDECIDED} if row.points else set())
@@ -471,7 +461,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     lines = [
         f"{answer(result)} (method {result.method}).",
         helps_words(result),
-        *edge_table(result, EDGE_HEADS),
+        *edge_table(result),
         *(f"  ({words})" for words in alone),
         marks_mean(result),
         sure_line(result),
@@ -492,7 +482,8 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     alone = lone_columns(result)
     lone = [f"  ({words})" for words in lone_clauses(result, alone, len(alone))]
-    return [*edge_table(result), *lone, *legend(result), *filter(None, [again_line(result)])]
+    again = filter(None, (sure_line(result), again_line(result)))
+    return [*edge_table(result), *lone, *legend(result), *again]
 
 
 def full_text(result: DiscoveryResult) -> str:

@@ -495,12 +495,7 @@ def _full_lines(plan: Plan) -> list[str]:
         "The dependence is taken to be alike wherever the others are fixed; one that cancels out between them is not "
         "seen."
     )
-    silent = [str(order.order) for order in plan.orders if not order.testable]
-    if silent:
-        lines.append(
-            f"With {' or '.join(silent)} columns held fixed, noise hides too much at this budget: a pair that fewer "
-            "columns do not decide stays open."
-        )
+    lines += untestable_words(plan)
     return lines
 
 

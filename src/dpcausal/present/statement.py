@@ -25,15 +25,10 @@ from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, Privac
 from dpcausal.present.text import as_html, digits, few, shortened
 from dpcausal.privacy.events import event_from_dict
 
-RELATIONS = {
-    Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
-    Neighbours.ADD_REMOVE: "two tables of which one has one row more",
-    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
-}
-PERSON_RELATIONS = {
-    Neighbours.REPLACE_ONE: "two tables with the same number of persons that differ in one person, with all rows",
-    Neighbours.ADD_REMOVE: "two tables of which one has one person more, with all rows",
-    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one person",
+RELATIONS = {  # of units, and what belongs to one
+    Neighbours.REPLACE_ONE: "two tables with the same number of {0}s that differ in one {0}{1}",
+    Neighbours.ADD_REMOVE: "two tables of which one has one {0} more{1}",
+    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one {0}",
 }
 CHANGES = {
     Neighbours.REPLACE_ONE: "changing one row",
@@ -259,8 +254,9 @@ def used_rows_words(unit: facts.PersonRows) -> str:
 
 def relation_words(statement: PrivacyStatement) -> str:
     """Return which two tables the guarantee compares."""
-    words = PERSON_RELATIONS if isinstance(statement.unit, facts.PersonRows) else RELATIONS
-    return words[statement.neighbours]
+    person = isinstance(statement.unit, facts.PersonRows)
+    unit = ("person", ", with all rows") if person else ("row", "")
+    return RELATIONS[statement.neighbours].format(*unit)
 
 
 def fact_words(fact: facts.Limit | facts.Public | facts.Released | facts.Unit) -> str:
@@ -510,10 +506,11 @@ def promise(statement: PrivacyStatement) -> list[str]:
             "Anything about any row can leak from this page: treat it as you treat the data.",
         ]
     larger = ", and a larger delta" if statement.delta else ""
+    several = "ids" if isinstance(statement.unit, facts.PersonRows) else "rows"
     return [
         bound_words(statement),
         meaning_words(statement.epsilon, statement.delta, statement.neighbours, statement.unit.kind),
-        f"Protected is {fact_words(statement.unit)}: {_several_words(statement)} protected k times less (k times "
+        f"Protected is {fact_words(statement.unit)}: a person with k {several} is protected k times less (k times "
         f"epsilon{larger}).",
         "What is true of people in general is not hidden.",
         f"The cost was charged to the data set {statement.ledger.get('dataset')!r} of a ledger (entry "
@@ -521,12 +518,6 @@ def promise(statement: PrivacyStatement) -> list[str]:
         if statement.ledger
         else "No ledger was charged, so whoever holds the data must add this cost to that of other releases.",
     ]
-
-
-def _several_words(statement: PrivacyStatement) -> str:
-    """Return who is protected less: whoever has several units."""
-    person = isinstance(statement.unit, facts.PersonRows)
-    return "a person with k ids is" if person else "a person with k rows is"
 
 
 def board_lines(statement: PrivacyStatement) -> list[str]:

@@ -34,18 +34,19 @@ from dpcausal.discovery.search import (
 from dpcausal.networks import clinic
 from dpcausal.present.files import pairs_csv
 from dpcausal.present.graph_words import (
-    CONTRADICTED_MEANS,
     NOTHING_HELD_SENTENCE,
     PAIRS_SHOWN,
     PUBLISHED,
     absent_means,
     again_line,
     arrows_mean,
+    edge_table,
     fits_words,
     joined_words,
     legend,
     merged_line,
     open_line,
+    sure_line,
     tiers_words,
     why_open_words,
 )
@@ -66,16 +67,11 @@ from dpcausal.present.tables import (
     merged_unordered,
     pair_rows,
 )
-from dpcausal.present.text import aligned, as_sentence
+from dpcausal.present.text import as_sentence
 
 HIDES_MEDIUM, GRAPH_LACKS = WHY_OPEN[OpenBecause.HIDES_MEDIUM], WHY_OPEN[OpenBecause.BEST_GRAPH_LACKS]
 
 NAMES = ["a", "b", "long_name"]
-
-
-def lines_of(result: DiscoveryResult) -> list[str]:
-    """The rows of the table of edges, as the terminal prints them."""
-    return aligned([(row.edge, row.again, row.note) for row in edge_rows(result)])
 
 
 def facts(result: DiscoveryResult) -> list[set[EdgeFact]]:
@@ -105,7 +101,7 @@ AB, BL = frozenset("ab"), frozenset(("b", "long_name"))
 
 
 def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult) -> None:
-    assert result.edge_lines() == [*lines_of(result), *legend(result)]
+    assert result.edge_lines() == [*edge_table(result), *legend(result)]
     assert facts(result) == [set(), {EdgeFact.UNDECIDED}]
     assert arrows_mean(result) in legend(result)
     many = [f"c{i}" for i in range(11)]
@@ -118,7 +114,7 @@ def test_without_confidence_there_are_edges_and_a_legend(result: DiscoveryResult
 
 def test_confidence_stands_beside_each_edge_and_is_explained(result: DiscoveryResult) -> None:
     sure = replace(result, confidence={frozenset("ab"): 1.0, frozenset(("b", "long_name")): 0.45})
-    wanted = [*lines_of(sure), *legend(sure), again_line(sure)]
+    wanted = [*edge_table(sure), *legend(sure), sure_line(sure), again_line(sure)]
     assert [row.again for row in edge_rows(sure)] == ["95% or more", "less than half"]
     assert facts(sure) == [set(), {EdgeFact.UNDECIDED, EdgeFact.HINT}]
     assert sure.edge_lines() == wanted
@@ -134,7 +130,7 @@ def test_a_required_edge_has_no_confidence(result: DiscoveryResult) -> None:
     first, second = edge_rows(sure)
     assert {*first.facts} == {EdgeFact.EDGE_DECLARED, EdgeFact.DIRECTION_DECLARED}
     assert first.found_again is None
-    assert "%" not in sure.edge_lines()[0]
+    assert "%" not in sure.edge_lines()[1]
     assert (second.found_again, {*second.facts}) == (0.45, {EdgeFact.UNDECIDED, EdgeFact.HINT})
 
 
@@ -144,7 +140,7 @@ def test_all_the_words_say_of_an_edge_what_the_table_says(result: DiscoveryResul
     told = replace(result, known=known, notes=(missing,))
     row = edge_rows(told)[0]
     assert {*row.facts} == {EdgeFact.DIRECTION_DECLARED, EdgeFact.SHARED_MISSING}
-    assert told.edge_lines()[0] == f"  a -> b         {row.note}"
+    assert told.edge_lines()[1] == f"  a -> b         {row.note}"
     assert f"  a -> b         {row.note}" in told.summary()
     half = replace(told, graph=dc.Graph(NAMES, directed=[("a", "b"), ("long_name", "b")]))
     assert ["in every graph" in arrows_mean(one) for one in (result, told, half)] == [True, False, True]
@@ -272,10 +268,11 @@ def test_arrows_without_an_order_of_time_are_told_to_be_unsure(result: Discovery
 def test_the_legend_claims_no_more_than_the_method_does(result: DiscoveryResult) -> None:
     both = dc.Graph(NAMES, directed=[("a", "b"), ("long_name", "b")])
     odd = replace(result, graph=both, conflicts=frozenset([AB]))
-    arrows, torn = legend(replace(odd, settled=True))
+    (arrows,) = legend(
+        replace(odd, settled=True)
+    )  # no word on plain edges: the one plain edge is contradicted
     assert fits_words(replace(odd, settled=True)) in arrows
-    assert torn == CONTRADICTED_MEANS  # and no word on plain edges: the one plain edge is contradicted
-    told, _ = legend(replace(odd, settled=False))
+    (told,) = legend(replace(odd, settled=False))
     assert "no graph fits" in told
     assert "in every graph" not in told
 
