@@ -127,7 +127,7 @@ def run_gwas(
     from dpcausal.gwas.cohort import Cohort, check_missing_rule
     from dpcausal.gwas.screen import screen
     from dpcausal.gwas.tables import read_frequencies
-    from dpcausal.present.gwas import full_text
+    from dpcausal.present.gwas import summary
     from dpcausal.present.plots import draw_hits
 
     check_total(epsilon, 0.0)  # before a large study is counted
@@ -168,7 +168,7 @@ def run_gwas(
 
         where = deliver(short, out, write)
     assert where is not None
-    words = full_text(result) if printing.full and not printing.as_json else short
+    words = summary(result, full=True) if printing.full and not printing.as_json else short
     written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
     typer.echo(words if printing.as_json else f"{words}\n{written}")
     warn_weak(epsilon, 0.0, printed=None if printing.as_json else result.privacy)

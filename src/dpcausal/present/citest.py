@@ -24,7 +24,6 @@ from dpcausal.citests.result import (
 )
 from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerForecast
 from dpcausal.core.spelling import spelled
-from dpcausal.present import statement
 from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
 from dpcausal.present.text import as_html, percent
@@ -264,7 +263,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
         *([trend_words(trend)] if full and trend is not None else []),
         *([] if result.missed is None else [missed_words(result.missed)]),
         *([] if result.pvalue is None else [rows_differ("p-value", result.privacy.unit)]),
-        *([statement.summary(result.privacy)] if full else cost_lines(result.privacy)),
+        *cost_lines(result.privacy, full=full),
         *([] if result.with_noise is None else [with_noise_words(result.with_noise)]),
     ]
     return "\n".join(lines)

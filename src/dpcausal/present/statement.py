@@ -606,8 +606,13 @@ def ledger_line(statement: PrivacyStatement) -> str:
     return f"{'; '.join(filter(None, parts))}."
 
 
-def cost_lines(statement: PrivacyStatement) -> list[str]:
-    """Return the line of privacy, what weakens it, the line of the ledger, and what was computed for free."""
+def cost_lines(statement: PrivacyStatement, *, full: bool = False) -> list[str]:
+    """Return the line of privacy, what weakens it, the line of the ledger, and what was computed for free.
+
+    ``full``: the whole statement.
+    """
+    if full:
+        return [summary(statement)]
     again = [fact.release for fact in statement.released if isinstance(fact, facts.SearchedAgain)]
     lines = [
         not_private_line(statement) if statement.epsilon is not None else "",
