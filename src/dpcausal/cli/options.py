@@ -280,15 +280,15 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
-def parse_pair(option: str, text: str, form: str = "with a comma") -> tuple[str, str]:
-    """Parse two names with a comma between them.
+def parse_pair(option: str, text: str, form: str = " with a comma", more: str = "") -> tuple[str, str]:
+    """Parse two names with a comma between them; ``form`` and ``more`` are for the error.
 
     >>> parse_pair("--pair", "age, sex")
     ('age', 'sex')
     """
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names):
-        raise InputError(f"{option} takes two columns, {form}, not {text!r}")
+        raise InputError(f"{option} takes two columns{form}, not {text!r}{more}")
     return names[0], names[1]
 
 
@@ -298,7 +298,9 @@ def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[
     >>> parse_effects(["a, b"], None), parse_effects(None, None)
     ([('a', 'b')], [])
     """
-    found = [parse_pair("--effect", text, "treatment,outcome; repeat it for more") for text in texts or []]
+    found = [
+        parse_pair("--effect", text, ", treatment,outcome", "; repeat it for more") for text in texts or []
+    ]
     if not found and reserve is not None:
         raise InputError("--reserve is the share of the budget kept for --effect treatment,outcome: name one")
     return found
