@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.options import AsJson
-from dpcausal.cli.output import terminal_width, warn_large_delta, warn_weak
+from dpcausal.cli.output import table_width, warn_large_delta, warn_weak
 from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.composition import check_total
@@ -160,7 +160,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
         amounts += [account.delta, account.spent_delta, account.left_delta]
         rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
     heads = ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"]
-    typer.echo("\n".join(ruled(heads, rows, left=heads[:1], width=terminal_width())))
+    typer.echo("\n".join(ruled(heads, rows, left=heads[:1], width=table_width())))
 
 
 @commands.command(cls=Command)
@@ -193,7 +193,7 @@ def log(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
         for entry in entries
     ]
     heads = ["entry", "time (UTC)", "data set", "epsilon", "delta", "release", "what"]
-    typer.echo("\n".join(ruled(heads, rows, left=["data set", "release", "what"], width=terminal_width())))
+    typer.echo("\n".join(ruled(heads, rows, left=["data set", "release", "what"], width=table_width())))
 
 
 @commands.command(cls=Command)

@@ -46,7 +46,12 @@ def print_answer(text: str) -> None:
 
 def terminal_width() -> int | None:
     """Return how many characters a line of the terminal has; None where the output goes elsewhere."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return table_width() if sys.stdout.isatty() else None
+
+
+def table_width() -> int:
+    """Return how wide a table may be: as the terminal, or the environment says (COLUMNS), else 80."""
+    return shutil.get_terminal_size().columns
 
 
 def print_forecast(forecast: PowerForecast, charge: Charge, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dpcausal.cli.options import AsJson, Columns, Encoding, OptionalFile, Sheet, parse_names, path
-from dpcausal.cli.output import terminal_width
+from dpcausal.cli.output import table_width
 from dpcausal.core.errors import InputError, SchemaError
 
 HELP = """Draft a schema file from the data, or check one against the data, on standard output.
@@ -134,7 +134,7 @@ def run_schema(
         return
     fault = found.fault() if found.nothing_read or not found.usable else ""
     text = check.read_text(encoding="utf-8") if check.is_file() else ""  # a pipe is read once
-    typer.echo(check_text(found, width=terminal_width(), schema=text, fault=fault))
+    typer.echo(check_text(found, width=table_width(), schema=text, fault=fault))
     if fault:
         raise SchemaError(fault)
 

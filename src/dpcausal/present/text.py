@@ -9,7 +9,7 @@ from html import escape
 
 from rich.cells import cell_len
 
-LEAST_TEXT = 20  # letters to which a last column of text is narrowed
+LEAST_TEXT = 12  # letters to which a last column of text is narrowed
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
