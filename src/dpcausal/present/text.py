@@ -135,12 +135,7 @@ def ruled(
         for row in rows:
             first, *more = textwrap.wrap(row[last], sizes[last]) or [""]
             lines += [[*row[:last], first], *([*[""] * last, text] for text in more)]
-    parts: list[list[int]] = [[0]]
-    for k in range(1, len(heads)):
-        wide = 1 + sum(sizes[j] for j in [*parts[-1], k]) + 2 * len(parts[-1])
-        if width is not None and wide > width and len(parts[-1]) > 1:
-            parts.append([0])
-        parts[-1].append(k)
+    parts = _parts(sizes, width)
 
     def line(cells: Sequence[str], part: list[int]) -> str:
         blank = {k: " " * (sizes[k] - cell_len(cells[k])) for k in part}
@@ -157,3 +152,18 @@ def ruled(
         above = [line([top[i] for top in tops], part) for i in range(deep)]
         found += ["", *above, rule, *(line(row, part) for row in lines)]
     return [*found, ""]
+
+
+def _parts(sizes: Sequence[int], width: int | None) -> list[list[int]]:
+    """Return which columns stand side by side: as many as fit, each part with the first column.
+
+    >>> _parts([5, 10, 10], 20), _parts([5, 10, 10], None)
+    ([[0, 1], [0, 2]], [[0, 1, 2]])
+    """
+    parts: list[list[int]] = [[0]]
+    for k in range(1, len(sizes)):
+        wide = 1 + sum(sizes[j] for j in [*parts[-1], k]) + 2 * len(parts[-1])
+        if width is not None and wide > width and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(k)
+    return parts
