@@ -35,11 +35,7 @@ class KernelCosts:
     stage: float = 0.10  # staged kernel: per row and column
     count: float = 0.62  # staged kernel: per row
     count_weighted: float = 1.2  # staged kernel on distinct rows: per distinct row
-    plane: float = 0.0105  # bit planes: per row and cell of the table
-    pack: float = 0.35  # bit planes: per row and plane, once
     margin: float = 0.7  # summing a covering table down: per cell and request
-    cover: float = 8.0  # finding a cover: per request and open group
-    sort: float = 30.0  # compression by sorting: per row
     threads: float = 400_000  # starting threads: less work than this is done by the calling thread
 
 
