@@ -36,6 +36,7 @@ from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
+from dpcausal.core.statement import CountedByEngine
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.covering import Covering
 from dpcausal.counts.expressions import Dialect, code_expression
@@ -99,7 +100,7 @@ class EngineCounts(LaidOutCounts):
         entries: int = 1,
     ) -> None:
         super().__init__(schema)
-        self._source = source
+        self._source, self.counted_by = source, CountedByEngine(source.engine, source.remote)
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
         self._keys = KeyLayout(self._layout.sizes, KEY_BITS)
@@ -311,11 +312,6 @@ class EngineCounts(LaidOutCounts):
     def engine(self) -> str:
         """The engine's name."""
         return self._source.engine
-
-    @property
-    def remote(self) -> bool:
-        """Whether someone else may operate the engine."""
-        return self._source.remote
 
     @property
     def table_bytes(self) -> int | None:

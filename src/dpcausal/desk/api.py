@@ -18,8 +18,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpcausal.desk.config import ROLES, DatasetSettings
+from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import Desk, NotFound, Person
-from dpcausal.desk.store import Request as Asked
 from dpcausal.networks.dummy import dummy_values
 
 router = APIRouter(prefix="/api")

@@ -6,6 +6,7 @@ compressed file: it is stored in the transaction that ends the job.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from dpcausal.desk.request import Request
+
 metadata = MetaData()
+_TYPES = {"str": Text, "int": Integer, "float": Float}  # by the annotation of a field
 
 persons = Table(
     "dpcausal_persons",
@@ -50,28 +54,16 @@ tokens = Table(
 requests = Table(
     "dpcausal_requests",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("key", Text, nullable=False),  # of the client: sent twice, it is one request
-    Column("dataset", Text, nullable=False),
-    Column("person", Text, ForeignKey("dpcausal_persons.name"), nullable=False),
-    Column("project", Text),
-    Column("purpose", Text, nullable=False),
-    Column("command", Text, nullable=False),
-    Column("arguments", Text, nullable=False),
-    Column("epsilon", Float, nullable=False),
-    Column("delta", Float, nullable=False),
-    Column("neighbours", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("forecast", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("asked", Float, nullable=False),
-    Column("charged", Float),
-    Column("entry", Integer),  # of the ledger
-    Column("lease", Text),  # of the worker that runs it
-    Column("lease_until", Float),
-    Column("attempts", Integer, nullable=False),
-    Column("ended", Float),
-    Column("visible", Float),  # from when on the end is shown
+    *(
+        Column(
+            one.name,
+            _TYPES[str(one.type).removesuffix(" | None")],
+            *([ForeignKey("dpcausal_persons.name")] if one.name == "person" else []),
+            primary_key=one.name == "id",
+            nullable=str(one.type).endswith("None"),
+        )
+        for one in fields(Request)
+    ),
     UniqueConstraint("person", "key"),
     Index("dpcausal_requests_by_state", "state", "asked"),
     Index("dpcausal_requests_by_person", "person", "asked"),
