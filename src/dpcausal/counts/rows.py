@@ -156,13 +156,6 @@ MAX_SMALL_CELLS = 1 << 14  # cells up to which four 32-bit sub-histograms pay
 
 
 @jit()
-def _first(code: Any, column: Any) -> None:
-    """Set codes to those of the first column."""
-    for i in range(code.shape[0]):
-        code[i] = column[i]
-
-
-@jit()
 def _horner(code: Any, column: Any, size: Any) -> None:
     """Multiply codes by a size and add a column."""
     for i in range(code.shape[0]):
@@ -173,23 +166,13 @@ def _horner(code: Any, column: Any, size: Any) -> None:
 def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: Any) -> None:
     """Set ``code`` to the mixed-radix codes of rows ``low .. low + len(code)`` of the named columns."""
     rows = code.shape[0]
-    if columns.shape[0] == 0:
-        code[:] = 0
-    for j in range(columns.shape[0]):
-        c = columns[j]
+    code[:] = 0
+    for c in columns:
         at = address[c] + nb.uint64(low) * nb.uint64(width[c])
         if width[c] == 1:
-            narrow = nb.carray(pointer(at), rows, dtype=np.uint8)
-            if j == 0:
-                _first(code, narrow)
-            else:
-                _horner(code, narrow, size[c])
+            _horner(code, nb.carray(pointer(at), rows, dtype=np.uint8), size[c])
         else:
-            wide = nb.carray(pointer(at), rows, dtype=np.uint16)
-            if j == 0:
-                _first(code, wide)
-            else:
-                _horner(code, wide, size[c])
+            _horner(code, nb.carray(pointer(at), rows, dtype=np.uint16), size[c])
 
 
 @jit()

@@ -6,7 +6,6 @@ compressed file: it is stored in the transaction that ends the job.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from sqlalchemy import (
     Connection,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -28,9 +28,9 @@ from sqlalchemy import (
 )
 
 from dpcausal.desk.request import Request
+from dpcausal.privacy.ledger.tables import columns_of
 
 metadata = MetaData()
-_TYPES = {"str": Text, "int": Integer, "float": Float}  # by the annotation of a field
 
 persons = Table(
     "dpcausal_persons",
@@ -54,16 +54,8 @@ tokens = Table(
 requests = Table(
     "dpcausal_requests",
     metadata,
-    *(
-        Column(
-            one.name,
-            _TYPES[str(one.type).removesuffix(" | None")],
-            *([ForeignKey("dpcausal_persons.name")] if one.name == "person" else []),
-            primary_key=one.name == "id",
-            nullable=str(one.type).endswith("None"),
-        )
-        for one in fields(Request)
-    ),
+    *columns_of(Request, id={"primary_key": True}),
+    ForeignKeyConstraint(["person"], ["dpcausal_persons.name"]),
     UniqueConstraint("person", "key"),
     Index("dpcausal_requests_by_state", "state", "asked"),
     Index("dpcausal_requests_by_person", "person", "asked"),
