@@ -175,9 +175,6 @@ class Jobs:
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]], sizes: Ints) -> Jobs:
         """Lay out lists of column numbers; ``sizes`` are the levels of every column."""
-        if len(lists) == 1:  # the same, without the bookkeeping
-            flat = np.array(lists[0], np.int64)
-            return cls(flat, np.array([0, len(flat)]), np.array([0, math.prod(sizes[flat].tolist())]))
         lengths = [len(columns) for columns in lists]
         flat = np.fromiter((c for columns in lists for c in columns), np.int64, sum(lengths))
         start = np.zeros(len(lists) + 1, np.int64)

@@ -126,8 +126,9 @@ class Charges:
     def _keep(self, connection: Connection) -> None:
         for entry in _charges_after(connection, self._read):
             for name in ("person", "project"):
-                key = entry.dataset, name, str(getattr(entry, name))
-                self._sums[key] = _with(self._sums.get(key, (ZERO, ZERO)), entry)
+                if (value := getattr(entry, name)) is not None:
+                    key = entry.dataset, name, value
+                    self._sums[key] = _with(self._sums.get(key, (ZERO, ZERO)), entry)
             self._read = entry.seq
 
     def spent(self, connection: Connection, dataset: str, name: str, value: str) -> Amounts:

@@ -196,6 +196,8 @@ def test_a_sum_holds_no_charge_that_was_taken_back(make_desk, ledger_url):
     assert desk.left("anna", "cohort").epsilon == pytest.approx(0.4)
     with pytest.raises(BudgetError):
         ask(desk, epsilon=0.5)
+    desk.ledger.charge("cohort", "nobody", 0.1)  # an entry that names nobody is nobody's
+    assert desk.left("None", "cohort").epsilon == 0.9
 
 
 def test_the_share_holds_when_it_is_approved_too(make_desk):
