@@ -124,13 +124,13 @@ def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
     from dpcausal.data.check import ordered_missing_levels
-    from dpcausal.present.schema import ordered_missing_words
+    from dpcausal.present.schema import note_words
 
     if not issubclass(class_named(found.method), RankTest):
         return
     asked = [name for side in (found.x, found.y) for name in ([side] if isinstance(side, str) else side)]
     for missing in ordered_missing_levels({name: schema[name] for name in asked}):
-        warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
+        warnings.warn(note_words(missing), UserWarning, stacklevel=1)
 
 
 @spread

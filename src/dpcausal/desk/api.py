@@ -18,8 +18,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpcausal.desk.config import ROLES, DatasetSettings
+from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import Desk, NotFound, Person
-from dpcausal.desk.store import Request as Asked
 from dpcausal.networks.dummy import dummy_values
 
 router = APIRouter(prefix="/api")
@@ -31,15 +31,15 @@ Line = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+def strict(**example: Any) -> ConfigDict:
+    """Return the settings of a body: no other entries, and an example for the documentation."""
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
+
+
 class QuestionBody(BaseModel):
     """A function of the library and its arguments, without the data."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"command": "ci_test", "arguments": {"x": "smoke", "y": "cancer", "epsilon": 0.1}}]
-        },
-    )
+    model_config = strict(command="ci_test", arguments={"x": "smoke", "y": "cancer", "epsilon": 0.1})
     command: Literal["discover", "ci_test", "effect"]
     arguments: dict[str, Any]
 
@@ -47,17 +47,10 @@ class QuestionBody(BaseModel):
 class AskBody(QuestionBody):
     """A question with what it is for."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "command": "discover",
-                    "arguments": {"epsilon": 0.5, "delta": 1e-6},
-                    "purpose": "which exposures come before the disease",
-                }
-            ]
-        },
+    model_config = strict(
+        command="discover",
+        arguments={"epsilon": 0.5, "delta": 1e-6},
+        purpose="which exposures come before the disease",
     )
     purpose: Line
     project: Name | None = None
@@ -67,10 +60,7 @@ class AskBody(QuestionBody):
 class DecisionBody(BaseModel):
     """A custodian's decision."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"verdict": "approve", "reason": "fits the protocol"}]},
-    )
+    model_config = strict(verdict="approve", reason="fits the protocol")
     verdict: Literal["approve", "refuse"]
     reason: Line
 
@@ -78,9 +68,7 @@ class DecisionBody(BaseModel):
 class PersonBody(BaseModel):
     """A person and a role."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"name": "cleo", "role": "analyst"}]}
-    )
+    model_config = strict(name="cleo", role="analyst")
     name: Name
     role: Literal["custodian", "analyst", "auditor"]
 

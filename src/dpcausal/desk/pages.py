@@ -22,19 +22,9 @@ from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.data.columns import Categorical
 from dpcausal.desk.api import Id, Name, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
-from dpcausal.desk.store import (
-    DONE,
-    FAILED,
-    REFUSED,
-    SESSION_SECONDS,
-    WAITING,
-    WITHDRAWN,
-    WORKING,
-    Desk,
-    NotFound,
-    Person,
-)
-from dpcausal.desk.store import Request as Asked
+from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
+from dpcausal.desk.request import Request as Asked
+from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person
 from dpcausal.present.ledger import asker_words, entry_words
 from dpcausal.privacy.ledger import Entry
 

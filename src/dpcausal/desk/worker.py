@@ -27,7 +27,8 @@ from dpcausal.core.errors import InputError
 from dpcausal.desk.acro import record
 from dpcausal.desk.config import DatasetSettings
 from dpcausal.desk.questions import Question, rehearse
-from dpcausal.desk.store import LEASE, Conflict, Desk, Request
+from dpcausal.desk.request import Request
+from dpcausal.desk.store import LEASE, Conflict, Desk
 from dpcausal.desk.wire import to_wire
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.present import display

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpcausal.data import findings as found
-from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
+from dpcausal.data.check import ColumnCheck, SchemaCheck
 from dpcausal.data.code_books import CodeBook
 from dpcausal.data.columns import Categorical, reads_as_missing
 from dpcausal.data.csv import RaggedRows
@@ -39,21 +39,6 @@ _DRAFT_HEADER = """\
 # `dpcausal schema DATA --check THIS_FILE` shows, on your own machine, what this file does to your rows.
 draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
-
-
-def ordered_missing_words(found: OrderedMissingLevel) -> str:
-    """Return the remark on a level that reads as missing in an ordered column.
-
-    >>> ordered_missing_words(OrderedMissingLevel("smoking", "unknown", "current", None))
-    'smoking is ordered and has the level "unknown": rank tests take it as the highest'
-    """
-    if found.below is None:
-        where = "the lowest"
-    elif found.above is None:
-        where = "the highest"
-    else:
-        where = f"between {found.below!r} and {found.above!r}"
-    return f'{found.column} is ordered and has the level "{found.level}": rank tests take it as {where}'
 
 
 def _listed_texts(texts: Sequence[tuple[str, int]], cells: int) -> str:
@@ -252,6 +237,13 @@ def _shared_code(note: found.SharedCode) -> str:
     )
 
 
+def _ordered_missing(note: found.OrderedMissingLevel) -> str:
+    where = f"between {note.below!r} and {note.above!r}"
+    if note.below is None or note.above is None:
+        where = "the lowest" if note.below is None else "the highest"
+    return f'{note.column} is ordered and has the level "{note.level}": rank tests take it as {where}'
+
+
 _WORDS: dict[
     type[Finding], str | Callable[[Any], str]
 ] = {  # a sentence with the fields of the finding, or its maker
@@ -269,6 +261,7 @@ _WORDS: dict[
     found.Determined: _determined,
     found.MissingWith: _missing_with,
     found.SharedCode: _shared_code,
+    found.OrderedMissingLevel: _ordered_missing,
     found.TimeToEvent: "is this the time to {note.event}? In a graph it mixes how long people were followed with what "
     "happened to them: leave out one of the two there; an effect takes both as they are (--time, --event, --horizon)",
     found.UnreadCells: _unread,
@@ -367,12 +360,7 @@ def check_lines(check: SchemaCheck) -> list[str]:
     """Return one line for each thing that a person should know, columns in their order."""
     lines = [f'Declared, but not in {check.label}: "{name}"' for name in check.not_in_data]
     lines += _ragged_lines(check.ragged)
-    lines += _format_lines(check)
-    lines += map(note_words, check.repeats)
-    lines += map(ordered_missing_words, check.ordered_missing)
-    lines += (f"{one.column} {note_words(one)}" for one in check.determined)
-    lines += (f"{note_words(one)}." for one in check.missing_together)
-    lines += (f"{one.column} {note_words(one)}" for one in check.missing_with)
+    lines += map(_checked_note, check.notes)
     for column in check.columns:
         lines += (f"{column.name}: {line}" for line in _column_lines(column))
     if any(column.not_a_level for column in check.columns):
@@ -385,6 +373,18 @@ def check_lines(check: SchemaCheck) -> list[str]:
         names = few([f'"{name}"' for name in check.not_in_schema], MAX_UNUSED_LISTED)
         lines.append(f"In {check.label}, but not declared, so never read: {names}")
     return lines
+
+
+def _checked_note(note: Finding) -> str:
+    """Return a finding as a line of a check: with its column, or with what to declare."""
+    match note:
+        case found.Determined() | found.MissingWith():
+            return f"{note.column} {note_words(note)}"
+        case found.Recognised():
+            return f'{note_words(note)}: put `{note.entry} = "{note.value}"` on top of the schema'
+        case found.MissingTogether():
+            return f"{note_words(note)}."
+    return note_words(note)
 
 
 _LEFT_REMARK = re.compile(r"#.*(from rows|: choose)\b")
@@ -416,8 +416,8 @@ def check_verdict(check: SchemaCheck) -> str:
         return " ".join(
             f"{column.name}: {_nothing_words(column)}." for column in nothing[:MAX_UNUSED_LISTED]
         ) + (" All rows would count alike there: mend the schema, or the column's name.")
-    ragged = check.ragged
-    whole = not (ragged.fewer or ragged.more or ragged.unclosed or check.repeats or check.not_in_schema)
+    ragged, repeats = check.ragged, check.notes_of(found.RepeatedIdentifier)
+    whole = not (ragged.fewer or ragged.more or ragged.unclosed or repeats or check.not_in_schema)
     changed = sum(not column.fine for column in check.columns)
     if whole and not changed:
         return f"Every cell of {check.rows:,} rows is used unchanged."
@@ -505,19 +505,6 @@ def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
             f"{'ends' if ragged.breaks == 1 else 'end'} no row, as `quoted_newlines = true` says: a quote that is "
             "never closed takes all rows after it"
         )
-
-
-def _format_lines(check: SchemaCheck) -> Iterator[str]:
-    """Yield what to declare about the file, where its cells look otherwise than declared."""
-    guess = check.recognised
-    if check.not_utf8:
-        yield (
-            f"{_cells(check.not_utf8)} not UTF-8: read as Windows-1252; they look like {guess.get('encoding')}: put "
-            f'`encoding = "{guess.get("encoding")}"` on top of the schema'
-        )
-    if "decimal" in guess or "thousands" in guess:
-        lines = " and ".join(f'`{entry} = "{mark}"`' for entry, mark in guess.items() if entry != "encoding")
-        yield f"Cells that are no number look like numbers written otherwise: put {lines} on top of the schema"
 
 
 def _open_quotes(lines: int, first: Sequence[int]) -> str:

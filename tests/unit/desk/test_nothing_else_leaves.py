@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 import dpcausal as dc
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.desk import pages, store, worker
+from dpcausal.desk import request as states
 from dpcausal.desk.config import COMMANDS
 from dpcausal.desk.questions import parse_question
 from dpcausal.desk.server import create_app
@@ -50,7 +51,7 @@ def test_a_protected_number_of_rows_is_not_seen(make_desk, tmp_path):
         return [lines, *((one.state, one.epsilon, sorted(desk.files(one, one.visible))) for one in ended)]
 
     seen = told(2000)
-    assert [state for state, *_ in seen[1:]] == [store.DONE, store.DONE]
+    assert [state for state, *_ in seen[1:]] == [states.DONE, states.DONE]
     assert told(700) == told(3000) == seen
 
 
@@ -133,7 +134,7 @@ def test_until_its_tick_a_request_is_at_work_and_no_more_is_said(make_desk):
     seen.append(desk.request(asked.id).shown_state(1000.4))
     desk.finish(job.id, job.lease, {}, now=1000.5)
     seen.append(desk.request(asked.id).shown_state(1059.9))
-    assert seen == [store.WORKING] * 4
+    assert seen == [states.WORKING] * 4
 
 
 def test_no_release_is_stored_for_which_nothing_was_drawn(make_desk):

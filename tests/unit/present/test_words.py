@@ -308,6 +308,7 @@ EXAMPLES[Finding] = {
     "many-columns": {"columns": 59},
     "number-codes": {"values": 49},
     "time-to-event": {"event": "death"},
+    "ordered-missing-level": {"column": "smoke", "level": "unknown", "below": "current", "above": None},
     "missing-with": {"column": "cause", "other": "death", "value": "alive", "cells": 5705, "number": True},
     "missing-together": {"columns": ("got", "hiv"), "rows": 1926, "seen": 20000},
     "skewed": {},
