@@ -11,17 +11,17 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.adjustment import doubt_notes
-from dpcausal.effects.effect import allowed_by
-from dpcausal.effects.forecast import (
+from dpcausal.effects.plan import allowed_by
+from dpcausal.effects.question import effect_question
+from dpcausal.effects.regression import planned_regression
+from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.result import OpenPairs
+from dpcausal.effects.widths import (
     MOST_STRATA,
     shares,
     typical_noise,
     typical_strata,
 )
-from dpcausal.effects.question import effect_question
-from dpcausal.effects.regression import planned_regression
-from dpcausal.effects.request import EffectRequest
-from dpcausal.effects.result import OpenPairs
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
