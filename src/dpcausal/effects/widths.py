@@ -78,8 +78,11 @@ def expected_widths(
     widths, chances = [], [0.0]
     for one in asked.used:
         table = next(table for table in tables if set(one) <= set(table.columns))
-        widths.append(of_table(one, [other for other in tables if other is table or not other.columns]))
-        if one and not question.has_strata:  # strata of populations are never left out
+        if question.has_strata:  # which are never left out
+            widths.append(of_table(one, [other for other in tables if other is table or not other.columns]))
+            continue
+        widths.append(of_table(one, [table]))
+        if one:
             chances.append(chance_left_out(asked, one, table, rows))
     return Widths(max(widths), max(of_table(one, ()) for one in asked.used), max(chances))
 

@@ -149,6 +149,31 @@ def _set_parents(v: Any, parents: Any, graphs: Any, config: Any, combos: Any, lo
 
 
 @jit(error_model="numpy")
+def _factor(matrix: Any, unit: Any, ridge: Any, out: Any) -> None:
+    """Write Cholesky's factor of a matrix over ``unit``, with ``ridge`` on its diagonal."""
+    for a in range(matrix.shape[0]):
+        for b in range(a + 1):
+            total = matrix[a, b] / unit + (ridge if a == b else 0.0)
+            for k in range(b):
+                total -= out[a, k] * out[b, k]
+            out[a, b] = np.sqrt(max(total, 1e-10)) if a == b else total / out[b, b]
+
+
+@jit(error_model="numpy")
+def _distribute(logits: Any, ref: Any, chance: Any) -> None:
+    """Write the distribution that has these logits against level ``ref``."""
+    top = 0.0
+    for k in range(logits.shape[0]):
+        top = max(top, logits[k])
+    total = np.exp(-top)
+    for k in range(logits.shape[0]):
+        total += np.exp(logits[k] - top)
+    chance[ref] = np.exp(-top) / total
+    for k in range(logits.shape[0]):
+        chance[k if k < ref else k + 1] = np.exp(logits[k] - top) / total
+
+
+@jit(error_model="numpy")
 def _score(graphs: Any, config: Any, combos: Any, logits: Any, chance: Any) -> Any:
     """Fit the logits in place by Fisher scoring; return the logarithms of the marginal and of the largest likelihood.
 
@@ -187,19 +212,7 @@ def _score(graphs: Any, config: Any, combos: Any, logits: Any, chance: Any) -> A
                 r = sizes[v]
                 for j in range(combos[v]):
                     base = starts[v] + j * (r - 1)
-                    top = 0.0
-                    for k in range(r - 1):
-                        top = max(top, tried[base + k])
-                    total = np.exp(-top)
-                    for k in range(r - 1):
-                        total += np.exp(tried[base + k] - top)
-                    at = 0
-                    for k in range(r):
-                        if k == refs[v]:
-                            chance[v, j, k] = np.exp(-top) / total
-                        else:
-                            chance[v, j, k] = np.exp(tried[base + at] - top) / total
-                            at += 1
+                    _distribute(tried[base : base + r - 1], refs[v], chance[v, j])
             found = 0.0
             for i in range(cells):
                 m = rows
@@ -248,12 +261,7 @@ def _score(graphs: Any, config: Any, combos: Any, logits: Any, chance: Any) -> A
                         information[touched[a], touched[b]] += bend * value[a] * value[b]
         if turn == SCORING_STEPS or (turn > 0 and gain < CLOSE):
             break
-        for a in range(size):
-            for b in range(a + 1):
-                total = information[a, b] + (prior if a == b else 0.0)
-                for k in range(b):
-                    total -= factor[a, k] * factor[b, k]
-                factor[a, b] = np.sqrt(max(total, 1e-10)) if a == b else total / factor[b, b]
+        _factor(information, 1.0, prior, factor)
         for a in range(size):
             total = gradient[a]
             for k in range(a):
@@ -264,17 +272,10 @@ def _score(graphs: Any, config: Any, combos: Any, logits: Any, chance: Any) -> A
             for k in range(a + 1, size):
                 total -= factor[k, a] * step[k]
             step[a] = total / factor[a, a]
+    _factor(information, prior, 1.0, factor)
     price = 0.0
     for a in range(size):
-        for b in range(a + 1):
-            total = information[a, b] / prior + (1.0 if a == b else 0.0)
-            for k in range(b):
-                total -= factor[a, k] * factor[b, k]
-            if a == b:
-                factor[a, a] = np.sqrt(max(total, 1e-10))
-                price += np.log(factor[a, a])
-            else:
-                factor[a, b] = total / factor[b, b]
+        price += np.log(factor[a, a])
     for v in range(d):
         for k in range(combos[v] * (sizes[v] - 1)):
             logits[v, k] = now[starts[v] + k]
