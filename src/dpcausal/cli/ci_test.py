@@ -224,8 +224,10 @@ def run_test(
     if not no_privacy and not printing.as_json:
         silence_draft_warning()
     if forecast:
-        print_forecast(place.forecast_ci_test(*sides, names, **asked), charge, printing.as_json)
+        print_forecast(place.forecast("ci_test", *sides, names, **asked), charge, printing.as_json)
         return
-    found = print_answer_of(lambda: place.ci_test(*sides, names, anyway=anyway, **asked), out, printing)
+    found = print_answer_of(
+        lambda: place.ask("ci_test", *sides, names, anyway=anyway, **asked), out, printing
+    )
     warn_ordered_missing(found, place.schema)
     warn_weak_answer(found.privacy, place, printing.as_json)

@@ -266,7 +266,7 @@ def run_effect(
     if not no_privacy and not printing.as_json:
         silence_draft_warning()
     if forecast:
-        print_forecast(place.forecast_effect(treatment, about, **asked), charge, printing.as_json)
+        print_forecast(place.forecast("effect", treatment, about, **asked), charge, printing.as_json)
         return
-    found = print_answer_of(lambda: place.effect(treatment, about, **asked), out, printing)
+    found = print_answer_of(lambda: place.ask("effect", treatment, about, **asked), out, printing)
     warn_weak_answer(found.privacy, place, printing.as_json)

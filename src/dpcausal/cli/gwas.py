@@ -11,7 +11,7 @@ import typer
 
 from dpcausal.cli.options import AsJson, Charge, Printing, path, spread
 from dpcausal.cli.output import warn_before_charge, warn_weak
-from dpcausal.cli.release_dir import choose_folder, report_place, writable_directory, write_texts
+from dpcausal.cli.release_dir import deliver, report_place, writable_directory, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
@@ -127,7 +127,7 @@ def run_gwas(
     from dpcausal.gwas.cohort import Cohort, check_missing_rule
     from dpcausal.gwas.screen import screen
     from dpcausal.gwas.tables import read_frequencies
-    from dpcausal.present.gwas import full_text
+    from dpcausal.present.gwas import summary
     from dpcausal.present.plots import draw_hits
 
     check_total(epsilon, 0.0)  # before a large study is counted
@@ -160,16 +160,17 @@ def run_gwas(
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
             max_answers=max_answers, share=share, ledger=charge.ledger, dataset=charge.dataset,
         )  # fmt: skip
-        try:
-            where = choose_folder(out)
-            write_texts(where.folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
-            draw_hits(result, where.folder / "hits.png")
-        except (InputError, OSError) as error:  # paid for: not to be lost
-            typer.echo(result.to_json() if printing.as_json else result.summary())
-            raise InputError(str(error)) from None
-    words = full_text(result) if printing.full else result.summary()
+        short = result.to_json() if printing.as_json else result.summary()
+
+        def write(folder: Path) -> None:
+            write_texts(folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
+            draw_hits(result, folder / "hits.png")
+
+        where = deliver(short, out, write)
+    assert where is not None
+    words = summary(result, full=True) if printing.full and not printing.as_json else short
     written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
-    typer.echo(result.to_json() if printing.as_json else f"{words}\n{written}")
+    typer.echo(words if printing.as_json else f"{words}\n{written}")
     warn_weak(epsilon, 0.0, printed=None if printing.as_json else result.privacy)
     report_place(where, printing.as_json)
 

@@ -107,15 +107,10 @@ def experiments() -> Path:
 
 def listed() -> str:
     """Return all figures as a table: paper, item and processor time."""
-    heads = ("name", "paper", "item", "CPU time", "with --quick")
-    rows = [
-        heads,
-        *((name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()),
-    ]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
-    return "\n".join(
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    from dpcausal.present.text import aligned
+
+    rows = [(name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()]
+    return "\n".join(aligned(rows, ("name", "paper", "item", "CPU time", "with --quick")))
 
 
 def load(script: Path) -> Any:

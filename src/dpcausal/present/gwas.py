@@ -5,17 +5,13 @@ from __future__ import annotations
 from dpcausal.core.spelling import spelled
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
-from dpcausal.present.statement import counted, rows_differ
+from dpcausal.present.statement import rows_differ
+from dpcausal.present.text import counted
 
 
-def summary(result: Screening) -> str:
-    """Return what was found and what it cost, in a few plain lines."""
-    return "\n".join([*answer_lines(result), *statement.cost_lines(result.privacy)])
-
-
-def full_text(result: Screening) -> str:
-    """Return what was found, and the whole statement in words."""
-    return "\n".join([*answer_lines(result), statement.summary(result.privacy)])
+def summary(result: Screening, *, full: bool = False) -> str:
+    """Return what was found and what it cost, in a few plain lines; ``full``: the whole statement in words."""
+    return "\n".join([*answer_lines(result), *statement.cost_lines(result.privacy, full=full)])
 
 
 def answer_lines(result: Screening) -> list[str]:

@@ -18,6 +18,7 @@ from dpcausal.data.csv import RaggedRows
 from dpcausal.data.draft import Draft, DraftedColumn
 from dpcausal.data.findings import Finding, LeftOut, Relation
 from dpcausal.data.schema import column_toml, format_toml, toml_header
+from dpcausal.present.text import as_sentence, few, ruled
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
 MAX_UNUSED_LISTED = 8  # columns of the data that the schema does not declare
@@ -242,8 +243,7 @@ def _code_book(note: found.CodeBook) -> str:
 
 
 def _shared_code(note: found.SharedCode) -> str:
-    more = len(note.columns) - MAX_SHARED_LISTED
-    others = ", ".join(note.columns[:MAX_SHARED_LISTED]) + (f" and {more} more" if more > 0 else "")
+    others = few(note.columns, MAX_SHARED_LISTED)
     level = f'"{note.level}"' if isinstance(note.level, str) else str(note.level)
     return (
         f"these {len(note.columns) + 1} columns have {level} in the same {note.cells:,} of {note.seen:,} rows: "
@@ -341,22 +341,15 @@ def check_json(check: SchemaCheck) -> dict[str, Any]:
     return {"private": False, "warning": NOT_PRIVATE, **check.to_dict()}
 
 
-def check_table(check: SchemaCheck) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and the rows of the table of a check, one row a column."""
-    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
-    return heads, [_table_row(column) for column in check.columns]
-
-
 def _table_row(column: ColumnCheck) -> list[str]:
     categorical = column.type == "categorical"
-    more = len(column.empty) - MAX_EMPTY_LISTED
     return [
         f"{column.name} ({column.label})" if column.label else column.name,
         share(column.missing, column.rows),
         share(column.not_a_level, column.rows) if categorical else "",
         "" if categorical else share(column.not_a_number, column.rows),
         "" if categorical else share(column.below + column.above, column.rows),
-        ", ".join(column.empty[:MAX_EMPTY_LISTED]) + (f" and {more} more" if more > 0 else ""),
+        few(column.empty, MAX_EMPTY_LISTED),
     ]
 
 
@@ -389,11 +382,8 @@ def check_lines(check: SchemaCheck) -> list[str]:
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
     if check.not_in_schema:
-        named = [f'"{name}"' for name in check.not_in_schema]
-        rest = len(named) - MAX_UNUSED_LISTED
-        more = f" and {rest} more" if rest > 0 else ""
-        names = ", ".join(named[:MAX_UNUSED_LISTED])
-        lines.append(f"In {check.label}, but not declared, so never read: {names}{more}")
+        names = few([f'"{name}"' for name in check.not_in_schema], MAX_UNUSED_LISTED)
+        lines.append(f"In {check.label}, but not declared, so never read: {names}")
     return lines
 
 
@@ -445,14 +435,21 @@ def _nothing_words(column: ColumnCheck) -> str:
     return f"NO CELL HAS A {what.upper()}{there}"
 
 
-def check_text(check: SchemaCheck) -> str:
-    """Return a check as plain lines: that it is not private, the verdict, the table, what a person should know."""
-    heads, rows = check_table(check)
-    cells = [[" ".join(head.split()) for head in heads], *rows]
-    wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
-    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)) for row in cells]
-    first = f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}."
-    return "\n".join(line.rstrip() for line in [first, check_verdict(check), *table, *check_lines(check)])
+def check_text(check: SchemaCheck, *, width: int | None = None, schema: str = "", fault: str = "") -> str:
+    """Return a check as plain lines: that it is not private, the verdict, the table, what a person should know.
+
+    ``schema``: the text of its file. ``fault``: an error that is shown by itself and not said twice.
+    """
+    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
+    rows = [_table_row(column) for column in check.columns]
+    more = [line for line in (left_remarks(schema), *check_lines(check)) if line]
+    lines = [
+        as_sentence(NOT_PRIVATE),
+        check_verdict(check),
+        *ruled(heads, rows, left=(heads[0], heads[-1]), width=width),
+        *(line for line in more if not fault or not line.endswith(f": {fault}")),
+    ]
+    return "\n".join(lines)
 
 
 def _become(column: ColumnCheck) -> str:
@@ -530,8 +527,8 @@ def _open_quotes(lines: int, first: Sequence[int]) -> str:
     ('1 line has a quote that is not closed: 7', '9 lines have a quote that is not closed: 2, 3 and 7 more')
     """
     more = f" and {lines - len(first):,} more" if lines > len(first) else ""
-    listed = ", ".join(map(str, first))
-    return f"{lines:,} line{' has' if lines == 1 else 's have'} a quote that is not closed: {listed}{more}"
+    named = ", ".join(map(str, first))
+    return f"{lines:,} line{' has' if lines == 1 else 's have'} a quote that is not closed: {named}{more}"
 
 
 def code_book_lines(book: CodeBook) -> list[str]:
