@@ -42,6 +42,7 @@ class AskedEffect:
     notes: tuple[EffectNote, ...]
     has_rows: bool = False  # and not only counts
     bias_bound: float = 0.0  # of a difference of means by the middles of bins: intervals are wider by it
+    share: float | None = None  # of rows in the second arm, for a forecast; None: a third
 
     @property
     def used(self) -> list[tuple[str, ...]]:

@@ -32,10 +32,11 @@ from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.asked import ask, asked_of_data
-from dpcausal.effects.forecast import EffectForecast, forecast_of, smaller_question
+from dpcausal.effects.forecast import EffectForecast, forecast_of, smaller_question, with_rare_treatment
 from dpcausal.effects.measure import measure_effect
 from dpcausal.effects.outcome import rows_with_cut, schema_with_cut
 from dpcausal.effects.plan import EffectPlan, allowed_by, plan_effect, refuse_asked_regression
+from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
 from dpcausal.effects.request import EffectMethod, EffectPopulation, EffectRequest, requested
 from dpcausal.effects.result import EffectResult, RestsOn
@@ -255,6 +256,7 @@ def forecast_effect(
     adjust: Iterable[str] | None = None,
     graph: Graph | os.PathLike[str] | None = None,
     rows: int | None = None,
+    share: float | None = None,
     epsilon: float = REQUIRED,
     delta: float = 0.0,
     estimand: str = "auto",
@@ -279,6 +281,9 @@ def forecast_effect(
         As in ``effect``.
     rows : int or None, default None
         How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
+    share : float or None, default None
+        The share of rows that have the treatment's second level, if it has two: a public guess, above 0 and up to 0.5.
+        None takes a third, and says what 5% would mean (``.rare``).
     epsilon : float
         What the answer may cost.
     anyway : bool, default False
@@ -333,12 +338,24 @@ def forecast_effect(
     elif has_rows:
         schema = schema_with_cut(schema, outcome, event)
     asked = ask(schema, request, has_rows=has_rows, values=has_rows, found=followed)
+    asked = replace(asked, share=checked_share(share, asked.question))
     if method == "regression":
         refuse_asked_regression(asked)
-    found = forecast_of(asked, count)
+    found = with_rare_treatment(asked, forecast_of(asked, count))
     if len(asked.used) != 1 or followed is not None:
         return found
     return replace(found, test=smaller_question(asked, found))
+
+
+def checked_share(share: object, question: EffectQuestion) -> float | None:
+    """Return the share of rows in the second arm."""
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share <= 0.5:
+        raise InputError(f"share must be above 0 and at most 0.5, not {share!r}")
+    if question.others:
+        raise InputError(f"share is of a treatment with two levels, and {question.treatment} has more")
+    return float(share)
 
 
 def _public_rows(source: Schema | Dataset | Counts, request: EffectRequest, rows: int | None) -> int:

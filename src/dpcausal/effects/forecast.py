@@ -40,6 +40,7 @@ MOST_WIDTH_OF_TWO, MOST_WIDTH = 1.0, 0.5  # of the range of the outcome: from he
 NOISE_RULES = 2.0  # times the width without noise: most of the width is noise
 ANY_CUT = ">= NUMBER"  # the event that is proposed: of what number is for the reader to say
 TEST_LEVEL = 0.05  # of the test that is the smaller question
+RARE = 0.05  # of the rows, for which a forecast answers besides: a treatment is often rarer than a third
 NOTABLE = 0.9  # chance of that test from which on it is
 
 
@@ -72,6 +73,10 @@ class EffectForecast(PowerForecast):
         its chance (at best). Whether there is an effect is then the smaller question.
     notes : tuple of EffectNote
         What becomes of missing values, by the schema.
+    share : float or None
+        Of the rows in the second arm, as it was given; None: a third of those of two levels, and so on.
+    rare : float or None
+        The width if that were ``RARE``, 5%, where no share was given; infinite where nothing could be said.
 
     Examples
     --------
@@ -92,6 +97,8 @@ class EffectForecast(PowerForecast):
     left_out: float = 0.0
     test: tuple[str, float] | None = None
     notes: tuple[EffectNote, ...] = ()
+    share: float | None = None
+    rare: float | None = None
 
     @property
     def most(self) -> float:
@@ -142,6 +149,10 @@ class EffectForecast(PowerForecast):
             "event": self.event,
             "left_out": self.left_out,
             "test": None if self.test is None else list(self.test),
+            "share": self.share,
+            "with_rare_treatment": None
+            if self.rare is None
+            else {"share": RARE, "width": self.rare if math.isfinite(self.rare) else None},
             "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
 
@@ -189,6 +200,7 @@ def forecast_of(
             number=is_number(of.schema, of.question),
             left_out=left,
             notes=tuple(missing_notes(of.schema, of.question, table=plan.method == "table")),
+            share=of.share,
         )
 
     found = ahead()
@@ -213,6 +225,14 @@ def forecast_of(
             remedies.append(Remedy("adjust", held))
             break
     return replace(found, remedies=tuple(remedies))
+
+
+def with_rare_treatment(asked: AskedEffect, found: EffectForecast) -> EffectForecast:
+    """Return a forecast that says what becomes of it if the treatment, of two levels, is rare."""
+    if asked.share is not None or asked.question.others:
+        return found
+    rare = forecast_of(replace(asked, share=RARE), found.rows, help_wanted=False)
+    return replace(found, rare=math.inf if rare.hopeless else rare.width)
 
 
 def is_number(schema: Schema, question: EffectQuestion) -> bool:
@@ -256,7 +276,7 @@ def shown_effect(found: EffectForecast) -> float:
     one, z = found.question, float(-ndtri((1 - found.level) / 2))
     reach = found.width / 2 * (1 + float(ndtri(WANTED)) / z)
     sd = math.sqrt(MEAN * (1 - MEAN)) if one.is_risk else TYPICAL_SD * (one.high - one.low)
-    treated = float(shares(2)[1])
+    treated = float(shares(2)[1]) if found.share is None else found.share
     return reach / sd * math.sqrt(treated * (1 - treated))
 
 

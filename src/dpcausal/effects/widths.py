@@ -1,9 +1,9 @@
 """How wide the interval of an effect will be by a plan: its estimate from expected counts with typical noise.
 
-**What is assumed.** Levels are as common as 1, 1/2, 1/3 and so on, columns do not depend on each other, and there is no
-effect. A third of the rows has the event; a number has its mean at a third of its range and a standard deviation of a
-sixth of it. Rows differ: in 8 of 10 cases the forecast is good to a factor of three, by
-``benchmarks/effects_forecast.py``.
+**What is assumed.** Levels are as common as 1, 1/2, 1/3 and so on (the treated a third of the rows, unless a share is
+given), columns do not depend on each other, and there is no effect. A third of the rows has the event; a number has its
+mean at a third of its range and a standard deviation of a sixth of it. Rows differ: in 8 of 10 cases the forecast is
+good to a factor of three, by ``benchmarks/effects_forecast.py``.
 
 **How.** The table of these expected counts gets typical noise: quantiles of the law of the noise, spread over the cells
 by a fixed sequence, so that no bytes are drawn. Then the steps of an answer follow: ``stats/populations.py`` for a risk
@@ -27,7 +27,7 @@ from scipy.special import ndtr, ndtri
 from dpcausal.data.schema import Schema
 from dpcausal.effects.asked import AskedEffect
 from dpcausal.effects.estimate import estimate
-from dpcausal.effects.question import EffectQuestion, strata_cells
+from dpcausal.effects.question import strata_cells
 from dpcausal.effects.regression import TYPICAL, PlannedRegression, kind_of, width
 from dpcausal.effects.table import PlannedTable
 from dpcausal.planning.measurement_plan import noise_variance
@@ -135,9 +135,11 @@ def typical_strata(schema: Schema, names: Sequence[str]) -> Strata:
     return Strata(found, lumped)
 
 
-def _arm_shares(question: EffectQuestion) -> Floats:
+def arm_shares(asked: AskedEffect) -> Floats:
     """Return how common the two arms are taken to be."""
-    return shares(question.treatment_levels)[list(question.arms)]
+    if asked.share is not None:
+        return np.array([1.0 - asked.share, asked.share])
+    return shares(asked.question.treatment_levels)[list(asked.question.arms)]
 
 
 def table_width(
@@ -148,7 +150,7 @@ def table_width(
     ``tables``: none for the width without noise.
     """
     question, strata = asked.question, typical_strata(asked.schema, columns)
-    treated, size = _arm_shares(question), len(strata.shares)
+    treated, size = arm_shares(asked), len(strata.shares)
     factor = 1.0 if question.two_levels else TYPICAL_SD**2 / (MEAN * (1 - MEAN))
     as_difference = "mean difference" if question.event is None else "risk difference"
     plain = replace(question, estimand=as_difference)
@@ -179,18 +181,18 @@ def table_width(
     return float(np.median(widths))
 
 
-def typical_cells(question: EffectQuestion) -> Floats:
+def typical_cells(asked: AskedEffect) -> Floats:
     """Return how common every arm and state of a stratum is taken to be, shape (2, states); rows in neither arm lack.
 
     Of a follow-up a third has the event, a third is censored, and of competing events there are half as many; all are
     spread evenly over the intervals.
     """
-    states, follow_up = np.array([1 - MEAN, MEAN]), question.follow_up
+    states, follow_up = np.array([1 - MEAN, MEAN]), asked.question.follow_up
     if follow_up is not None:
         steps = len(follow_up.ends)
         ways = np.array([1.0, 0.5, 1.0] if follow_up.competing else [1.0, 1.0]) * MEAN
         states = np.append(np.tile(ways / steps, steps), 1 - ways.sum())
-    return np.outer(_arm_shares(question), states)
+    return np.outer(arm_shares(asked), states)
 
 
 def population_width(
@@ -207,7 +209,7 @@ def population_width(
     for name in columns:
         if math.prod(levels) * schema[name].size <= MOST_CELLS:
             levels += (schema[name].size,)
-    exact, rest = float(rows) * typical_cells(question), np.ones(1)
+    exact, rest = float(rows) * typical_cells(asked), np.ones(1)
     for size in reversed(levels):
         exact, rest = np.multiply.outer(shares(size), exact), np.multiply.outer(shares(size), rest)
     exact = exact.reshape(-1, *exact.shape[-2:])
@@ -246,7 +248,7 @@ def chance_left_out(asked: AskedEffect, columns: Sequence[str], table: PlannedTa
     many = strata.each_stands_for
     summed = strata_cells(asked.schema, table.columns) // strata_cells(asked.schema, columns)
     sd = max(math.sqrt(2 * summed * table.variance), TINY)
-    counts = rows * np.outer(strata.shares / many, _arm_shares(asked.question))
+    counts = rows * np.outer(strata.shares / many, arm_shares(asked))
     hidden = np.minimum(ndtr((max(MIN_ARM * sd, MIN_ROWS) - counts) / sd), 1 - 1e-12)
     return max(float(-np.expm1((many[:, None] * np.log1p(-hidden)).sum())), 0.0)
 
@@ -262,7 +264,7 @@ def regression_width(asked: AskedEffect, planned: PlannedRegression, rows: int, 
     first, second, size = planned.moments, planned.sums, planned.size
     features = len(variances)
     spread = 4 * (MEAN * (1 - MEAN) if question.two_levels else TYPICAL_SD**2)
-    treated = float(shares(2)[1])
+    treated = float(shares(2)[1]) if asked.share is None else asked.share
     means = np.array([1.0, *[0.0] * features, treated - 0.5, 2 * MEAN - 1])
     expected = rows * (np.outer(means, means) + np.diag([0.0, *variances, treated * (1 - treated), spread]))
     quantile = float(-ndtri((1 - level) / 2))
