@@ -543,15 +543,30 @@ def forecast_words(found: EffectForecast) -> str:
             "Whether there is an effect takes less budget than how large it is: one that this interval tells from none "
             f"in 80% of runs is found by {test} in {percent(chance)}, at best."
         )
+    if found.rare is not None and not found.says_nothing:
+        wide = f"it is {number(found.rare)} wide" if math.isfinite(found.rare) else "nothing can be said"
+        told = spelled("--share", "share=")
+        lines.append(
+            f"If only 5% of rows have {_arm(one)}, {wide}: give the share that you expect by {told}."
+        )
     word = "combination" if found.strata == 1 else "combinations"
     strata = f"{found.strata:,} {word} of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(
         f"From public numbers only: {found.rows:,} rows, {strata}, epsilon {found.epsilon:g}, delta {found.delta:g}, "
-        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to a "
-        "factor of about 3."
+        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on"
+        + (
+            ": good to a factor of about 3."
+            if found.share is None
+            else f", {_arm(one)} as {percent(found.share)}."
+        )
     )
     lines += missing_lines(found.notes)
     return "\n".join(lines)
+
+
+def _arm(one: EffectQuestion) -> str:
+    """The second arm, in words."""
+    return f"{one.treatment} {one.arm_names[1]}"
 
 
 def _compared(one: EffectQuestion) -> str:
