@@ -182,11 +182,11 @@ def run_work(
     _needs_server()
     from dpcausal.desk.config import read_config
     from dpcausal.desk.store import Desk
-    from dpcausal.desk.worker import open_rows, warm_up, work
+    from dpcausal.desk.worker import warm_up, work
 
     desk = Desk.open(read_config(config))
     for name, settings in desk.config.datasets.items():
-        open_rows(settings, desk.schemas[name])  # what is wrong with a source is said here, once
+        desk.subjects[name].open(settings)  # what is wrong with a source is said here, once
     if until_empty:
         warm_up(desk)
         work(desk, until_empty=True, log=_log)

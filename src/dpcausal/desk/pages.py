@@ -19,7 +19,6 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Red
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dpcausal.core.errors import DpcausalError, InputError
-from dpcausal.data.columns import Categorical
 from dpcausal.desk.api import Id, Name, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
 from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
@@ -196,19 +195,10 @@ def data_page(name: str, person: Anyone, desk: TheDesk) -> Response:
 
 def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: Any) -> Response:
     """Return the page of a data set, with a forecast or an error where a form was sent."""
-    settings, schema = desk.settings(name, person), desk.schemas[name]
-    columns = [
-        (
-            known,
-            ", ".join(map(str, one.levels))
-            if isinstance(one, Categorical)
-            else f"{one.lower:g} to {one.upper:g}",
-        )
-        for known, one in schema.items()
-    ]
+    settings, subject = desk.settings(name, person), desk.subjects[name]
     left = desk.left(person.name, name) if person.role == "analyst" else None
     values = {"asked": None, "cost": None, "fault": "", **more}
-    return page("data", person, status, settings=settings, columns=columns, left=left, **values)
+    return page("data", person, status, settings=settings, columns=subject.columns(), left=left, **values)
 
 
 def typed_arguments(
@@ -216,7 +206,7 @@ def typed_arguments(
 ) -> dict[str, Any]:
     """Return arguments from the fields of a form; empty ones are left out."""
     try:
-        numbers = {"epsilon": float(epsilon), "delta": float(delta or 0)}
+        numbers = {"epsilon": float(epsilon)} | ({"delta": float(delta)} if delta.strip() else {})
     except ValueError:
         raise InputError("epsilon and delta are numbers, such as 0.5 and 0.000001") from None
     texts = {"method": method, **single}

@@ -37,7 +37,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
-from dpcausal.data.schema import Schema
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
@@ -54,6 +53,7 @@ from dpcausal.desk.request import (
     Request,
     tick_after,
 )
+from dpcausal.desk.subjects import subject_of
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
@@ -171,7 +171,7 @@ class Desk:
 
     def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
         self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
-        self.schemas: dict[str, Schema] = {name: one.read_schema() for name, one in config.datasets.items()}
+        self.subjects = {name: subject_of(one) for name, one in config.datasets.items()}
 
     @classmethod
     def open(cls, config: DeskConfig, *, create: bool = False) -> Desk:
@@ -364,10 +364,10 @@ class Desk:
         self, person: Person, dataset: str, command: object, arguments: object
     ) -> tuple[Question, dict[str, Any]]:
         """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
-        settings, schema = self.settings(dataset, person), self.schemas[dataset]
-        question = parse_question(command, arguments, settings)
-        cost = rehearse(question, schema, settings.rows, self.ledger.address)
-        words = forecast_words(question, schema, settings.rows)
+        settings, subject = self.settings(dataset, person), self.subjects[dataset]
+        question = parse_question(command, arguments, settings, subject)
+        cost = rehearse(question, subject, self.ledger.address)
+        words = forecast_words(question, subject)
         return question, {
             "epsilon": cost.epsilon,
             "delta": cost.delta,
