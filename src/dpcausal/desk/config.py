@@ -173,6 +173,11 @@ def _placed(one: DatasetSettings, folder: Path, label: str) -> DatasetSettings:
         raise InputError(f"{label}: commands are {', '.join(known)}")
     if one.approvals < 0:
         raise InputError(f"{label}: approvals must be 0 or more")
+    for part in ("cap", "share", "project"):
+        for unit in ("epsilon", "delta"):
+            limit, total = getattr(one, f"{part}_{unit}"), getattr(one, unit)
+            if limit is not None and limit > total:
+                raise InputError(f"{label}: {part}_{unit} {limit:g} is above the total, {total:g}")
     if one.is_study:
         _check_study(one, label)
     else:

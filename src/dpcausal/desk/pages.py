@@ -198,7 +198,16 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
     settings, subject = desk.settings(name, person), desk.subjects[name]
     left = desk.left(person.name, name) if person.role == "analyst" else None
     values = {"asked": None, "cost": None, "fault": "", **more}
-    return page("data", person, status, settings=settings, columns=subject.columns(), left=left, **values)
+    return page(
+        "data",
+        person,
+        status,
+        settings=settings,
+        columns=subject.columns(),
+        left=left,
+        unit=subject.unit,
+        **values,
+    )
 
 
 def typed_arguments(
@@ -286,9 +295,9 @@ def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: 
     """Return the page of a request."""
     found = desk.request(id, person)
     files, state = desk.files(found), found.shown_state(time.time())
-    account = None
+    account = left = None
     if person.role != "analyst":
-        account = desk.ledger.show(found.dataset)[0]
+        account, left = desk.ledger.show(found.dataset)[0], desk.left(found.person, found.dataset)
     return page(
         "request",
         person,
@@ -300,6 +309,9 @@ def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: 
         summary=files.get("summary.txt", b"").decode(),
         decisions=desk.decisions(id),
         account=account,
+        left=left,
+        own=desk.own_number(found) if found.entry else None,
+        no_worker=state == WORKING and not desk.has_worker(),
         tick=desk.config.tick,
         fault=fault,
     )
@@ -406,15 +418,30 @@ def verify(person: Overseer, desk: TheDesk) -> Response:
 @router.get("/people")
 def people_page(person: Overseer, desk: TheDesk) -> Response:
     """Show who may use the desk."""
-    return page("people", person, people=desk.people(), link="", of="", roles=ROLES)
+    return page("people", person, people=desk.people(), link="", of="", roles=ROLES, fault="")
 
 
 @router.post("/people")
 def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "") -> Response:
-    """Add a person, or make a new link for one; the link is shown this once."""
-    desk.add_person(name.strip(), role)
-    link = f"{desk.config.address}/enter/{desk.issue(name.strip(), 'link')}"
-    return page("people", person, people=desk.people(), link=link, of=name.strip(), roles=ROLES)
+    """Add a person, or give back access that was taken away; the link is shown this once."""
+    known, name = {one: active for one, _, active in desk.people()}, name.strip()
+    if known.get(name):
+        line = f"{name} is there already: the table has a button for a new link"
+        return page("people", person, 409, people=desk.people(), link="", of="", roles=ROLES, fault=line)
+    desk.add_person(name, role)
+    return shown_link(desk, person, name)
+
+
+@router.post("/people/{name}/link")
+def new_link(name: Name, person: Custodian, desk: TheDesk) -> Response:
+    """Make a new link for a person, whose role stays as it is; it is shown this once."""
+    return shown_link(desk, person, name)
+
+
+def shown_link(desk: Desk, person: Person, of: str) -> Response:
+    """Return the page of people with a new link for one of them."""
+    link = f"{desk.config.address}/enter/{desk.issue(of, 'link')}"
+    return page("people", person, people=desk.people(), link=link, of=of, roles=ROLES, fault="")
 
 
 @router.post("/people/{name}/remove")

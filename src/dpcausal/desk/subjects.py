@@ -38,9 +38,14 @@ class Table:
     commands: ClassVar[tuple[str, ...]] = TABLE_COMMANDS
     fixed: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def unit(self) -> str:
+        """Whom the promise is about."""
+        return "row" if self.schema.unit is None else "person"
+
     def facts(self) -> dict[str, Any]:
         """Return what is public of it, for the interface."""
-        return {"schema": self.schema.to_toml(), "rows": self.rows}
+        return {"schema": self.schema.to_toml(), "rows": self.rows, "unit": self.unit}
 
     def columns(self) -> list[tuple[str, str]]:
         """Return every column with its declared values, for a page."""
@@ -76,16 +81,16 @@ class Table:
 
     def open(self, settings: DatasetSettings) -> Any:
         """Return the rows; raise ``InputError`` where their number is public and another than declared."""
-        unit: dict[str, Any] = {"unit": settings.unit} if settings.unit else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if "://" in settings.source or settings.table:
-                data: Any = dc.connect(settings.source, self.schema, settings.table or None, **unit)
+                data: Any = dc.connect(settings.source, self.schema, settings.table or None)
             else:
-                data = dc.read(settings.source, self.schema, **unit)
+                data = dc.read(settings.source, self.schema)
         if settings.neighbours == "replace-one" and data.n != settings.rows:
             raise InputError(
-                f"data set {settings.name!r} is declared with {settings.rows} rows and has another number: mend rows"
+                f"data set {settings.name!r} is declared with {settings.rows} {self.unit}s and has another number: "
+                f"mend rows, which counts {self.unit}s"
             )
         return data
 
@@ -112,10 +117,11 @@ class Study:
 
     commands: ClassVar[tuple[str, ...]] = STUDY_COMMANDS
     fixed: ClassVar[tuple[str, ...]] = ("unit",)  # a person: the promise is not the analyst's to weaken
+    unit: ClassVar[str] = "person"
 
     def facts(self) -> dict[str, Any]:
         """Return what is public of it, for the interface."""
-        return {"snps": self.snps, "cases": self.cases, "controls": self.controls}
+        return {"snps": self.snps, "cases": self.cases, "controls": self.controls, "unit": self.unit}
 
     def columns(self) -> list[tuple[str, str]]:
         """Return no columns: SNPs are asked about all together."""
@@ -172,4 +178,5 @@ def subject_of(settings: DatasetSettings) -> Subject:
         return Study(
             settings.snps, settings.cases, settings.controls, settings.missing, settings.allele_order
         )
-    return Table(settings.read_schema(), settings.rows)
+    schema = settings.read_schema()
+    return Table(schema.with_unit(settings.unit) if settings.unit else schema, settings.rows)

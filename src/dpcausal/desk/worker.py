@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import socket
 import tempfile
 import time
 import warnings
@@ -26,7 +27,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.desk.acro import record
 from dpcausal.desk.questions import Question, rehearse
 from dpcausal.desk.request import Request
-from dpcausal.desk.store import LEASE, Conflict, Desk
+from dpcausal.desk.store import BEAT, LEASE, Conflict, Desk
 from dpcausal.desk.wire import to_wire
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.gwas.result import Screening
@@ -141,17 +142,33 @@ def work(
     log: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Take jobs from the queue while ``running``; with ``until_empty`` return when there are none."""
+    life = Life(desk)
     while running():
+        life.sign()
         job = desk.claim() if desk.has_work() else None
         if job is not None:
-            supervise(desk, job, log)
+            supervise(desk, job, log, life)
         elif until_empty:
             return
         else:
             time.sleep(pause)
 
 
-def supervise(desk: Desk, job: Request, log: Callable[[str], None]) -> None:
+class Life:
+    """Signs of life of one worker, every few seconds."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._name, self._next = desk, f"{socket.gethostname()} {os.getpid()}", 0.0
+
+    def sign(self) -> None:
+        """Give one, if the last was long ago."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + BEAT
+            self._desk.beat(self._name)
+
+
+def supervise(desk: Desk, job: Request, log: Callable[[str], None], life: Life) -> None:
     """Run a job in a process of its own, keep its lease, and end it where it takes too long or dies."""
     assert job.lease is not None
     memory = int(desk.config.job_memory * 2**30)
@@ -164,6 +181,7 @@ def supervise(desk: Desk, job: Request, log: Callable[[str], None]) -> None:
         process.join(LEASE / 6)
         if not process.is_alive():
             break
+        life.sign()
         try:
             desk.renew(job.id, job.lease)
         except Conflict:  # it was given to another worker, or ended just now
