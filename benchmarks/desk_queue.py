@@ -105,7 +105,7 @@ def drain(folder: Path, requests: int, workers: int, rows: int) -> dict[str, Any
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         desk = Desk.open(read_config(file))
-        names = list(desk.schemas["clinic"])
+        names = [name for name, _ in desk.subjects["clinic"].columns()]
         questions = itertools.cycle(itertools.combinations(names, 2))
         begin, before = time.monotonic(), used(server.pid)
         asked = []

@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from dpcausal.desk.config import ROLES, DatasetSettings
 from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import Desk, NotFound, Person
-from dpcausal.networks.dummy import dummy_values
 
 router = APIRouter(prefix="/api")
 bearer = HTTPBearer(auto_error=False, description="A token that the custodian gave you.")
@@ -40,7 +39,7 @@ class QuestionBody(BaseModel):
     """A function of the library and its arguments, without the data."""
 
     model_config = strict(command="ci_test", arguments={"x": "smoke", "y": "cancer", "epsilon": 0.1})
-    command: Literal["discover", "ci_test", "effect"]
+    command: Literal["discover", "ci_test", "effect", "gwas"]
     arguments: dict[str, Any]
 
 
@@ -108,11 +107,9 @@ def dataset_view(desk: Desk, settings: DatasetSettings, person: Person) -> dict[
     shown = {
         "name": settings.name,
         "about": settings.about,
-        "schema": desk.schemas[settings.name].to_toml(),
-        "rows": settings.rows,
+        **desk.subjects[settings.name].facts(),
         "neighbours": settings.neighbours,
-        "unit": settings.unit or "row",
-        "commands": list(settings.commands),
+        "commands": list(settings.allowed),
         "methods": list(settings.methods),
         "cap": {"epsilon": settings.cap_epsilon, "delta": settings.cap_delta},
         "approvals": settings.approvals,
@@ -140,6 +137,7 @@ def request_view(desk: Desk, found: Asked, person: Person, *, listed: bool = Fal
         "delta": found.delta,
         "forecast": found.forecast,
         "state": state,
+        "worker": desk.has_worker(now),
         "asked": found.asked,
         "charged": found.charged is not None,
         **({} if listed else {"files": sorted(desk.files(found, now))}),
@@ -186,7 +184,7 @@ def dummy_rows(
 ) -> Response:
     """Return dummy rows as CSV, made from the schema alone, to try a script on; free."""
     desk.settings(name, person)
-    values = dummy_values(desk.schemas[name], rows, seed)
+    values = desk.subjects[name].dummy_values(rows, seed)
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(values)

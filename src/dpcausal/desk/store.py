@@ -37,7 +37,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
-from dpcausal.data.schema import Schema
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
@@ -54,6 +53,7 @@ from dpcausal.desk.request import (
     Request,
     tick_after,
 )
+from dpcausal.desk.subjects import subject_of
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
@@ -66,6 +66,7 @@ P = ParamSpec("P")
 
 MOST_ATTEMPTS = 3  # of a job whose worker died before it drew
 LEASE = 30.0  # seconds until a worker that does not renew counts as dead
+BEAT = 10.0  # seconds between two signs of life of a worker; it is taken for gone after three
 LINK_SECONDS, SESSION_SECONDS = 3 * 86400.0, 12 * 3600.0
 MOST_WAITING = 100  # requests of one analyst that have not ended
 
@@ -172,7 +173,7 @@ class Desk:
 
     def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
         self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
-        self.schemas: dict[str, Schema] = {name: one.read_schema() for name, one in config.datasets.items()}
+        self.subjects = {name: subject_of(one) for name, one in config.datasets.items()}
 
     @classmethod
     def open(cls, config: DeskConfig, *, create: bool = False) -> Desk:
@@ -220,6 +221,8 @@ class Desk:
         for name, role in self.config.persons.items():
             if name not in there:
                 self.add_person(name, role)
+        if not any(role == "custodian" and active for _, role, active in self.people()):
+            raise InputError("nobody is custodian, so that nobody could approve: name one under [[persons]]")
 
     # ---- the chain that was seen
 
@@ -273,14 +276,31 @@ class Desk:
         if role not in ROLES:
             raise InputError(f"a role is one of {', '.join(ROLES)}")
         Asker(person=name)  # refuses what is no name
-        known = update(tables.persons).where(tables.persons.c.name == name).values(role=role, active=1)
-        if not connection.execute(known).rowcount:
+        known = {one.name: one for one in connection.execute(select(tables.persons))}
+        alike = next(
+            (other for other in known if other != name and other.casefold() == name.casefold()), None
+        )
+        if alike is not None:
+            raise InputError(f"{name!r} could be taken for {alike!r}: choose another name")
+        if name in known and role != "custodian":
+            self._refuse_last_custodian(connection, name)
+        again = update(tables.persons).where(tables.persons.c.name == name).values(role=role, active=1)
+        if not connection.execute(again).rowcount:
             row = {"name": name, "role": role, "added": time.time(), "active": 1}
             connection.execute(insert(tables.persons).values(row))
+
+    def _refuse_last_custodian(self, connection: Connection, name: str) -> None:
+        """Raise ``Conflict`` where nobody but this person could approve anything."""
+        custodians = select(tables.persons.c.name).where(
+            tables.persons.c.role == "custodian", tables.persons.c.active == 1
+        )
+        if set(connection.execute(custodians).scalars()) == {name}:
+            raise Conflict(f"{name} is the only custodian: add another one first")
 
     @in_transaction(write=True)
     def remove_person(self, connection: Connection, name: str) -> None:
         """Take away a person's access; entries and requests remain."""
+        self._refuse_last_custodian(connection, name)
         connection.execute(update(tables.persons).where(tables.persons.c.name == name).values(active=0))
         connection.execute(delete(tables.tokens).where(tables.tokens.c.person == name))
 
@@ -365,10 +385,10 @@ class Desk:
         self, person: Person, dataset: str, command: object, arguments: object
     ) -> tuple[Question, dict[str, Any]]:
         """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
-        settings, schema = self.settings(dataset, person), self.schemas[dataset]
-        question = parse_question(command, arguments, settings)
-        cost = rehearse(question, schema, settings.rows, self.ledger.address)
-        words = forecast_words(question, schema, settings.rows)
+        settings, subject = self.settings(dataset, person), self.subjects[dataset]
+        question = parse_question(command, arguments, settings, subject)
+        cost = rehearse(question, subject, self.ledger.address)
+        words = forecast_words(question, subject)
         return question, {
             "epsilon": cost.epsilon,
             "delta": cost.delta,
@@ -448,7 +468,7 @@ class Desk:
             if limit is not None and not fits(exact(cost), exact(limit)):
                 line = f"one question of data set {settings.name!r} may cost {unit} {limit:g} at most, not {cost:g}"
                 raise BudgetError(line, unit=unit, asked=cost, left=limit)
-        shares = [("person", "your share", settings.share_epsilon, settings.share_delta)]
+        shares = [("person", f"the share of {who.person}", settings.share_epsilon, settings.share_delta)]
         if who.project is not None:
             shares.append(
                 ("project", "the project's share", settings.project_epsilon, settings.project_delta)
@@ -610,6 +630,22 @@ class Desk:
         return self.request(request)
 
     # ---- working
+
+    @in_transaction(write=True)
+    def beat(self, connection: Connection, worker: str, now: float | None = None) -> None:
+        """Note that a worker lives."""
+        now = time.time() if now is None else now
+        connection.execute(delete(tables.workers).where(tables.workers.c.name == worker))
+        connection.execute(delete(tables.workers).where(tables.workers.c.seen < now - 86400.0))
+        connection.execute(insert(tables.workers).values(name=worker, seen=now))
+
+    @in_transaction(write=False)
+    def has_worker(self, connection: Connection, now: float | None = None) -> bool:
+        """Return whether a worker was heard of just now."""
+        now = time.time() if now is None else now
+        query = select(func.max(tables.workers.c.seen))
+        seen = connection.execute(query).scalar_one_or_none()
+        return seen is not None and seen > now - 3 * BEAT
 
     @in_transaction(write=True)
     def claim(self, connection: Connection, now: float | None = None) -> Request | None:

@@ -1,4 +1,4 @@
-"""The tables of a desk, in the ledger's database: persons, tokens, requests, decisions and releases.
+"""The tables of a desk, in the ledger's database: persons, tokens, workers, requests, decisions, releases.
 
 A token is kept as its SHA-256 only. Times are seconds since 1970. A release is the folder that a job wrote, as one
 compressed file: it is stored in the transaction that ends the job.
@@ -39,6 +39,13 @@ persons = Table(
     Column("role", Text, nullable=False),
     Column("added", Float, nullable=False),
     Column("active", Integer, nullable=False),
+)
+
+workers = Table(
+    "dpcausal_workers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("seen", Float, nullable=False),
 )
 
 tokens = Table(
