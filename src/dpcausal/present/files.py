@@ -54,11 +54,9 @@ from dpcausal.core.redact import ledger_name
 from dpcausal.discovery.knowledge import Pair, declared
 from dpcausal.discovery.result import (
     DiscoveryResult,
-    confidence_list,
-    direction_list,
-    given_list,
+    by_arrow,
+    by_pair,
     in_order,
-    mark_list,
     sorted_pairs,
 )
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
@@ -87,15 +85,15 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     """Return the graph with what must be known of its edges; ``statement`` names the file of its statement."""
     more: dict[str, Any] = {
         "open": sorted_pairs(result.open),
-        "given_up_to": given_list(result.given_up_to),
+        "given_up_to": by_pair(result.given_up_to, "columns"),
         "complete": result.complete,
         "conflicts": sorted_pairs(result.contradicted),
         "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
         "found": _lists(without_hints(result)),
         "hints": sorted_pairs(result.hints),
         "on_hints": sorted_pairs(result.on_hints),
-        "direction": direction_list(result.direction),
-        "mark_chances": mark_list(result.marks),
+        "direction": by_arrow(result.direction, "chance"),
+        "mark_chances": by_arrow(result.marks, "head"),
         "missing_edges": absent_means(result),
         "declared": declared(result.known),
         "method": result.method,
@@ -104,7 +102,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
         "facts": result.facts(),
     }
     if result.confidence is not None:
-        more["confidence"] = confidence_list(result.confidence)
+        more["confidence"] = by_pair(result.confidence, "found_again")
         more["confidence_repeats"] = result.repeats
     more |= stamp(result)
     if words := caveat_lines(result.privacy):
