@@ -46,7 +46,7 @@ from dpcausal.core.forecast import MEDIUM
 from dpcausal.data.columns import Numeric, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.evidence import Evidence, repeats_for
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.knowledge import Pair, places_of
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.search import CoarseEdges, Note, Task
 from dpcausal.planning.settings import MAX_SET
@@ -387,13 +387,6 @@ def blocks(near: Sequence[Collection[int]]) -> dict[PlacePair, int]:
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:
     """Return what the forward search may do, from what makes an edge, an absent pair, and what is known beforehand."""
-    place = {name: j for j, name in enumerate(task.columns)}
-
-    def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
-        return frozenset(
-            (min(a, b), max(a, b)) for a, b in ([place[name] for name in pair] for pair in pairs)
-        )
-
     names = task.columns
 
     def may_separate(z: int, x: int, y: int) -> bool:
@@ -402,8 +395,8 @@ def rules_for(task: Task, enough: float, absent: float) -> Rules:
     return Rules(
         enough,
         absent,
-        required=places(task.known.required),
-        forbidden=places(task.known.forbidden),
+        required=frozenset(places_of(names, task.known.required)),
+        forbidden=frozenset(places_of(names, task.known.forbidden)),
         may_separate=may_separate,
         max_set=MAX_SET if task.max_order is None else min(task.max_order, MAX_SET),
     )
