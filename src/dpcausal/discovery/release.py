@@ -88,6 +88,7 @@ METHODS = {
 FORMAT = 1
 FILE = "release.json"
 CONTENT = ("method", "schema", "neighbours", "rows", "values")  # what the id is made of
+SEARCH = ("level", "max_order", "latent", "target", "confidence", "stable")  # options of the search
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -331,14 +332,7 @@ class Release:
             "format": FORMAT,
             "id": _id(content),
             **content,
-            "search": {
-                "level": self.level,
-                "max_order": self.max_order,
-                "latent": self.latent,
-                "target": self.target,
-                "confidence": self.confidence,
-                "stable": self.stable,
-            },
+            "search": {name: getattr(self, name) for name in SEARCH},
             "declared": declarations(self.known),
             "budget": {**self.privacy.asked, "delta": self.delta},
             "reason": self.reason.to_dict(),

@@ -446,8 +446,6 @@ def plan(
     _check_rows(rows)
     check_total(epsilon, delta)
     relation = Neighbours.parse(neighbours, labels=False)
-    if relation is Neighbours.FIXED_LABELS:
-        raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     aim = Aim(
         rows,
         checked_level(level),

@@ -457,8 +457,6 @@ def protocol(
     if isinstance(rounds, bool) or rounds not in range(1, MOST_ROUNDS + 1):
         raise InputError(f"rounds must be 1 or {MOST_ROUNDS}, not {rounds!r}")
     relation = Neighbours.parse(neighbours, labels=False)
-    if relation is Neighbours.FIXED_LABELS:
-        raise InputError("sites hold no labels fixed: neighbours must be replace-one or add-remove")
     found = Protocol(
         schema, counts, float(epsilon), float(delta), relation, checked_level(level), persons, int(rounds)
     )

@@ -17,7 +17,6 @@ Columns with more levels, such as groups of age, have an indicator for every lev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -26,9 +25,8 @@ from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.codes.measure import measure
 from dpcausal.discovery.codes.released import CodeMeasurements
 from dpcausal.discovery.directions import allowed_arrows, directions_of_edges
-from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats, found_again
-from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
+from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats
+from dpcausal.discovery.measured.forward import Forward, again_by_pairs, repeats_of, rules_for
 from dpcausal.discovery.measured.method import Edges, detectable_of
 from dpcausal.discovery.search import CodesMeasured, Method, SearchOutcome, Task
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
@@ -53,7 +51,10 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
     evidence = forward.evidence_by_pair(columns, found.skeleton.separating)
     detectable = detectable_of(forward, None, found.skeleton)
     found = found.without_hidden_in_strata(detectable, rules.absent)
-    repeats, again = confidence_of(task, forward, found.skeleton.edges, asked)
+    repeats, again = 0 if asked == 0 else repeats_of(forward, asked), None
+    if repeats:
+        generator, kept = released_generator(contrasts.covariance), np.ones(len(columns))
+        again = again_by_pairs(task, forward, columns, found.skeleton.edges, repeats, generator, lambda: kept)
     return SearchOutcome(
         found.skeleton,
         released=measured.released,
@@ -86,20 +87,6 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
         values=measured,
         given_up_to=found.given_up_to,
         evidence=evidence,
-    )
-
-
-def confidence_of(
-    task: Task, forward: Forward, found: frozenset[Pair], asked: int | None
-) -> tuple[int, Mapping[Pair, float] | None]:
-    """Return how many repeats there were, and how often each edge is found again; None: none were asked for."""
-    if asked == 0:
-        return 0, None
-    generator = released_generator(forward.contrasts.covariance)
-    kept = np.ones(len(task.columns))
-    repeats = repeats_of(forward, asked)
-    return repeats, found_again(
-        task.stage, found, repeats, lambda: forward_again(forward, task.columns, generator, kept)
     )
 
 

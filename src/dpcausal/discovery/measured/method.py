@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Annotated
@@ -47,9 +47,9 @@ from dpcausal.discovery.measured.forward import (
     CoarseCauses,
     Forward,
     Scope,
+    again_by_pairs,
     coarse_note,
     explained_by_bins,
-    forward_again,
     held_coarsely,
     repeats_of,
 )
@@ -335,12 +335,15 @@ def confidence_of(
         repeats = min(repeats, graphs.repeats(asked))
     generator = released_generator(forward.contrasts.covariance)
     if (others := found.skeleton.edges - chosen) or not chosen:
-
-        def by_pairs() -> Iterator[Pair]:
-            kept = scope.measured.kept_by_other_groups(generator, scope.places)
-            return forward_again(forward, columns, generator, kept)
-
-        again |= found_again(task.stage, others, repeats, by_pairs)
+        again |= again_by_pairs(
+            task,
+            forward,
+            columns,
+            others,
+            repeats,
+            generator,
+            lambda: scope.measured.kept_by_other_groups(generator, scope.places),
+        )
     if graphs is not None and whole is not None and chosen:
         graphs_again = graphs.again(whole.visited, generator)
         again |= found_again(task.stage, chosen, repeats, lambda: named(columns, next(graphs_again)))
