@@ -36,7 +36,7 @@ HELP = """Say what a budget will show, before any data is touched.
 
 For every number of columns held fixed: whether a pair without a link can be
 called absent, the smallest dependence w found 4 times in 5, and the epsilon
-that finds a dependence you name. --full shows how much is noise.
+that finds a dependence you name. --full says what would be measured.
 Only the schema is read: nothing is charged, whatever you try.
 
 [bold]Examples[/bold]

@@ -66,8 +66,7 @@ class EffectRequest:
                 "level is the confidence of the interval, such as 0.95, and not below "
                 f"{LEAST_CONFIDENCE:g}: {self.level!r}"
             )
-        if self.relation is Neighbours.FIXED_LABELS:
-            raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+        Neighbours.parse(self.neighbours, labels=False)
         checked_ledger(self.ledger)
         if self.method not in get_args(EffectMethod):
             raise InputError(f"method must be auto, table or regression, not {self.method!r}")

@@ -18,6 +18,7 @@ from dpcausal.present.statement import no_delta_words
 from dpcausal.present.text import digits, few, listed, percent, ruled
 
 if TYPE_CHECKING:
+    from dpcausal.planning.forecast import OrderPlan
     from dpcausal.planning.plan import Plan
 
 
@@ -53,26 +54,70 @@ def design_words(plan: Plan) -> str:
     return ", then ".join([f"{first} (orders 0 and 1)", *tables])
 
 
-def answer_lines(plan: Plan) -> list[str]:
-    """Return the answer for levels as uneven as they mostly are, then that for equally common ones.
+STAY_OPEN = "most pairs without a link will stay open"
+SIZES = (
+    ("strong", STRONG),
+    ("medium", MEDIUM),
+    ("weak", WEAK),
+)  # names of w, in the order in which they are found
 
-    One line where both are the same, or the second is a no already.
+
+def answer_lines(plan: Plan) -> list[str]:
+    """Return whether this budget is enough for the dependence asked about, and which epsilon is.
+
+    The first line is for levels as uneven as they mostly are, the second for equally common ones: one where both are
+    the same, or where the second says no.
     """
-    moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
+    moments = next((chance for chance in plan.chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
         return [_answer_by_moments(plan, moments)]
-    even, rare, now = answer(plan), plan.with_rare_levels, plan.orders[0]
-    if rare is None or (digits(now.smallest), now.testable) == (digits(rare[0]), rare[1]):
+    rare, now = plan.with_rare_levels, plan.orders[0]
+    even = f"{_answer(plan, plan.orders)} {_takes(plan)}"
+    same = rare is not None and (_found(plan, rare), rare.testable) == (_found(plan, now), now.testable)
+    if rare is None or same or not _found(plan, now):
         return [even]
-    least, decided = rare
-    if now.smallest > _wanted(plan) or (least <= plan.aim.effect and decided):
-        return [even]
-    option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
-    where = f"where the rarest level of a column has {RARE_SHARE:.0%} of the rows, as is common ({option}), "
     return [
-        _verdict(plan, least, [0], decided=decided, where=where),
+        _answer(plan, [rare], f"{_where_rare()}, "),
         f"For equally common levels, as in the table: {even}",
     ]
+
+
+def _answer(plan: Plan, orders: Sequence[OrderPlan], where: str = "") -> str:
+    """Return which dependences these orders find, as a sentence; ``where`` comes before it."""
+    aim, first, sizes = plan.aim, orders[0], dict(_asked_sizes(plan))
+    of = "" if plan.target is None else f"a dependence of {plan.target} of "
+    cases, epsilon = f"in {aim.power:.0%} of cases", f"epsilon {plan.measurement.public.epsilon:g}"
+    names = _found(plan, first)
+    but = "" if first.testable else f", {'but' if names else 'and'} {STAY_OPEN}"
+    if not names:
+        head = "No, not even for strong dependence" if aim.effect == WEAK else "No"
+        sought = STRONG if aim.effect == WEAK else aim.effect
+        only = (
+            f", only w = {digits(first.smallest)} or more" if first.smallest < first.largest_possible else ""
+        )
+        return f"{head}: {where}{epsilon} does not find {of}w = {sought:g} {cases}{only}{but}."
+    lost = [name for name in sizes if name not in names]
+    shows = [one.smallest <= sizes[names[-1]] and (one.order <= MAX_SET or one.testable) for one in orders]
+    last = ([*shows, False].index(False) or 1) - 1  # columns held fixed, from none on
+    largest = max(one.smallest for one in orders[: last + 1])
+    exact = digits(largest) in [digits(sizes[name]) for name in lost]
+    least = f"{largest:.3g}" if exact else digits(largest)
+    given = f"given up to {last} column{'s' * (last > 1)}" if last else "nothing held fixed"
+    head = "Yes" if first.testable and (lost or all(shows)) else "In part"
+    if lost:
+        head += f" for {listed(names)} dependence, no for {listed(lost)}"
+    return f"{head}: {where}{epsilon} finds {of}w = {least} or more {cases}, {given}{but}."
+
+
+def _asked_sizes(plan: Plan) -> tuple[tuple[str, float], ...]:
+    """Return names of w that are answered for: the one asked about, and strong and medium ones beside a weak one."""
+    return SIZES if plan.aim.effect == WEAK else (("asked", plan.aim.effect),)
+
+
+def _found(plan: Plan, order: OrderPlan) -> list[str]:
+    """Return the names of dependences that an order finds; what is shown as .3 is medium."""
+    shown = float(f"{order.smallest:.2g}") if math.isfinite(order.smallest) else math.inf
+    return [name for name, w in _asked_sizes(plan) if (order.smallest if w == WEAK else shown) <= w]
 
 
 def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
@@ -87,87 +132,31 @@ def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
     )
 
 
-def answer(plan: Plan) -> str:
-    """Whether this budget is enough for the dependence asked about, and what would be, as the table takes levels."""
-    aim, epsilon, enough, orders = plan.aim, plan.measurement.public.epsilon, plan.epsilon_enough, plan.orders
-    if enough is not None and enough <= epsilon:
-        of = "" if plan.target is None else f" of {plan.target}"
-        most = f" given up to {orders[-1].order} columns" if len(orders) > 1 else ""
-        less = f" (so is {digits(enough)})" if enough <= NOTABLY_LESS * epsilon else ""
-        opens = "" if orders[0].testable else f" But {STAY_OPEN}, not absent."
-        return (
-            f"Yes: epsilon {epsilon:g} is enough to find a dependence{of} of w = {aim.effect:g} in {aim.power:.0%} of "
-            f"cases{most}{less}.{opens}"
-        )
-    # what is found without anything held fixed, and up to how many columns that stays so
-    least = orders[0].smallest
-    weakest = min((w for w in (aim.effect, *dict(SIZES).values()) if w >= least), default=least)
-    shows = [one.smallest <= weakest and (one.order <= MAX_SET or one.testable) for one in orders]
-    within = list(range([*shows, False].index(False) or 1)) if least <= STRONG else [0]
-    largest = max(orders[k].smallest for k in within)
-    return f"{_verdict(plan, largest, within, decided=orders[0].testable)} {_takes(plan)}"
-
-
-NOTABLY_LESS = 0.9  # times an epsilon that is enough: another that is worth naming
-STAY_OPEN = "most pairs without a link will stay open"
-# names of w, in the order in which they are found
-SIZES = (("strong", STRONG), ("medium", MEDIUM), ("weak", WEAK))
-
-
-def _wanted(plan: Plan) -> float:
-    """The w that must be found, or the answer is no: a strong one, unless another than a weak one is asked about."""
-    return STRONG if plan.aim.effect == WEAK else plan.aim.effect
-
-
-def _verdict(plan: Plan, least: float, orders: list[int], *, decided: bool, where: str = "") -> str:
-    """Return whether dependences are found given so many columns, and which.
-
-    ``least``: the smallest w that is found; ``decided``: whether pairs without a link can be called absent; ``where``:
-    what is assumed of levels, as a clause.
-    """
-    aim, now = plan.aim, plan.orders[0]
-    names = [name for name, w in SIZES if least <= w]
-    lost = [name for name, w in SIZES if least > w]
-    yes = "Yes" if least <= aim.effect and decided and where else "In part"
-    first = "No" if least > _wanted(plan) else yes
-    rounded = digits(least)
-    if float(rounded) < least and rounded in [digits(w) for _, w in SIZES]:
-        rounded = f"{math.ceil(1000 * least) / 1000:g}"  # not the w of a size that is not found
-    sizes = "not even a strong one"
-    if names:
-        sizes = listed(names) + (f", not {listed(lost)}" if lost else "")
-    found = f"w = {rounded} or more ({sizes})" if least < (min(now.x, now.y) - 1) ** 0.5 else "no dependence"
-    target = "" if plan.target is None else f" with {plan.target}"
-    given = "nothing held fixed" if orders == [0] else _given_words(orders)
-    opens = "" if decided else f"; {STAY_OPEN}"
-    return (
-        f"{first}: {where}epsilon {plan.measurement.public.epsilon:g} finds {found}{target} in {aim.power:.0%} of "
-        f"cases, {given}{opens}."
-    )
+def _where_rare() -> str:
+    option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
+    return f"where the rarest level of a column has {RARE_SHARE:.0%} of the rows, as is common ({option})"
 
 
 def _takes(plan: Plan) -> str:
-    """Which epsilon the dependence asked about takes, by order, where this one is not enough."""
-    aim, epsilon = plan.aim, plan.measurement.public.epsilon
+    """Return which epsilon the dependence asked about takes, by order, as a sentence."""
     several = len(plan.orders) > 1
-    values = [order.epsilon_enough for order in plan.orders]
-    runs = _in_runs(["" if value is not None and value <= epsilon else digits(value) for value in values])
-    needed = [f"{said} ({given})" if several else said for given, said in runs if said not in ("", "none")]
+    runs = _in_runs([digits(order.epsilon_enough) for order in plan.orders])
+    needed = [f"{said} ({given})" if several else said for given, said in runs if said != "none"]
     never = [given for given, said in runs if said == "none"]
-    parts = [f"finding w = {aim.effect:g} takes epsilon {', '.join(needed)}"] if needed else []
+    parts = [f"finding w = {plan.aim.effect:g} takes epsilon {', '.join(needed)}"] if needed else []
     if never:
         given = f" {' and '.join(never)}" if several else ""
-        found = "" if needed else f" to find w = {aim.effect:g}"
+        found = "" if needed else f" to find w = {plan.aim.effect:g}"
         parts.append(f"no epsilon is enough{found}{given}: {_too_few_rows(plan)}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _too_few_rows(plan: Plan) -> str:
-    """Why no epsilon is enough, of the first order for which none is."""
-    short = next(order for order in plan.orders if order.epsilon_enough is None)
-    if short.smallest_exact > plan.aim.effect:
-        return f"{plan.aim.rows:,} rows show no less than {short.smallest_exact:.3g} even without noise"
+    """Return why no epsilon is enough for some order."""
+    exact = next(one.smallest_exact for one in plan.orders if one.epsilon_enough is None)
+    if exact > plan.aim.effect:
+        return f"{plan.aim.rows:,} rows show no less than {exact:.3g} even without noise"
     return f"{plan.aim.rows:,} rows are too few for that among so many columns"
 
 
@@ -205,18 +194,11 @@ def advice(plan: Plan) -> list[str]:
     if times >= NOTABLE_GAIN:
         words = no_delta_words(times)
         lines.append(f"{words[0].upper()}{words[1:]}.")
-    if plan.coarser is not None:
-        pairs = zip(plan.orders, plan.coarser, strict=True)
-        better = [
-            f"{digits(w)} (given {order.order or 'none'})"
-            for order, w in pairs
-            if w < (min(order.x, order.y, DEFAULT_BINS) - 1) ** 0.5 and digits(w) != digits(order.smallest)
-        ]
-        if better:
-            lines.append(
-                f"With {DEFAULT_BINS} bins for every number that has more, smallest w would be {', '.join(better)}: "
-                "coarse bins leave more power, fine ones hold more constant."
-            )
+    if plan.coarser is not None and digits(plan.coarser) != digits(plan.orders[0].smallest):
+        lines.append(
+            f"With {DEFAULT_BINS} bins for every number that has more, w = {digits(plan.coarser)} would be found, "
+            "nothing held fixed: coarse bins leave more power, fine ones hold more constant."
+        )
     if plan.fewer is not None:
         lines.append(
             f"Fewer columns would help: among {plan.fewer} most pairs could be decided, if levels are equally common "
@@ -239,17 +221,13 @@ def advice(plan: Plan) -> list[str]:
 
 def graph_chance_words(plan: Plan) -> str:
     """How likely weak, medium and strong dependences are found by the method that ``discover`` takes."""
-    ways = {chance.way: chance for chance in plan.graph_chances}
-    one = ways["moments"] if plan.numbers and "moments" in ways else plan.graph_chances[0]
+    ways = {chance.way: chance for chance in plan.chances}
+    one = ways["moments"] if plan.numbers and "moments" in ways else plan.chances[0]
     assert one.power is not None
     found = f"discover ({one.method}) finds {sizes_words(one.power, ' at best' * (one.way == 'moments'))}."
     if one.way == "moments":
         return found
-    order = plan.orders[0]
-    text = f"Between {pair_words(plan, order.places, ' and ')}, nothing held fixed, {found}"
-    if plan.aim.pair is None and order.smallest_largest != order.smallest:
-        most = f"Between the columns with most levels ({pair_words(plan, order.largest, ' and ')})"
-        text += f" {most}: {figures(plan.largest_power)}."
+    text = f"Between {pair_words(plan, plan.orders[0].places, ' and ')}, nothing held fixed, {found}"
     if len(answer_lines(plan)) > 1:
         text += f" Where the rarest level has {RARE_SHARE:.0%}: {figures(plan.rare_power)}."
     return text
@@ -285,7 +263,7 @@ MERGED_SHOWN = 6  # columns whose levels will be merged that a line names
 def merged_words(plan: Plan) -> list[str]:
     """Which columns will have levels merged, to how many groups, and what keeps neighbours together; public numbers."""
     design, schema = plan.measurement, plan.schema
-    if not design.merged or schema is None or plan.numbers:
+    if not design.merged or plan.numbers:
         return []
     most = max(design.levels)
     many = [name for name, size in zip(schema, design.sizes, strict=True) if size < schema[name].size]
@@ -317,21 +295,6 @@ def untestable_words(plan: Plan) -> list[str]:
     ]
 
 
-def chance_words(plan: Plan) -> str:
-    """How likely weak, medium and strong dependences are found, by each way to ask."""
-    ways = {
-        "graph": "in a graph by measured",
-        "target": f"with the target {plan.target}",
-        "moments": "in a graph by moments, at best:",
-        "test": "by one test ({}) for the whole budget, at best:",
-    }
-    parts = [f"{ways[one.way].format(one.method)} {figures(one.power)}" for one in plan.chances]
-    pair = pair_words(plan, plan.orders[0].places)
-    return (
-        f"Chance to find a weak (w = .1), medium (.3), strong (.5) dependence of {pair}: {'; '.join(parts)}."
-    )
-
-
 WIDEST = 16  # characters of a column's name
 
 
@@ -350,14 +313,16 @@ class Column(NamedTuple):
 
 
 def columns(plan: Plan, *, full: bool = False) -> list[Column]:
-    """Return the columns of the table: six at most unless ``full``."""
+    """Return the columns of the table."""
     orders, aim = plan.orders, plan.aim
     asked = "as asked, given columns with a middle number of levels."
     middle = f"those with a middle number of levels, given the next smaller ones; {_pair_option()} for yours."
 
     def effects(values: list[float]) -> list[str]:
-        most = [(min(order.x, order.y) - 1) ** 0.5 for order in orders]
-        return ["-" if value >= top else digits(value) for value, top in zip(values, most, strict=True)]
+        return [
+            "-" if value >= order.largest_possible else digits(value)
+            for value, order in zip(values, orders, strict=True)
+        ]
 
     found = [
         Column(
@@ -375,61 +340,21 @@ def columns(plan: Plan, *, full: bool = False) -> list[Column]:
             [pair_words(plan, order.places) for order in orders],
             middle if aim.pair is None else asked,
         ),
-    ]
-    if full:
-        found += [
-            Column(
-                "\nrows in\na cell",
-                [digits(order.count) for order in orders],
-                "mean count in the largest table that such a test needs.",
-            ),
-            Column(
-                "noise :\nsampling\nin a cell",
-                [f"{digits(order.noise_sd)} : {digits(order.sampling_sd)}" for order in orders],
-                "standard deviation there, of the noise and of the count itself.",
-            ),
-            Column(
-                "noise\nin the\ntest",
-                [f"{100 * order.noise_share:.0f}%" for order in orders],
-                "how much of the test's own scatter (its variance) is noise.",
-            ),
-            Column(
-                "\nworth\nrows",
-                [digits(order.worth) for order in orders],
-                "so many rows would show as much if there were no noise.",
-            ),
-        ]
-    found.append(
         Column(
             "smallest\nw that\nis found",
             effects([order.smallest for order in orders]),
             f"the dependence found in {aim.power:.0%} of cases (a correlation for two levels; .1 weak, .3 medium, .5 "
             'strong; up to sqrt(k - 1) for k levels). "-": none is.',
-        )
-    )
-    uneven = any(order.smallest_largest != order.smallest for order in orders)
-    if uneven and (full or aim.pair is None):
-        found.append(
-            Column(
-                "w in the\nlargest\ntable",
-                effects([order.smallest_largest for order in orders]),
-                f"the same for the columns with most levels ({pair_words(plan, orders[0].largest)}).",
-            )
-        )
+        ),
+    ]
     if full:
-        found += [
+        found.append(
             Column(
                 "w\nwithout\nnoise",
                 effects([order.smallest_exact for order in orders]),
                 "smallest w that the rows alone allow.",
-            ),
-            Column(
-                "w by\npriv-pc",
-                effects([order.smallest_priv_pc for order in orders]),
-                "smallest w for one question of the method priv-pc. A search asks about an edge many times, and each "
-                "time may cut it, so this is no reason to take it.",
-            ),
-        ]
+            )
+        )
     found.append(
         Column(
             f"epsilon\nfor w\n= {aim.effect:g}",
@@ -477,9 +402,10 @@ def _pair_option() -> str:
 
 def _full_lines(plan: Plan) -> list[str]:
     lines = [
-        chance_words(plan),
+        graph_chance_words(plan),
         _setting(plan),
-        f"It would measure {design_words(plan)}.",
+        f"It would measure {design_words(plan)}. A count of the two columns compared first then has noise of standard "
+        f"deviation {digits(plan.noise_sd)}.",
         *merged_words(plan),
         f"Assumed: {spread_words(plan)}. No data was read and nothing is charged.",
         f"Learning the graph takes about {plan.cost.seconds:,.0f} s of one core and {plan.cost.mebibytes:,.0f} MiB.",

@@ -20,7 +20,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.graphs.graph import Graph
 from dpcausal.gwas.result import Screening
-from dpcausal.planning.forecast import least_found, power_at
+from dpcausal.planning.forecast import curve_at, least_found
 from dpcausal.present.figures import (
     BOXES,
     DASHES,
@@ -379,8 +379,9 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
     w = np.linspace(0.0, min(1.0, max([1.2 * aim.effect, *(2.0 * end for end in ends)])), POINTS)
     for i, order in enumerate(shown):
         colour, dash = STYLES[i % len(STYLES)]
-        curve = [power_at(plan.measurement, order.places, float(size), aim) for size in w]
-        axes.plot(w, curve, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
+        curve = curve_at(plan.measurement, order.places, aim)
+        chances = [curve(float(size)) for size in w]
+        axes.plot(w, chances, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
     axes.axvline(aim.effect, color=SOFT, lw=0.8, ls=":")
     axes.axhline(aim.power, color=SOFT, lw=0.8, ls=":")
     axes.set(
@@ -432,7 +433,6 @@ def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
     numbers = [order.order for order in plan.orders]
     series: dict[str, tuple[str, str, list[float]]] = {
         "measured": ("o", "#2166ac", [order.smallest for order in plan.orders]),
-        "priv-pc, one question": ("^", "#b2182b", [order.smallest_priv_pc for order in plan.orders]),
         "without noise": ("_", "#555555", [order.smallest_exact for order in plan.orders]),
     }
     for label, (marker, colour, values) in series.items():
