@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from curate import sensitivity
+from dpcausal.gwas.printed import with_svt
 from dpcausal.stats.published import printed_tau, printed_tau_z, spearman_z_sensitivity
 from gcm import crt_printed, overfit
 from gcm.methods import priv_crt
-from priv_pc import definitions, table2
+from priv_pc import definitions, reconciled, table2
 from priv_pc.runs import finish, table
-from unit_circle.published import drawn, with_svt
+from unit_circle.published import drawn
 from unit_circle.several import LEVEL, SIGNALS, TESTS, Screening, ours
 
 FACTS = Path(__file__).parent / "papers.toml"
@@ -50,6 +51,9 @@ COMPUTED: dict[str, Callable[[], float]] = {
     "printed_tau_independent": lambda: printed_tau([[25, 25], [25, 25]]),
     "printed_tau_opposite": lambda: printed_tau_z([[[20, 0], [0, 20]], [[0, 20], [20, 0]]]),
     "printed_rho_moved": moved_rho,
+    "reconciled_laplace": lambda: reconciled.real_delta("laplace", 1.0, 1.0),
+    "reconciled_gaussian": lambda: reconciled.real_delta("gaussian", 1.0, 1.0),
+    "reconciled_beta": lambda: reconciled.real_delta("laplace", 1.0, math.log(1 / reconciled.DELTA) / 2),
     "theorem_9": lambda: 31 * math.sqrt(4) / math.sqrt(1000 - 4),
     "our_rho_bound": lambda: spearman_z_sensitivity("replace-one", 9, 9, 4, 996.0),
     "curate_times_small": lambda: sensitivity.found(100, 4) / sensitivity.claimed(100, 4),
