@@ -89,12 +89,12 @@ def with_svt(
     )  # fmt: skip
     value = tables.values(tau)
     noisy = value + rng.laplace(0, query_scale * delta, value.shape)
-    rho, count = rng.laplace(0, rho_scale * delta, reps), np.zeros(reps, int)
+    rho, count = rng.laplace(0, rho_scale * delta, (reps,)), np.zeros(reps, int)
     rejected = np.zeros(value.shape, bool)
     for k in range(tests):
         above = noisy[:, k] - (rho if reading == "repaired" else 0.0) > cut[:, k]
         rejected[:, k] = above & (count < s1)
-        rho = np.where(rejected[:, k], rng.laplace(0, rho_scale * delta, reps), rho)
+        rho = np.where(rejected[:, k], rng.laplace(0, rho_scale * delta, (reps,)), rho)
         count += rejected[:, k]
     return rejected
 
