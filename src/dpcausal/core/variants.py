@@ -26,5 +26,5 @@ def refuse_real_rows(what: str) -> None:
     if entropy.is_secure():
         raise InputError(
             f"variant='paper' of {what} is as printed and not private: it runs under dpcausal.testing.seeded "
-            "alone, on data that are not sensitive"
+            "alone, on data that are not sensitive (dpcausal reproduce --list: as the papers have them)"
         )
