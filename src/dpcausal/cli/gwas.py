@@ -15,9 +15,11 @@ from dpcausal.cli.release_dir import deliver, report_place, writable_directory, 
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
+from dpcausal.core.variants import checked_variant, refuse_real_rows
 from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
+    from dpcausal.core.variants import Variant
     from dpcausal.gwas.cohort import AlleleOrder, GenotypeCounts, MissingRule
 
 BUDGET, FREQ_SHARE = "budget", 0.03
@@ -122,6 +124,9 @@ def run_gwas(
     cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
     controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Default: all cores.")] = None,
+    variant: Annotated[
+        str, typer.Option("--variant", help="ours, or paper: as printed, not private, so refused here.")
+    ] = "ours",
 ) -> None:
     """Screen the SNPs of a study; write files to ``out`` and print a summary or JSON."""
     from dpcausal.gwas.cohort import Cohort, check_missing_rule
@@ -131,6 +136,8 @@ def run_gwas(
     from dpcausal.present.plots import draw_hits
 
     check_total(epsilon, 0.0)  # before a large study is counted
+    if checked_variant(cast("Variant", variant)) == "paper":
+        refuse_real_rows("gwas")
     checked_level(level)
     tables = bool(model or case_counts or control_counts)
     if tables == (prefix is not None):
@@ -159,6 +166,7 @@ def run_gwas(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
             max_answers=max_answers, share=share, ledger=charge.ledger, dataset=charge.dataset,
+            variant=variant,  # type: ignore[arg-type]
         )  # fmt: skip
         short = result.to_json() if printing.as_json else result.summary()
 

@@ -45,6 +45,9 @@ ABOUT = {
     "priv-pc-definitions": Figure(
         "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "7 s", "7 s"
     ),
+    "priv-pc-reconciled": Figure(
+        "priv_pc/reconciled.py", PRIV_PC, "algorithm 6, definition 10", "1 min", "15 s"
+    ),
     "priv-pc-small": Figure("priv_pc/small.py", PRIV_PC, "footnote 5, algorithms 2 and 3", "75 s", "15 s"),
     "curate-comparison": Figure(
         "curate/comparison.py", CURATE, "lemma 1's rule, public code", "1 min", "19 s"

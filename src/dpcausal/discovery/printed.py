@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ from dpcausal.core import entropy
 from dpcausal.core.entropy import Generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.core.variants import refuse_real_rows
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
 from dpcausal.discovery.knowledge import Knowledge
@@ -69,8 +70,6 @@ from dpcausal.stats.published import weighted_kendall
 THRESHOLD, TWEAK = 0.10, 0.02  # of the reference code
 ADVANCED_DELTA = 1e-3
 Size = Callable[[float, int], int]
-Variant = Literal["ours", "paper"]
-VARIANT = "ours, or paper: as printed, not private, and for runs under dpcausal.testing.seeded alone"
 Flips = Callable[[Blocks], float]
 
 
@@ -286,22 +285,6 @@ def curate_tests(order: int, edges: int, columns: int) -> list[float]:
     return [float(edges * math.comb(columns - 2, i)) for i in range(order, last + 1)]
 
 
-def checked_variant(variant: Variant) -> Variant:
-    """Return the variant of a method, if there is such a one."""
-    if variant not in get_args(Variant):
-        raise InputError(f"variant must be ours or paper, not {variant!r}")
-    return variant
-
-
-def refuse_real_rows(variant: str, what: str) -> None:
-    """Refuse a variant that is not private unless ``dpcausal.testing.seeded`` is on."""
-    if entropy.is_secure():
-        raise InputError(
-            f"variant={variant!r} of {what} is as printed and not private: it runs under dpcausal.testing.seeded "
-            "alone, on data that are not sensitive"
-        )
-
-
 def run_printed(
     name: PaperName, task: Task, algorithm: Callable[[MemoryCounts, float, Generator], Printed]
 ) -> SearchOutcome:
@@ -309,7 +292,7 @@ def run_printed(
 
     ``epsilon`` is the paper's: of a round (priv-pc), a deletion (svt-pc), a choice (em-pc), or the total (curate).
     """
-    refuse_real_rows("paper", name)
+    refuse_real_rows(name)
     if not isinstance(task.counts, MemoryCounts):
         raise InputError("variant='paper' counts rows in memory: bring them with dc.read")
     if task.known != Knowledge() or task.max_order is not None:
