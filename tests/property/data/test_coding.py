@@ -229,7 +229,9 @@ def test_text_is_coded_as_the_reference_says(
 
 @settings(max_examples=150, deadline=None)
 @given(columns, st.lists(st.none() | st.binary(max_size=4) | texts.map(str.encode), max_size=20))
-@example(Categorical(["", "1"]), [b"+1", b" 01\t", b"1.", b"1e+00", b"2"])  # numbers that are no spelling of a level
+@example(
+    Categorical(["", "1"]), [b"+1", b" 01\t", b"1.", b"1e+00", b"2"]
+)  # numbers that are no spelling of a level
 def test_bytes_are_coded_as_the_reference_says(column: Column, cells: list[Any]) -> None:
     check(column, cells, pa.array(cells, pa.binary()))
 
