@@ -44,6 +44,8 @@ VISITS = {
         ["-7", "-7.0", -7, -7.0],
         ["Müller", "mu\u0308ller", "MÜLLER", "Müller".encode("latin-1")],
         ["straße", "STRASSE"],
+        ["\u01f0", "J\u030c", "j\u030c"],  # j with a caron, of which Unicode has no capital
+        [1e22, 10**22, "10000000000000000000000.0"],
     ],
 )
 def test_spellings_of_an_id_are_one_person(spellings: list[Any]) -> None:
