@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import shutil
 import warnings
@@ -76,6 +77,7 @@ def test_a_warning_of_a_job_is_not_printed(make_desk, tmp_path, monkeypatch, cap
     """The worker's streams are a log, too."""
 
     def warns(answer, request):
+        warnings.showwarning = lambda message, *_: os.write(2, str(message).encode())  # as outside of pytest
         warnings.warn("secret 17", stacklevel=2)
         return {"summary.txt": b"s"}
 
