@@ -1,5 +1,5 @@
 # make install  an environment in .venv with the dpcausal command, nothing else
-# make demo   a private release on an embedded data set, from nothing
+# make demo   a private release on an embedded data set, from nothing (.ci/run calls this, too)
 # make test   the whole test suite, from nothing (.ci/run calls this); of engines DuckDB alone, and it says what it left out
 # make test-engines  Spark and PostgreSQL for real (.ci/run make test-engines brings the server; Spark needs a Java)
 # make wheel  sdist and wheel, installed into a clean environment and tried (.ci/run calls this too)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -50,20 +50,29 @@ MAY_LACK = {
     "a PostgreSQL server": r"[Pp]ostgre",
     "Spark with Java": r"spark",
     "Chromium": r"[Cc]hromium",
+    "axe-core": r"axe-core",
     "R with its packages": r"\bR\b",
     "plink": r"plink",
     "node with dagitty": r"\bnode\b",
 }
 
 
+def left_out(reasons: Sequence[str]) -> str:
+    """Return one line for all tests that were skipped: how many for want of what, and how many for other reasons."""
+    lacks = Counter(
+        next((name for name, words in MAY_LACK.items() if re.search(words, reason)), "") for reason in reasons
+    )
+    parts = [f"{lacks[name]} without {name}" for name in MAY_LACK if lacks[name]]
+    other = [f"{lacks['']} for other reasons (pytest -rs says which)"] if lacks[""] else []
+    return f"left out: {', '.join([*parts, *other])} ({len(reasons)} in all)"
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say in a line each what this machine lacks, and how many tests were left out for that."""
+    """Say in one line which tests were left out for want of what."""
     skipped = terminalreporter.stats.get("skipped", [])
-    reasons = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
-    for name, words in MAY_LACK.items():
-        count = sum(re.search(words, reason) is not None for reason in reasons)
-        if count:
-            terminalreporter.write_line(f"left out without {name}: {count} tests")
+    reasons = [report.longrepr[2] if isinstance(report.longrepr, tuple) else "" for report in skipped]
+    if reasons:
+        terminalreporter.write_line(left_out(reasons))
 
 
 def thinned(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

@@ -77,6 +77,13 @@ def test_the_commands_run(
     assert (tmp_path / "out" / "privacy.json").exists()
 
 
+def test_ci_calls_what_the_page_calls() -> None:
+    """From a clone, by the same names."""
+    named = re.findall(r"^    make (\S+)", README, flags=re.MULTILINE)
+    (called,) = re.findall(r"set -- make (.*)$", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE)
+    assert named == called.split()[: len(named)] == ["demo", "test"]
+
+
 def test_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)", README)
     assert len(links) > 10

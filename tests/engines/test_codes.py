@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -39,6 +43,53 @@ def test_persons_are_a_table_of_the_engine_or_a_frame(load: Loader) -> None:
     for persons in (people, PEOPLE):
         there = dc.connect_codes(records, CODES, people=persons, **asked)
         assert sorted_rows(there) == sorted_rows(here)
+
+
+def test_the_number_of_persons_is_that_of_rows_in_their_table(load: Loader) -> None:
+    """It is public: rows that are alike, or without an id, are rows of it."""
+    people = pa.table({"pid": ["3", "3", None, "", "p1", None], "age": [40.0, 40.0, None, 50.0, 60.0, None]})
+    asked: dict[str, Any] = {"unit": "pid", "code": "icd", "schema": AGE}
+    there = dc.connect_codes(load.put(pa.table(RECORDS)), CODES, people=load.put(people), **asked)
+    here = dc.read_codes(RECORDS, CODES, people=people, **asked)
+    assert there.n == here.n == len(people)
+    assert sorted_rows(there) == sorted_rows(here)
+
+
+def test_all_records_of_a_long_table_come(load: Loader) -> None:
+    persons = np.arange(4_000)
+    records = pa.table({"pid": persons // 2, "icd": np.where(persons % 4 < 3, "I10", "E11.9")})
+    there = dc.connect_codes(load.put(records), CODES, unit="pid", code="icd", people=2_000)
+    assert [int(there.codes[name].sum()) for name in CODES] == [2_000, 1_000, 0]
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+@pytest.mark.parametrize("which", ["records", "people"])
+def test_a_cell_that_can_not_be_read_is_not_said(
+    load_on: Callable[[str], Loader], tmp_path: Path, which: str, as_file: bool
+) -> None:
+    """A view that fails at one cell: the engine's own words have it."""
+    views = (
+        "CREATE VIEW good AS SELECT 'p1' AS pid, 'I10' AS icd",
+        "CREATE VIEW bad AS SELECT CAST(t AS INTEGER) AS pid, 'I10' AS icd FROM (VALUES ('S3CRET')) v(t)",
+    )
+    if as_file:
+        with duckdb.connect(tmp_path / "clinic.duckdb") as clinic:
+            for view in views:
+                clinic.execute(view)
+        named = {"good": (tmp_path / "clinic.duckdb", "good"), "bad": (tmp_path / "clinic.duckdb", "bad")}
+    else:
+        engine = load_on("duckdb")
+        for view in views:
+            engine.backend.raw_sql(view.replace("CREATE", "CREATE OR REPLACE"))
+        named = {name: (engine.backend.table(name), None) for name in ("good", "bad")}
+    (records, table), (people, people_table) = (
+        named["bad" if which == one else "good"] for one in ("records", "people")
+    )
+    with pytest.raises((dc.EngineError, dc.InputError), match="check the view") as caught:
+        dc.connect_codes(
+            records, CODES, unit="pid", code="icd", people=people, table=table, people_table=people_table
+        )
+    assert "S3CRET" not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.float64()])

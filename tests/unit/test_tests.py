@@ -1,12 +1,14 @@
 """Every test can fail by itself: it asserts something, or calls something in the tests that does.
 
 An error inside the package also fails a test, but a test that relies on that says nothing about what it expects.
-``BY_ERROR`` lists the few where "does not raise" is the whole claim, each with the reason.
+``BY_ERROR`` lists the few where "does not raise" is the whole claim, each with the reason. What a run leaves out is
+said in one line.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 from functools import cache
 from pathlib import Path
 
@@ -107,3 +109,14 @@ def test_a_silent_test_is_found(tmp_path: Path) -> None:
         "def test_silent(): print(1)\n"
     )
     assert silent(tmp_path) == ["test_a.py::test_constant", "test_a.py::test_silent"]
+
+
+def test_what_is_left_out_is_said_in_one_line() -> None:
+    spec = importlib.util.spec_from_file_location("top", TESTS / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    top = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(top)
+    reasons = ["no PostgreSQL server: DPCAUSAL_TEST_POSTGRES is not set", "postgres is left out", "no plink2"]
+    assert top.left_out(reasons) == "left out: 2 without a PostgreSQL server, 1 without plink (3 in all)"
+    assert top.left_out(["it is Tuesday"]).endswith("1 for other reasons (pytest -rs says which) (1 in all)")

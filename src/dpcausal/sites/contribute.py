@@ -260,6 +260,9 @@ def load_contribution(folder: str | os.PathLike[str]) -> Contribution:
         raise InputError(f"{name!r} is no contribution: its release holds no tables")
     protocol.check_fits(release.schema)
     found = Contribution(checked_site(data["site"]), protocol, release, str(data["software"]))
-    if found.id != data["id"] or PrivacyStatement.from_json(json.dumps(statement)) != found.privacy:
+    if (
+        json.loads(found.files()[FILE]) != data
+        or PrivacyStatement.from_json(json.dumps(statement)) != found.privacy
+    ):
         raise InputError(f"{name!r} was changed: its files are not those that were released together")
     return found

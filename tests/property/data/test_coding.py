@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpcausal.data.coding import coder_of
@@ -20,6 +20,9 @@ from dpcausal.data.schema import Schema
 SPACE = " \t\n\v\f\r"
 TRUTHS = [{"True", "true", "TRUE"}, {"False", "false", "FALSE"}]
 ONE, ZERO = {"1", "1.0"}, {"0", "0.0", "-0", "-0.0"}
+PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+LOOSE = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+NUMBER_TEXT = re.compile(r"[+-]?(0{0,20}[0-9]{1,15}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,2})?")
 
 
 def means(line: int, level: str, text: str) -> bool:
@@ -50,18 +53,32 @@ def of_text(column: Categorical, text: str) -> int:
             for declared, code in claims(column):
                 if means(line, declared, attempt):
                     return code
-    return column.other_code
+    bare = text.strip(SPACE)
+    return of_float(column, float(bare)) if NUMBER_TEXT.fullmatch(bare) else column.other_code
+
+
+def numbers_of(column: Categorical) -> list[tuple[Fraction, int]]:
+    """What every number means that is a spelling of something declared: those that JSON takes first, by rules."""
+    spellings = [*(text for text, _ in claims(column)), "0", "1"]
+    return [
+        (Fraction(Decimal(text)), code)
+        for pattern in (PLAIN, LOOSE)
+        for line in range(4)
+        for declared, code in claims(column)
+        for text in spellings
+        if pattern.fullmatch(text) and means(line, declared, text)
+    ]
 
 
 def of_number(column: Categorical, number: Fraction) -> int:
-    spellings = [*(text for text, _ in claims(column)), "0", "1"]
-    for line in range(4):
-        for declared, code in claims(column):
-            for text in spellings:
-                plain = re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text)
-                if plain and means(line, declared, text) and Fraction(text) == number:
-                    return code
-    return column.other_code
+    return next((code for one, code in numbers_of(column) if one == number), column.other_code)
+
+
+def of_float(column: Categorical, value: float) -> int:
+    """The number that is exactly the value, or else one that is no whole number and whose float64 it is."""
+    exact = [code for one, code in numbers_of(column) if one == Fraction(value)]
+    near = [code for one, code in numbers_of(column) if value and one.denominator > 1 and float(one) == value]
+    return [*exact, *near, column.other_code][0]
 
 
 def reference(column: Column, cell: Any) -> tuple[int, float | None]:
@@ -83,6 +100,8 @@ def reference(column: Column, cell: Any) -> tuple[int, float | None]:
         return column.other_code, None
     if isinstance(cell, str | bool):
         return of_text(column, str(cell)), None
+    if isinstance(cell, float):
+        return of_float(column, cell), None
     return of_number(column, Fraction(cell)), None
 
 
@@ -102,7 +121,25 @@ def number_of(cell: Any) -> float | None:
 
 levels = st.one_of(
     st.sampled_from(
-        ["", "a", " a", "0", "1", "1.0", "true", "TRUE", "False", "-0", "2.5", "1e3", "nan", "é", "-3"]
+        [
+            "",
+            "a",
+            " a",
+            "0",
+            "1",
+            "1.0",
+            "true",
+            "TRUE",
+            "False",
+            "-0",
+            "2.5",
+            "1e3",
+            "nan",
+            "é",
+            "-3",
+            "01",
+            "0.1",
+        ]
     ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
     st.integers(-4, 4),
@@ -149,6 +186,10 @@ numerals = st.sampled_from(
         "NA",
         "",
         "+1",
+        "01",
+        "1.",
+        ".10",
+        "1e+03",
         "1-1",
         ".",
         "1e",
@@ -188,6 +229,9 @@ def test_text_is_coded_as_the_reference_says(
 
 @settings(max_examples=150, deadline=None)
 @given(columns, st.lists(st.none() | st.binary(max_size=4) | texts.map(str.encode), max_size=20))
+@example(
+    Categorical(["", "1"]), [b"+1", b" 01\t", b"1.", b"1e+00", b"2"]
+)  # numbers that are no spelling of a level
 def test_bytes_are_coded_as_the_reference_says(column: Column, cells: list[Any]) -> None:
     check(column, cells, pa.array(cells, pa.binary()))
 

@@ -44,6 +44,8 @@ VISITS = {
         ["-7", "-7.0", -7, -7.0],
         ["Müller", "mu\u0308ller", "MÜLLER", "Müller".encode("latin-1")],
         ["straße", "STRASSE"],
+        ["\u01f0", "J\u030c", "j\u030c"],  # j with a caron, of which Unicode has no capital
+        [1e22, 10**22, "10000000000000000000000.0"],
     ],
 )
 def test_spellings_of_an_id_are_one_person(spellings: list[Any]) -> None:
@@ -118,6 +120,15 @@ def test_rows_of_one_person_in_two_files_are_one_unit(tmp_path: Path) -> None:
     counts = dc.connect(str(tmp_path / "*.parquet"), SCHEMA, unit="pid", order_by="last")
     assert counts.n == 3
     assert counts.table(["age"]).tolist() == [1, 1, 1]
+
+
+def test_persons_are_the_same_in_whatever_order_files_have_them(tmp_path: Path) -> None:
+    for name, pid, age in (("a", ["q"], [10.0]), ("b", ["p1", "q"], [70.0, 50.0])):
+        parquet.write_table(
+            pa.table({"pid": pid, "smoke": ["no"] * len(pid), "age": age}), tmp_path / f"{name}.parquet"
+        )
+    counts = dc.connect(str(tmp_path / "*.parquet"), SCHEMA, unit="pid", order_by="first")
+    assert counts.table(["age"]).tolist() == [1, 0, 1]
 
 
 def test_a_table_of_duckdb_is_loaded_before_rows_are_chosen(tmp_path: Path) -> None:

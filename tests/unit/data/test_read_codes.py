@@ -48,6 +48,7 @@ def test_all_sources_give_the_same(tmp_path: Path) -> None:
         tmp_path / "long.parquet",
         pa.table(text),
         pa.table(text).to_reader(),
+        pa.table(text).to_reader(max_chunksize=2),  # the records of a person lie in several batches
     ]
     for source in sources:
         assert rows_of(read(source)) == rows_of(read())
@@ -64,6 +65,43 @@ def test_more_persons_than_declared_are_drawn_without_an_error() -> None:
     # hypergeometric: mean 10, standard deviation below 1.8 a draw; five standard errors of the mean of 40
     assert abs(np.mean(sums) - 10) < 5 * 1.8 / 40**0.5
     assert len(set(sums)) > 1
+
+
+def test_persons_are_in_an_order_by_chance() -> None:
+    """Also where nobody is left out: were it that of the records, those of one person would move all rows after."""
+    long = {"pid": np.arange(40), "icd10": np.where(np.arange(40) < 20, "I10", "E11")}
+    orders = {bytes(read(long, people=40).codes["I10"]) for _ in range(3)}
+    assert len(orders) == 3  # two of them are alike with probability 1 in 46 billion
+
+
+def test_a_table_that_was_read_before_changes_nothing() -> None:
+    for codes in (CODES, CODES[::-1], ["Z99", "I10"]):
+        data = dc.read_codes(LONG, codes, unit="pid", code="icd10", people=5)
+        counts = {"I10": 2, "E11*": 3, "E11.9": 1, "Z99": 1}
+        assert {name: int(data.codes[name].sum()) for name in codes} == {name: counts[name] for name in codes}
+
+
+@pytest.mark.parametrize("people", [3, {"pid": ["7", "p1", "x"]}])
+@pytest.mark.parametrize(
+    "long",
+    [
+        {"pid": ["7"], "icd10": ["Q"]},
+        {"pid": [None, ""], "icd10": ["I10", None]},
+        {"pid": np.arange(9), "icd10": ["I10"] * 9},
+        {"pid": [], "icd10": []},
+    ],
+    ids=["no such code", "nobody", "more persons", "no records"],
+)
+@pytest.mark.filterwarnings("error")
+def test_nothing_but_rows_follows_from_records(
+    long: dict[str, Any], people: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever records there are: no error, no warning, no word, and the same persons, unit and columns."""
+    usual, data = read(people=people), read(long, people=people)
+    assert data.n == usual.n == 3
+    assert data.schema == usual.schema
+    assert data.schema.unit is not None
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_table_of_persons_says_who_counts() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import shutil
+import warnings
 from dataclasses import replace
 
 import pandas as pd
@@ -70,6 +72,22 @@ def test_of_an_error_the_log_has_the_kind_alone(make_desk, tmp_path, monkeypatch
     lines = logged(desk, tmp_path / "log")
     assert lines == [f"request {asked.id}: {type(error).__name__}"] * store.MOST_ATTEMPTS
     assert "secret" not in repr(desk.request(asked.id))
+
+
+def test_a_warning_of_a_job_is_not_printed(make_desk, tmp_path, monkeypatch, capfd):
+    """The worker's streams are a log, too."""
+
+    def warns(answer, request):
+        warnings.showwarning = lambda message, *_: os.write(2, str(message).encode())  # as outside of pytest
+        warnings.warn("secret 17", stacklevel=2)
+        return {"summary.txt": b"s"}
+
+    monkeypatch.setattr(worker, "release_files", warns)
+    desk = make_desk()
+    asked = ask(desk)
+    assert logged(desk, tmp_path / "log") == []
+    assert desk.request(asked.id).state == store.DONE
+    assert "secret" not in "".join(capfd.readouterr())
 
 
 def test_all_that_an_analyst_reads_is_the_same_whatever_others_asked(make_desk, monkeypatch):

@@ -315,6 +315,21 @@ def test_rows_of_another_number_than_declared_are_not_used(make_desk):
     assert desk.request(asked.id).state == states.FAILED
 
 
+def test_where_the_unit_is_a_person_each_counts_once(make_desk, tmp_path):
+    import pandas as pd
+
+    rows = pd.read_csv(settings(tmp_path).datasets["cohort"].source)
+    visits = pd.concat([rows.assign(pid=rows.index), rows.assign(pid=[f"0{i}" for i in rows.index])])
+    visits.to_csv(tmp_path / "patients.csv", index=False)
+    desk = make_desk(unit="pid")
+    asked = ask(desk)
+    work(desk, until_empty=True)
+    done = desk.request(asked.id)
+    assert done.state == store.DONE
+    statement = json.loads(desk.files(done, done.visible)["privacy.json"])
+    assert statement["unit"].startswith("one person")
+
+
 def test_a_restored_database_is_refused(make_desk, tmp_path):
     desk = make_desk()
     ask(desk, epsilon=0.1)
@@ -327,6 +342,18 @@ def test_a_restored_database_is_refused(make_desk, tmp_path):
     (tmp_path / "desk" / "head.json").write_text("{")
     with pytest.raises(LedgerError):
         Desk.open(settings(tmp_path))
+
+
+def test_an_approval_is_in_the_head_that_was_seen(make_desk, tmp_path):
+    """What it charged does not come back with a copy of before."""
+    desk = make_desk(approvals=1)
+    asked = ask(desk)
+    copy = tmp_path / "copy.db"
+    shutil.copy(tmp_path / "desk.db", copy)
+    desk.decide(person("carol"), asked.id, "approve", "fits")
+    shutil.copy(copy, tmp_path / "desk.db")
+    with pytest.raises(LedgerError):
+        Desk.open(settings(tmp_path, approvals=1))
 
 
 def test_another_ledger_in_its_place_is_refused(make_desk, tmp_path):
@@ -348,6 +375,8 @@ def test_tokens_are_kept_as_hashes_and_links_work_once(make_desk, tmp_path):
     desk = make_desk()
     token, link = desk.issue("anna", "token"), desk.issue("anna", "link")
     assert desk.who(token).name == "anna"
+    assert desk.who(link) is None  # a link is no token, and a token no link
+    assert desk.use_link(token) is None
     assert token.encode() not in (tmp_path / "desk.db").read_bytes()
     assert desk.use_link(link).name == "anna"
     assert desk.use_link(link) is None

@@ -170,6 +170,32 @@ def test_an_event_at_a_cut_belongs_to_the_interval_that_ends_there() -> None:
     ]
 
 
+@pytest.mark.parametrize("asked", [ASKED, dc.Survival("t", "status", 5.0)], ids=["cuts", "no cuts"])
+@pytest.mark.filterwarnings("error")
+def test_the_state_of_a_row_follows_from_this_row(asked: dc.Survival) -> None:
+    """With others or without, also where no row has the event and where nothing is known of some: none is left out."""
+    unknown = {
+        "t": dc.Numeric(0, 10, missing_level=True),
+        "status": dc.Categorical([0, 1, 2, "missing"], other="missing"),
+    }
+    schema = dc.Schema({**SCHEMA, **unknown})
+    given: dict[str, list[Any]] = {name: cells.tolist() for name, cells in rows(200).items()}
+    given["t"][::7], given["status"][::5] = [None] * 29, [None] * 40
+    found = follow_up(schema, asked)
+
+    def those(places: list[int]) -> tuple[int, list[int], dc.Schema]:
+        data = dc.read({name: [cells[i] for i in places] for name, cells in given.items()}, schema)
+        made = with_states(data, found)
+        assert isinstance(made, dc.Dataset)
+        return made.n, made.codes["status"].tolist(), made.schema
+
+    n, states, columns = those(list(range(200)))
+    assert n == 200
+    none = [i for i in range(200) if given["status"][i] != 1]
+    for places in (none, list(range(0, 200, 7)), [3], list(range(150))):
+        assert those(places) == (len(places), [states[i] for i in places], columns)
+
+
 def test_missing_and_undeclared_values_go_where_the_schema_sends_them() -> None:
     schema = dc.Schema(
         {**SCHEMA, "t": dc.Numeric(0, 10, other=3.5), "status": dc.Categorical([0, 1, 2], other=2)}

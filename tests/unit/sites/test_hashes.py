@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,24 +51,48 @@ def test_no_part_of_a_protocol_can_be_changed(name: str, tmp_path: Path) -> None
         load_protocol(file)
 
 
+CHANGED: dict[str, dict[str, Any]] = {
+    "cheaper": {"epsilon": 0.1},
+    "smaller delta": {"delta": 1e-9},
+    "less asked": {"asked": {"epsilon": 0.1, "delta": 1e-6}},
+    "fewer charges": {"events": []},
+    "other software": {"software": "by hand"},
+    "private": {"private": True},
+}
+
+
+@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED)
 def test_a_fact_that_is_changed_in_all_files_of_a_contribution_is_seen(
-    contribute: Given, tmp_path: Path
+    contribute: Given, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     """Statements are in two files, and say the same; whoever changes both has not the hash of the third."""
-    contribute()[0].save(tmp_path / "east")
-    statement = json.loads((tmp_path / "east" / "privacy.json").read_text())
-    changes = {
-        "cheaper": lambda text: text.replace('"epsilon": 2.0', '"epsilon": 0.1'),
-        "private": lambda text: text.replace('"private": false', '"private": true'),
-        "unit": lambda text: text.replace('"unit": ', '"unit ": ', 1),
-    }
-    assert statement["private"] is False
-    for name, change in changes.items():
-        folder = Path(shutil.copytree(tmp_path / "east", tmp_path / name))
-        for file in ("privacy.json", "release.json"):
-            (folder / file).write_text(change((folder / file).read_text()))
-        with pytest.raises(dc.InputError):
-            load_contribution(folder)
+    contribute()[0].save(tmp_path)
+    statement = json.loads((tmp_path / "privacy.json").read_text())
+    release = json.loads((tmp_path / "release.json").read_text())
+    assert load_contribution(tmp_path).privacy.to_dict() == release["privacy"] == statement
+    assert all(statement[name] != value for name, value in change.items())
+    (tmp_path / "privacy.json").write_text(json.dumps({**statement, **change}))
+    (tmp_path / "release.json").write_text(json.dumps({**release, "privacy": {**statement, **change}}))
+    with pytest.raises(dc.InputError, match="was changed" if "private" not in change else "statement"):
+        load_contribution(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["private", "format", "id", "site", "protocol", "software", "release", "privacy"]
+)
+def test_no_part_of_what_a_contribution_says_of_itself_can_be_changed(
+    contribute: Given, tmp_path: Path, name: str
+) -> None:
+    file = Path(contribute()[0].save(tmp_path)) / "contribution.json"
+    data = json.loads(file.read_text())
+    assert data["private"] is False  # its noise was seeded
+    other = {"private": True, "format": 0, "protocol": {**data["protocol"], "about": "x"}}
+    file.write_text(json.dumps({**data, name: other.get(name, "0123456789ab")}))
+    with pytest.raises(dc.InputError):
+        load_contribution(tmp_path)
+    file.write_text(json.dumps({key: value for key, value in data.items() if key != name}))
+    with pytest.raises(dc.InputError):
+        load_contribution(tmp_path)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-7), (1.5, 1e-6)])

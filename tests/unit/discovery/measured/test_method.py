@@ -189,3 +189,16 @@ def test_a_pair_that_a_set_separates_is_absent_where_strata_can_hide_little(
         assert pair in found.open
         assert found.detectable[pair] > 0.2
     assert all(found.detectable[one] <= 0.2 for one in found.absent)
+
+
+def test_a_person_with_several_rows_counts_once_in_a_joint_table() -> None:
+    """Cells are sums over persons of the share of their rows: noise of half a row's deviation or less at epsilon 20."""
+    bit = dc.Categorical([0, 1])
+    visits = {"pid": np.repeat(np.arange(400), 3), "a": [0, 0, 1] * 400, "b": [1, 1, 0] * 400}
+    data = dc.read(visits, dc.Schema(a=bit, b=bit), unit="pid", rows_per_unit=3)
+    with dc.testing.seeded(1):
+        released = dc.discover(data, epsilon=20.0, method="measured", confidence=0).release
+    assert released is not None
+    tables = released.values.tables
+    assert isinstance(tables, JointTable)
+    assert tables.joint == pytest.approx(np.array([[0, 800 / 3], [400 / 3, 0]]), abs=5)
