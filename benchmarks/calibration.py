@@ -49,9 +49,9 @@ NETWORKS = ("asia", "sachs", "survey")
 KINDS = ("levels", "dozen", "yesno", "numbers", "gates", "codes")
 ABSENT = tuple(
     (rows, epsilon, columns, prevalence)
-    for rows, epsilon in ((5_000, 1.0), (17_500, 0.5))
-    for columns in (5, 20, 40)
-    for prevalence in (0.02, 0.1, 0.5)
+    for rows, epsilon in ((4_000, 1.0), (12_000, 0.6))
+    for columns in (8, 25)
+    for prevalence in (0.05, 0.2, 0.5)
 )
 Run = dict[str, Any]
 PARTS = ("arrows", "absent", "hidden", "effects")
