@@ -181,9 +181,10 @@ def ci_test(
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)
     shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
+    public_n = None if relation is Neighbours.ADD_REMOVE else data.n
     asked = asked_test(
         name, question, relation, epsilon, options,
-        x=x, by_rows=isinstance(data, Dataset), n=data.n, shared=shared,
+        x=x, by_rows=isinstance(data, Dataset), n=public_n, shared=shared,
     )  # fmt: skip
     request = _Request(
         data=data,

@@ -164,8 +164,9 @@ def forecast_ci_test(
     question = Question.of(schema, x, y, column_names(given, "given", schema))
     question.refuse_one_level(schema)
     count, by_rows = _public_rows(source, rows, relation), isinstance(source, Schema | Dataset)
+    known = None if relation is Neighbours.ADD_REMOVE else count
     asked = asked_test(
-        name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=count, shared=("rows",)
+        name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=known, shared=("rows",)
     )
     public = count, float(epsilon), float(delta), level, asked.neighbours
     ahead = forecast_of_test(asked.test, question, *public, help_below=WANTED)

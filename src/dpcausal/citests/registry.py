@@ -105,19 +105,18 @@ def asked_test(
     *,
     x: str | Sequence[str],
     by_rows: bool,
-    n: int,
+    n: int | None,
     shared: Iterable[str],
 ) -> AskedTest:
     """Return the test for a question, by name or chosen from public facts, after its own check of the question.
 
     ``x`` is the first column as it was asked about, ``by_rows`` whether there are rows and not only counts, and ``n``
-    their number.
+    their number where it is public.
     """
     name = method
     reason: Reason = ByQuestion("as-asked")
     if method == "auto":
-        public_n = None if relation is Neighbours.ADD_REMOVE else n
-        name, reason = choose(question, epsilon, rows=by_rows, n=public_n)
+        name, reason = choose(question, epsilon, rows=by_rows, n=n)
     info = class_named(name).info
     if info.first_column_option is not None:
         options.setdefault(info.first_column_option, x)
