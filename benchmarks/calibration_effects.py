@@ -224,7 +224,11 @@ def regressions(
         fit = fitted(moments, columns, float(rows), noise / math.sqrt(2), constant, sums_noise)
         sums = row_parts(z, a, b, fit).sum(axis=1) / UNITS
         answer = difference(
-            sums + rng.laplace(scale=sums_noise / math.sqrt(2), size=3), fit, sums_noise**2, Z
+            sums + rng.laplace(scale=sums_noise / math.sqrt(2), size=3),
+            fit,
+            sums_noise**2,
+            Z,
+            planned.kurtosis,
         )
         low, high = np.clip([answer.low, answer.high], -2, 2) / 2
         if not math.isnan(answer.estimate):

@@ -280,7 +280,7 @@ def regression_width(asked: AskedEffect, planned: PlannedRegression, rows: int, 
         left = (rows * treated * (1 - treated) + fit.excess) / fit.room**2
         sums = np.array([0.0, KEEP * left, KEEP * left * min(spread / fit.cut**2, 1.0)])
         sums += typical_noise(3, draw + DRAWS, second)
-        theta = difference(sums, fit, noise_variance(second), quantile)
+        theta = difference(sums, fit, noise_variance(second), quantile, planned.kurtosis)
         known = math.isfinite(theta.estimate)
         low, high = (theta.low, theta.high) if known else (-math.inf, math.inf)
         widths.append(min(max(unit * high, -whole), whole) - min(max(unit * low, -whole), whole))

@@ -36,7 +36,7 @@ itself, 2 u^2 > v/KEEP^2, nothing is known. Public numbers decide that, so that 
 
 **Cost** O(n q). **Edge cases**: S2 within its noise of 0: nothing is known.
 
-References: Frisch & Waugh 1933; Robinson 1988; Chernozhukov et al. 2018.
+References: Cornish & Fisher 1938; Frisch & Waugh 1933; Robinson 1988; Chernozhukov et al. 2018.
 """
 
 from __future__ import annotations
@@ -217,10 +217,13 @@ class Difference:
 NOTHING = Difference(math.nan, math.nan, math.nan)
 
 
-def difference(sums: Floats, fit: Fit, noise_variance: float, quantile: float) -> Difference:
+def difference(
+    sums: Floats, fit: Fit, noise_variance: float, quantile: float, kurtosis: float = 0.0
+) -> Difference:
     """Return the difference of two arms (theta) and its interval from noisy sums (S1, S2, S3).
 
-    theta is in the interval if room cut S1 - theta room^2 S2/KEEP is within ``quantile`` deviations of 0 (Fieller).
+    theta is in the interval if room cut S1 - theta room^2 S2/KEEP is within ``quantile`` deviations of 0 (Fieller). The
+    normal quantile has a Cornish-Fisher term for the tails of the noise of S1, whose excess ``kurtosis`` is given.
 
     >>> fit = Fit(np.zeros(1), np.zeros(1), 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     >>> found = difference(np.array([50.0, 25.0, 6.0]), fit, 1.0, 2.0)
@@ -233,6 +236,10 @@ def difference(sums: Floats, fit: Fit, noise_variance: float, quantile: float) -
     first = unit * float(sums[0]) - fit.product_mean
     sampling = unit**2 * max(float(sums[2]) / KEEP, math.sqrt(noise_variance))
     variance = sampling + unit**2 * noise_variance + fit.product_variance
+    quantile += (
+        max((quantile**3 - 3 * quantile) / 24 * kurtosis, 0.0)
+        * (unit**2 * noise_variance / max(variance, TINY)) ** 2
+    )
     # (S2^2 - q^2 v2) theta^2 - 2 S1 S2 theta + S1^2 - q^2 v1 <= 0
     lead = squares**2 - quantile**2 * of_squares
     if squares <= 0 or lead <= 0 or not math.isfinite(lead + first + variance):
