@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from dpcausal.cli.desk import at_desk
 from dpcausal.cli.options import (
     Charge,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from dpcausal.counts.stream import StreamCounts
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.schema import Schema
-    from dpcausal.desk.client import RemoteDataset
+    from dpcausal.desk.client import RemoteDataset, RemoteRequest
 
 NO_SCHEMA = "Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml"
 
@@ -231,6 +233,7 @@ class AtDesk:
 
     def __init__(self, remote: RemoteDataset, purpose: str | None, bars: bool) -> None:
         self.remote = remote
+        remote.on_request = _say_where
         self.more: dict[str, Any] = {"purpose": purpose, "progress": bars}
         self.schema, self.n = remote.schema, remote.n
 
@@ -254,6 +257,13 @@ class AtDesk:
         sent = {"epsilon": None, **asked}
         sent.pop("neighbours", None)
         return sent
+
+
+def _say_where(request: RemoteRequest) -> None:
+    """Say on standard error where a question is found again: whoever stops waiting need not ask twice."""
+    state = "waits for approval" if request.state == "waiting" else "is approved and charged"
+    where = f"{request.desk.url}/requests/{request.id}"
+    typer.echo(f"dpcausal: the question {state}; Ctrl-C ends the wait, not the question: {where}", err=True)
 
 
 def place_of(

@@ -224,13 +224,14 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     if readable and first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
     columns = faulty | {name: checker.outcome() for name, checker in checkers.items()}
+    declared = [*schema, *(schema.unit.columns() if schema.unit is not None else ())]
     recognised = writing.recognised(schema.format) if isinstance(opened, CsvSource) else schema.format
     return SchemaCheck(
         opened.label,
         max((column.rows for column in columns.values()), default=0),
         [columns[name] for name in schema if name in columns],
-        [name for name in schema if name not in opened.names],
-        [name for name in dict.fromkeys(opened.names) if name and name not in schema],
+        [name for name in declared if name not in opened.names],
+        [name for name in dict.fromkeys(opened.names) if name and name not in declared],
         schema.is_draft,
         opened.ragged,
         [

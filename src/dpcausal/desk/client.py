@@ -6,7 +6,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
@@ -191,6 +191,7 @@ class RemoteDataset:
 
     def __init__(self, desk: RemoteDesk, name: str) -> None:
         self.desk, self.name = desk, name
+        self.on_request: Callable[[RemoteRequest], object] = lambda request: None  # before it is waited for
         self._facts: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
@@ -285,6 +286,7 @@ class RemoteDataset:
     ) -> Any:
         timeout, progress = more.pop("timeout", None), more.pop("progress", False)
         request = self.ask(command, {**arguments, **more}, purpose, project)
+        self.on_request(request)
         return request.wait(timeout, progress)
 
     def discover(

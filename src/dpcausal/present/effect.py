@@ -176,7 +176,7 @@ def _nothing_known(fact: facts.NothingKnown) -> str:
         return "nowhere do both groups have 3 rows or more"
     return (
         "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of what is "
-        "held fixed help"
+        "held fixed help; so do fewer columns held fixed, where those left out are no common causes"
     )
 
 

@@ -318,7 +318,10 @@ def left_out_words(why: LeftOut) -> str:
             texts = _listed_texts(why.texts, why.cells)
             return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
         case found.TooManyTexts():
-            return f"more than {why.limit} different texts: an identifier, a date or free text?"
+            return (
+                f"more than {why.limit} different texts: an identifier, a date or free text? If it tells whose a row "
+                "is, name it under [unit]"
+            )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"
         case found.AllDifferent():

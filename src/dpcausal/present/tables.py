@@ -372,8 +372,10 @@ class PairRow:
         if self.marks in ("o->", "o-o"):
             chance = percent(1.0 - min(forward, backward))
             return chance if self.marks == "o->" else f"{chance} o-> {head}"
-        chance = percent(max(forward, backward))
-        return chance if self.arrow else f"{chance} to {head}"
+        if self.arrow:
+            return percent(max(forward, backward))
+        other = self.a if head == self.b else self.b  # the rest is the chance that there is no such edge
+        return f"{percent(max(forward, backward))} to {head}, {percent(min(forward, backward))} to {other}"
 
     @property
     def held(self) -> str:

@@ -237,3 +237,13 @@ def test_missing_numbers_with_a_bin_are_told_with_every_method_that_replaces_the
         "300 missing cells have a bin of their own in tables, and an effect leaves them out; methods" in found
     )
     assert methods in found
+
+
+def test_the_column_that_tells_whose_a_row_is_counts_as_declared() -> None:
+    schema = dc.Schema(sex=dc.Categorical(["male", "female"])).with_unit("fallnr")
+    there = check({"sex": ["male", "female"], "fallnr": [1, 1], "more": [1, 2]}, schema)
+    assert there.not_in_schema == ["more"]
+    assert there.not_in_data == []
+    lacking = check({"sex": ["male", "female"]}, schema)
+    assert lacking.not_in_data == ["fallnr"]
+    assert not lacking.usable
