@@ -2,7 +2,8 @@
 
 ``make test`` (``-m "not slow"``) takes one case in n of a test that is marked ``thin(n)``, no case that is marked
 ``covered``, an eighth of the examples of every property test, and in files that use ``few_repeats`` few repeats of a
-search. A run that names files or tests, as the mutation run does, thins nothing.
+search. A run that names files or tests, as the mutation run does, thins nothing. ``pytest --left-out tests/net`` runs
+what ``make test`` leaves out of a folder, and that alone.
 """
 
 from __future__ import annotations
@@ -31,9 +32,21 @@ def few_repeats(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run take what the fast one leaves out."""
+    parser.addoption("--left-out", action="store_true", help="only what make test leaves to make test-all")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Move long files to the front, so that no worker ends with one; thin a fast run of everything."""
     items.sort(key=lambda item: item.get_closest_marker("long_file") is None)
+    if getattr(config.option, "left_out", False):
+        fast = {id(item) for item in thinned(items)[0] if item.get_closest_marker("slow") is None}
+        config.hook.pytest_deselected(
+            items=[one for one in items if id(one) in fast and not many_examples(one)]
+        )
+        items[:] = [one for one in items if id(one) not in fast or many_examples(one)]
+        return
     asked = {(config.rootpath / argument).resolve() for argument in config.args}
     everything = asked == {config.rootpath / path for path in config.getini("testpaths")}
     if not everything or config.option.markexpr != "not slow":
@@ -94,10 +107,21 @@ def thinned(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.It
     return kept, left_out
 
 
+def many_examples(item: pytest.Item) -> bool:
+    """Return whether an item is a property test of which a fast run takes a part of the examples."""
+    asked = settings_of(getattr(item, "obj", None))
+    return asked is not None and asked.max_examples > LEAST_EXAMPLES
+
+
+def settings_of(test: Any) -> Any:
+    """Return what Hypothesis was asked of a test; None where it is no property test."""
+    return getattr(getattr(test, "__func__", test), "_hypothesis_internal_use_settings", None)
+
+
 def fewer_examples(test: Any) -> None:
     """Give a property test a part of its examples."""
     test = getattr(test, "__func__", test)
-    asked = getattr(test, "_hypothesis_internal_use_settings", None)
+    asked = settings_of(test)
     if asked is not None and asked.max_examples > LEAST_EXAMPLES:
         fewer = max(LEAST_EXAMPLES, asked.max_examples // EXAMPLES)
         test._hypothesis_internal_use_settings = settings(asked, max_examples=fewer)

@@ -258,7 +258,8 @@ first = lambda cells, count=2: lambda *given: islice(cells(*given), count)
 sys.argv[0] = m.__file__
 sys.exit(m.main(*({MAIN.get(name, "")})))
 """
-    environment = {**os.environ, "PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+    paths = f"{folder}{os.pathsep}{folder.parent / 'src'}"  # the package beside it, whatever is installed
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
     words = toy.arguments.format(out=out).split()
     command = [sys.executable, "-c", code, *words]
     return subprocess.run(command, cwd=out, env=environment, capture_output=True, text=True, check=False)

@@ -208,6 +208,7 @@ class Recorder:
         self._last = -1
         self._depth = 0
         self._draws = 0
+        self._paid = 0  # events charged, less those for which a mechanism has drawn or begun
         self._fault: str | None = None
         self._arrays = arrays  # whether small arrays that functions hold are compared
         self._held = Held()
@@ -233,7 +234,7 @@ class Recorder:
         return {entry.what for entry in self.log}
 
     def _run(self, call: Callable[[], Any], held: Held) -> dict[str, str]:
-        self._at, self._depth, self._fault = 0, 0, None
+        self._at, self._depth, self._paid, self._fault = 0, 0, 0, None
         made = [i for i, entry in enumerate(self.log) if entry.what not in WITHOUT_ROWS]
         self._last = made[-1] if made else -1  # of what is replayed, the last that a mechanism made
 
@@ -302,11 +303,20 @@ class Recorder:
 
         return draw
 
+    def _spend(self, kind: type) -> None:
+        """Take one of the events that were charged for a draw; a mechanism within another draws for that one's."""
+        if self._depth:
+            return
+        self._paid -= 1
+        if self._paid < 0:
+            raise self._fail(f"{kind.__name__} draws before it is charged")
+
     def sample(self, kind: type, original: Callable[..., Any]) -> Callable[..., Any]:
         """``sample`` of a mechanism."""
 
         def sample(mechanism: Any, value: Any) -> Any:
             self.used.add(kind)
+            self._spend(kind)
             public = f"{mechanism!r} of shape {_shape(value)}"
             return self.exchange(
                 f"{kind.__name__}.sample", public, lambda: original(mechanism, value), noisy=True
@@ -321,6 +331,7 @@ class Recorder:
             self.used.add(kind)
             if self._depth:
                 return original(mechanism, threshold)
+            self._spend(kind)
             self.happened(f"{kind.__name__}.start", f"{mechanism!r} at {threshold!r}")
             self._depth += 1
             try:
@@ -350,7 +361,9 @@ class Recorder:
         def charge(budget: Any, *events: Any) -> Any:
             self.happened("charge", repr(events))
             self.labels += [event.label for event in events]
-            return original(budget, *events)
+            result = original(budget, *events)
+            self._paid += len(events)
+            return result
 
         return charge
 

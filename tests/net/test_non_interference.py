@@ -756,3 +756,16 @@ def test_planted_file_by_rows_is_seen(material: Material) -> None:
     assert any(
         "rows.txt" in line for line in interference(spoiled, terms, ("a", N), [("constant", 1)], material)
     )
+
+
+def test_planted_draw_before_its_charge_is_seen(material: Material) -> None:
+    """The charge is made, of the same event, when the noise is there."""
+
+    def late(mechanism: Any, budget: Any, label: str, value: Any) -> Any:
+        out = mechanism.sample(value)
+        budget.charge(mechanism.event(label))
+        return out
+
+    with instead_of_release(late):
+        found = found_in("ci_test measured levels", "replace-one", material, which="constant")
+        assert "draws before it is charged" in found

@@ -44,7 +44,11 @@ VISITS = {
         ["-7", "-7.0", -7, -7.0],
         ["Müller", "mu\u0308ller", "MÜLLER", "Müller".encode("latin-1")],
         ["straße", "STRASSE"],
-        ["\u01f0", "J\u030c", "j\u030c"],  # j with a caron, of which Unicode has no capital
+        [
+            "\u0390",
+            "\u03aa\u0301",
+            "\u0399\u0308\u0301",
+        ],  # an iota with two accents, of which there is no capital
         [1e22, 10**22, "10000000000000000000000.0"],
     ],
 )

@@ -238,17 +238,19 @@ def test_planted_bugs_are_counted_as_in_what_was_kept() -> None:
     rooms = Counter(one["rooms"][0] for one in listed)
     told = f"{len(listed)}: " + ", ".join(f"{room} {count}" for room, count in rooms.most_common())
     assert sorted(re.findall(r"\w+ \d+", told)) == sorted(
-        re.findall(r"\w+ \d+", re.search(r"\| (\d+: privacy [^|]*) \|", page)[1])  # type: ignore[index]
+        re.findall(r"\w+ \d+", re.search(r"\| (\d+: \w+ \d+, [^|]*) \|", page)[1])  # type: ignore[index]
     )
     assert f"| {len(listed)}: " in page
     kept = {}
-    for name in ("wiring", "all"):
+    for name in ("wiring", "all", "fresh"):
         text = (ROOT / "benchmarks" / "results" / f"mutants_{name}.txt").read_text(encoding="utf-8")
         kept[name] = Counter(tuple(line.split()[:2]) for line in text.splitlines() if " s  " in line)
         kept[name].update(
             ("equivalent", "own") for _ in re.findall(r"^1 mutants: 0 killed, 1 eq", text, re.M)
         )
     (_, _, wiring), (_, _, whole) = NUMBERS.table_below(page, "## The nets and the planted bugs", 2)[1:]
+    assert set(kept["fresh"]) == {("killed", "own")}
+    assert f" {kept['fresh'].total()} killed (`mutants_fresh.txt`)" in " ".join(page.split())
     own = kept["wiring"]["killed", "own"]
     others = sum(kept["wiring"].values()) - own - 1
     assert wiring == f"{own} killed, 1 equivalent; {others} killed by other tests only"
