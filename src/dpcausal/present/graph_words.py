@@ -310,16 +310,19 @@ def missed_words(result: DiscoveryResult) -> str:
 def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
     """Return which link between these pairs would be found in most runs, as a clause.
 
-    ``strata``: columns were held fixed, and the link meant is one alike in all their strata.
+    ``strata``: columns were held fixed, and the link meant may vary between their strata, but not cancel.
 
     >>> detectable_clause([0.12, 0.164])
     'a link of w = 0.12 to 0.16 (weak) is found in 80% of runs'
     >>> detectable_clause([0.05], strata=True)
-    'a link of w = 0.05 (very weak), alike in all strata held fixed, is found in 80% of runs'
+    'a link of w = 0.05 (very weak), unless it cancels between strata held fixed, is found in 80% of runs'
     """
     low, high = digits(min(pairs)), digits(max(pairs))
     which = low if low == high else f"{low} to {high}"
-    link = f"a link of w = {which} ({w_words(max(pairs))})" + ", alike in all strata held fixed," * strata
+    link = (
+        f"a link of w = {which} ({w_words(max(pairs))})"
+        + ", unless it cancels between strata held fixed," * strata
+    )
     return f"{link} is found in {POWER:.0%} of runs"
 
 
