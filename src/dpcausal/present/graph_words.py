@@ -45,6 +45,14 @@ if TYPE_CHECKING:
 
 
 PAIRS_SHOWN = 4  # absent, open or changed pairs named in a line
+# notes without which a graph is read amiss
+SAID_IN_BRIEF = (
+    facts.Classical,
+    facts.ClassicalMoments,
+    facts.FollowUpColumns,
+    facts.SitesMeasured,
+    facts.SitesDiffer,
+)
 ALONE_SHOWN = 10  # columns without an edge named in a brief line
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
@@ -459,7 +467,7 @@ def summary(result: DiscoveryResult, *, full: bool = False, open: bool = False) 
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return a discovery in brief; ``every`` names every open pair."""
-    exact = [note for note in result.notes if isinstance(note, facts.Classical | facts.ClassicalMoments)]
+    notes = [note for note in result.notes if isinstance(note, SAID_IN_BRIEF)]
     alone = lone_clauses(result, lone_columns(result), ALONE_SHOWN) if result.target is None else []
     lines = [
         f"{answer(result)} (method {result.method}).",
@@ -472,7 +480,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         free_words(result),
         absent_line(result),
         merged_line(result, brief=True),
-        *(f"{note_words(note)}." for note in exact),
+        *(as_sentence(note_words(note)) for note in notes),
         open_line(result, every=every),
         *cost_lines(result.privacy),
     ]
