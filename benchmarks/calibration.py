@@ -1,6 +1,6 @@
 r"""What is said, and what is so: how often statements of a result are true, on laws that no number was set on.
 
-    python benchmarks/calibration.py [--parts arrows absent hidden] [--runs 12] [--first 6000000] [--out FILE.jsonl]
+    python benchmarks/calibration.py [--parts arrows fresh ...] [--runs 12] [--first 6000000] [--out FILE.jsonl]
     python benchmarks/calibration.py --summary FILE.jsonl      # what is kept there
 
 With ``--out`` every run is kept as it ends: stop and resume.
@@ -9,6 +9,8 @@ With ``--out`` every run is kept as it ends: stop and resume.
 arrows (a chance of .8 or more) how many there are, what is said on average, how many point as in the graph that made
 the rows (an arrow where there is no edge is wrong), and the same for chances of .8 to .9 and above. Beside it, for
 comparison, arrows of PC without privacy (level .01) on the same rows.
+
+**fresh**, **fresh_absent**: ``arrows`` and ``absent`` of laws and settings that no earlier table had.
 
 **absent**: yes/no columns, all independent; ``result.detectable`` says which link between the first two would be found
 in 80% of runs. Then a link of that size is planted between columns of the same prevalence, and the search is run again.
@@ -47,14 +49,22 @@ DELTA = 1e-6
 ARROWS = ((1_000, 3.0), (3_000, 1.0), (3_000, 3.0), (10_000, 0.3), (10_000, 1.0), (20_000, 3.0))
 NETWORKS = ("asia", "sachs", "survey")
 KINDS = ("levels", "dozen", "yesno", "numbers", "gates", "codes")
+FRESH_LAWS = ("few", "wide", "weak", "mixed", "thirds", "bends", "cancer", "earthquake")
+FRESH = ((1_500, 2.0), (6_000, 0.6), (8_000, 2.0), (25_000, 0.5))
 ABSENT = tuple(
     (rows, epsilon, columns, prevalence)
     for rows, epsilon in ((5_000, 1.0), (17_500, 0.5))
     for columns in (5, 20, 40)
     for prevalence in (0.02, 0.1, 0.5)
 )
+FRESH_ABSENT = tuple(
+    (rows, epsilon, columns, prevalence)
+    for rows, epsilon in ((4_000, 1.0), (12_000, 0.6))
+    for columns in (8, 25)
+    for prevalence in (0.05, 0.2, 0.5)
+)
 Run = dict[str, Any]
-PARTS = ("arrows", "absent", "hidden", "effects")
+PARTS = ("arrows", "fresh", "absent", "fresh_absent", "hidden", "effects")
 
 
 def linear(seed: int, rows: int) -> fresh_graphs.Made:
@@ -75,8 +85,8 @@ def linear(seed: int, rows: int) -> fresh_graphs.Made:
 
 def makers() -> dict[str, Callable[[int, int], fresh_graphs.Made]]:
     """Every law that arrows are asked of."""
-    found = {kind: fresh_graphs.KINDS[kind] for kind in KINDS}
-    for name in NETWORKS:
+    found = {kind: fresh_graphs.KINDS[kind] for kind in (*KINDS, *FRESH_LAWS) if kind in fresh_graphs.KINDS}
+    for name in (*NETWORKS, *(law for law in FRESH_LAWS if law not in fresh_graphs.KINDS)):
         network = dc.networks.load(name)
         found[name] = lambda seed, rows, network=network: fresh_graphs.of_network(network, rows, seed)  # type: ignore[misc]
     return {**found, "linear": linear}
@@ -171,8 +181,14 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     if "arrows" in parts:
         for law, (rows, epsilon) in itertools.product((*KINDS, *NETWORKS, "linear"), ARROWS):
             yield "arrows", (law, rows, epsilon)
+    if "fresh" in parts:
+        for law, (rows, epsilon) in itertools.product(FRESH_LAWS, FRESH):
+            yield "fresh", (law, rows, epsilon)
     if "absent" in parts:
         for setting in ABSENT:
+            yield "absent", setting
+    if "fresh_absent" in parts:
+        for setting in FRESH_ABSENT:
             yield "absent", setting
     if "hidden" in parts:
         for law, (rows, epsilon) in itertools.product((*KINDS, *NETWORKS, "linear"), ARROWS):
@@ -184,7 +200,7 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
     """One run."""
-    if part == "arrows":
+    if part in ("arrows", "fresh"):
         return arrows_of(setting[0], seed, *setting[1:])
     if part == "hidden":
         return hidden_of(setting[0], seed, *setting[1:])
@@ -215,7 +231,7 @@ def summary(kept: Kept) -> None:
     print("| law | rows | epsilon | graphs | said | right | .8 to .9 | .9 or more | PC, no privacy |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for (part, setting), runs in kept.items():
-        if part != "arrows":
+        if part not in ("arrows", "fresh"):
             continue
         said = [(chance, right) for run in runs.values() for chance, right in run["said"] if chance >= 0.8]
         mean = f"{sum(chance for chance, _ in said) / len(said):.2f}" if said else "-"

@@ -24,7 +24,6 @@ import numpy as np
 import pyarrow as pa
 
 import dpcausal as dc
-from dpcausal.counts import planes
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Jobs
 from dpcausal.counts.rows import COSTS, Rows, processors
@@ -168,12 +167,11 @@ def read_limit() -> float:
 
 
 def single_tables(n: int) -> None:
-    """One table on one core, bit planes packed before (packing timed apart), beside the memory-read limit."""
+    """One table on one core, beside the memory-read limit."""
     limit = read_limit()
     print(f"\nOne table, {n:,} binary rows, one core; this core reads memory at {limit:.1f} GB/s")
     data = random_data(n, (2,) * 40, seed=5)
     counts = MemoryCounts(data, threads=1)
-    counts._may_sort = False  # rows are all distinct: sorting would be tried once and thrown away
     for k in (2, 4, 6):
         columns = list(data.columns[:k])
         first = best(lambda columns=columns: MemoryCounts(data, threads=1).table(columns), 2)  # type: ignore[misc]
@@ -181,7 +179,7 @@ def single_tables(n: int) -> None:
         again = best(lambda columns=columns: counts.table(columns), 7)  # type: ignore[misc]
         print(
             f"  {k} columns: {again / n * 1e9:.3f} ns per row (first time {first / n * 1e9:.2f});"
-            f" limit {k / limit:.2f} on bytes, {k / 8 / limit:.3f} on bit planes"
+            f" limit {k / limit:.2f}"
         )
 
 
@@ -202,12 +200,6 @@ def calibrate() -> None:
     stage = (six - two) / 4
     print(f"stage = {stage:.3f} (now {COSTS.stage})\ncount = {two - 2 * stage:.3f} (now {COSTS.count})")
     print(f"count_weighted = {per_row(weighted, 6) - 6 * stage:.3f} (now {COSTS.count_weighted})")
-    jobs = Jobs.of([range(4)], sizes)
-    packed = planes.Planes(rows)
-    packing = best(lambda: planes.Planes(rows)._pack([0, 1, 2, 3], 1)) / n / 8 * 1e9
-    packed.count(jobs, 1)
-    print(f"plane = {best(lambda: packed.count(jobs, 1)) / n / 81 * 1e9:.4f} (now {COSTS.plane})")
-    print(f"pack = {packing:.3f} (now {COSTS.pack})")
 
 
 def main() -> None:

@@ -32,7 +32,8 @@ import httpx
 
 from dpcausal.desk.config import read_config
 from dpcausal.desk.demo import write_demo
-from dpcausal.desk.store import ENDS, Desk
+from dpcausal.desk.request import ENDS
+from dpcausal.desk.store import Desk
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ledger_fire import fresh_database, print_table
@@ -104,7 +105,7 @@ def drain(folder: Path, requests: int, workers: int, rows: int) -> dict[str, Any
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         desk = Desk.open(read_config(file))
-        names = list(desk.schemas["clinic"])
+        names = [name for name, _ in desk.subjects["clinic"].columns()]
         questions = itertools.cycle(itertools.combinations(names, 2))
         begin, before = time.monotonic(), used(server.pid)
         asked = []

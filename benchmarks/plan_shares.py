@@ -77,7 +77,7 @@ def main() -> None:
         plan = dc.plan(schema, rows, epsilon, DELTA, max_order=0)
         assert plan.with_rare_levels is not None
         for told, w in (
-            ("rarest 20%", plan.with_rare_levels[0]),
+            ("rarest 20%", plan.with_rare_levels.smallest),
             ("equally common", plan.orders[0].smallest),
         ):
             found, undecided, runs = 0, 0, 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpcausal.discovery import printed
 from dpcausal.discovery.curate import cost_now
+from priv_pc import compared
 from priv_pc.figure1 import draw
 from priv_pc.runs import DRIVERS, EPSILONS, FIRST_SEED, Point, counts, finish, markdown, point, run, save
 
@@ -31,7 +32,7 @@ def published_points(network: str, seeds: int) -> list[Point]:
             for seed in range(FIRST_SEED, FIRST_SEED + seeds):
                 rng = np.random.default_rng(4000 + seed)
                 found = printed.curate(counts(network, seed), epsilon, rng, cost_now, coin=coin)
-                graphs.append(printed.graph_of(found.skeleton))
+                graphs.append(compared.graph_of(found.skeleton))
             points.append(point(network, label, epsilon, graphs))
     return points
 

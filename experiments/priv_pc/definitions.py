@@ -9,7 +9,6 @@ import numpy as np
 
 import dpcausal as dc
 from dpcausal.audit import exact
-from dpcausal.discovery import printed
 from dpcausal.privacy.mechanisms.sieve_and_examine import unamplified
 from dpcausal.privacy.mechanisms.sparse_vector import Scales
 from dpcausal.stats.published import (
@@ -19,6 +18,7 @@ from dpcausal.stats.published import (
     tau_a,
     weighted_kendall_z,
 )
+from priv_pc import compared
 from priv_pc.runs import FIRST_SEED, NETWORKS, counts, finish, point, table
 
 RATIOS = (1, 2, 3, 5, 20)
@@ -51,7 +51,7 @@ def printed_rho(ranks: np.ndarray) -> float:
 def without_a_deletion(network: str) -> tuple[float, float]:
     """Return F1 of PC by Definition 6 as printed, no noise, and of the complete graph."""
     given, columns = counts(network, FIRST_SEED), tuple(counts(network, FIRST_SEED).schema)
-    found = printed.graph_of(printed.without_noise(given, "Definition 6 as printed", 0.10))
+    found = compared.graph_of(compared.without_noise(given, "Definition 6 as printed", 0.10))
     complete = dc.Graph(columns, undirected=[{a, b} for i, a in enumerate(columns) for b in columns[:i]])
     one, other = (point(network, "", math.inf, [graph]).skeleton for graph in (found, complete))
     return one, other

@@ -19,6 +19,7 @@ import numpy as np
 
 import dpcausal as dc
 from dpcausal.discovery import printed
+from priv_pc import compared
 from priv_pc.runs import (
     DELTA,
     DRIVERS,
@@ -84,10 +85,10 @@ def as_published(label: str, network: str, seed: int, step: float, stable: bool 
     if label == SVT:
         return printed.svt_pc(given, step, rng, stable=stable)
     if label in (EM, EM_TIES):
-        return printed.em_pc(given, step, rng, printed.flips_ties if label == EM_TIES else None)
+        return printed.em_pc(given, step, rng, compared.flips_ties if label == EM_TIES else None)
     if label == SG:
-        return printed.sg_pc(given, step, rng, stable=stable)
-    size = printed.all_rows if label == ON_ALL_ROWS else printed.optimal_subsample
+        return compared.sg_pc(given, step, rng, stable=stable)
+    size = compared.all_rows if label == ON_ALL_ROWS else printed.optimal_subsample
     with dc.testing.seeded(3000 + seed):  # of the subsample
         return printed.priv_pc(given, step, rng, size, wide_examine=label != LINE_12, stable=stable)
 
@@ -99,17 +100,17 @@ def published_points(network: str, seeds: int, label: str, quick: bool, stable: 
         every = range(FIRST_SEED, FIRST_SEED + seeds)
         runs = [as_published(label, network, seed, step, stable) for seed in every]
         total = float(np.mean([run.claimed for run in runs]))
-        points.append(point(network, label, total, [printed.graph_of(run.skeleton) for run in runs]))
+        points.append(point(network, label, total, [compared.graph_of(run.skeleton) for run in runs]))
     return points
 
 
 def stops(network: str, seeds: int) -> list[tuple[str, str, float, float, str]]:
     """Without noise: network, statistic, threshold, mean F1, and the true edges that always go."""
     truth, found = dc.networks.load(network).dag, []
-    for statistic in printed.STATISTICS:
+    for statistic in compared.STATISTICS:
         for threshold in STOPS:
             graphs = [
-                printed.graph_of(printed.without_noise(counts(network, seed), statistic, threshold))
+                compared.graph_of(compared.without_noise(counts(network, seed), statistic, threshold))
                 for seed in range(FIRST_SEED, FIRST_SEED + seeds)
             ]
             lost = frozenset.intersection(*(truth.skeleton - graph.skeleton for graph in graphs))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from priv_pc import compared
 from priv_pc.figure1 import (
     EM,
     EM_TIES,
@@ -23,15 +24,13 @@ from priv_pc.figure1 import (
 )
 from priv_pc.runs import FIRST_SEED, NETWORKS, finish, point, table
 
-from dpcausal.discovery import printed  # isort: skip
-
 SMALL_STEPS = (0.001, 0.003, 0.006, 0.01, 0.02, 0.03)  # epsilon of a choice
 
 
 def rise(network: str, label: str, step: float, seeds: int) -> tuple[float, float]:
     """Return the mean of the totals that EM-PC claims, and the mean F1."""
     runs = [as_published(label, network, seed, step) for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
-    f1 = point(network, label, 0.0, [printed.graph_of(run.skeleton) for run in runs]).skeleton
+    f1 = point(network, label, 0.0, [compared.graph_of(run.skeleton) for run in runs]).skeleton
     return float(np.mean([run.claimed for run in runs])), f1
 
 

@@ -23,6 +23,7 @@ import dpcausal as dc
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.discovery import printed
 from dpcausal.discovery.discover import discover
+from priv_pc import compared
 from priv_pc.runs import DELTA, LEVEL, ROWS, finish, table
 
 NETWORKS = ("earthquake", "cancer", "asia", "survey")
@@ -67,7 +68,7 @@ AS_PRINTED: dict[str, Algorithm] = {
     "EM-PC": printed.em_pc,
     "SVT-PC": printed.svt_pc,
     "Priv-PC": printed.priv_pc,
-    "Priv-PC, no subsample": lambda given, step, rng: printed.priv_pc(given, step, rng, printed.all_rows),
+    "Priv-PC, no subsample": lambda given, step, rng: printed.priv_pc(given, step, rng, compared.all_rows),
 }
 PAPER_RATIOS = {
     "earthquake": "26.6",

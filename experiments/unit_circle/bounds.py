@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 from scipy.special import chdtri
 
-from dpcausal.stats.published import missed_by_chi2, missed_by_circle
-from dpcausal.stats.unit_circle import unit_circle
-from unit_circle.published import chi2_noise, drawn, published_sensitivity
+from dpcausal.gwas.statistics import allelic_chi2
+from dpcausal.stats.chi2 import chi2_sensitivity
+from dpcausal.stats.published import circle_bound, missed_by_chi2, missed_by_circle
+from unit_circle.published import drawn
 from unit_circle.tables import finish
 
 TEXT = """How often noise hides a table whose chi-squared is above tau + gamma (tau = 3.84), simulated, and the bounds
@@ -25,9 +26,9 @@ def main(quick: bool, out: Path) -> None:
     for share in (0.5, 0.1):
         rng = np.random.default_rng([7, int(100 * share)])
         tables = drawn(rng, reps, 2000, np.array([share]), np.array([0.04 if share == 0.5 else 0.025]))
-        chi2, length = tables.chi2[:, 0], unit_circle(tables.c11, tables.c10, 1000, 1000, tau)[:, 0]
+        chi2, length = allelic_chi2(*tables)[:, 0], tables.values(tau)[:, 0]
         positives = (tables.c11 + tables.c10)[:, 0]
-        of_chi2, of_circle = chi2_noise(tables), published_sensitivity(1000, 1000, tau)
+        of_chi2, of_circle = chi2_sensitivity(1000, 1000), float(circle_bound(1000, 1000, tau))
         missed_chi2 = chi2 + rng.laplace(0, of_chi2 / epsilon, reps) <= tau
         missed_circle = length + rng.laplace(0, of_circle / epsilon, reps) <= 1.0
         for gap in (0.0, 2.0, 5.0, 10.0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unit_circle.published import with_em
+from dpcausal.gwas.printed import with_em
 from unit_circle.several import HEADS, LEVEL, SIGNALS, ours, table
 from unit_circle.tables import finish
 

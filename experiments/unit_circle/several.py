@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from dpcausal.gwas.cohort import GenotypeCounts, Variant
+from dpcausal.gwas.printed import Flags, Tables
 from dpcausal.gwas.screen import Screen
 from dpcausal.testing import seeded
-from unit_circle.published import Flags, Tables, drawn
+from unit_circle.published import drawn
 
 TESTS, SIGNALS, LEVEL = 10, 2, 0.05
 SETTINGS = ((1024, 0.5), (4096, 0.5), (32768, 0.1))
@@ -29,14 +30,15 @@ def ours(method: str, statistic: str) -> Screening:
     """A screening of ours as one of theirs: one row the unit, no margin known but that values are common."""
 
     def run(tables: Tables, epsilon: float, rng: np.random.Generator) -> Flags:
+        n = tables.n1 + tables.n0
         plan = Screen(
-            snps=TESTS, cases=tables.n // 4, controls=tables.n // 4, epsilon=epsilon, method=method,  # type: ignore[arg-type]
+            snps=TESTS, cases=n // 4, controls=n // 4, epsilon=epsilon, method=method,  # type: ignore[arg-type]
             max_hits=SIGNALS, statistic=statistic, unit="allele", maf=0.45,  # type: ignore[arg-type]
         )  # fmt: skip
         flags = np.zeros(tables.c11.shape, bool)
         with seeded(int(rng.integers(1 << 31))):
             for i, (c11, c10) in enumerate(zip(tables.c11.tolist(), tables.c10.tolist(), strict=True)):
-                for hit in plan.run(as_counts(c11, c10, tables.n)).rejected:
+                for hit in plan.run(as_counts(c11, c10, n)).rejected:
                     flags[i, int(hit.variant.name)] = True
         return flags
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from dpcausal.gwas.printed import Tables, one_test
 from dpcausal.gwas.screen import single_test
 from dpcausal.testing import seeded
-from unit_circle.published import Tables, chi2_test, drawn, one_test
+from unit_circle.published import chi2_test, drawn
 from unit_circle.tables import finish
 
 EPSILON, LEVEL, EFFECT = 0.1, 0.05, 0.02

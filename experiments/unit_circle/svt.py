@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unit_circle.published import Reading, with_svt
+from dpcausal.gwas.printed import Reading, with_svt
 from unit_circle.several import HEADS, LEVEL, SIGNALS, Screening, ours, table
 from unit_circle.tables import finish
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.progress import Tick
-from dpcausal.counts import memory as memory_backend
+from dpcausal.counts import covering
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
 from dpcausal.counts.rows import COSTS
@@ -211,17 +212,14 @@ def test_repr_shows_no_count_but_n(make: Make, tmp_path: Path) -> None:
     assert repr(one) == repr(again)
 
 
-@pytest.mark.parametrize(
-    ("tuning", "costs"),
-    [({"min_cover_rows": 10}, {}), ({}, {"sort": 0.0}), ({"max_distinct_share": 0.0}, {"sort": 0.0})],
-)
+@pytest.mark.parametrize("margin", [0.0, math.inf])
+@pytest.mark.parametrize("sizes", [(2, 3, 4, 2, 2, 5, 3, 2, 2, 2, 3, 4, 2, 2, 2, 2), (2, 3, 4, 2, 2, 5)])
 def test_every_way_through_memory_agrees(
-    monkeypatch: pytest.MonkeyPatch, tuning: dict[str, float], costs: dict[str, float]
+    monkeypatch: pytest.MonkeyPatch, margin: float, sizes: Sequence[int]
 ) -> None:
-    """Cover, sort and the refusal of a useless sort, forced; planes and the staged kernel follow from the sizes."""
-    monkeypatch.setattr(memory_backend, "TUNING", replace(memory_backend.TUNING, **tuning))  # type: ignore[arg-type]
-    monkeypatch.setattr(memory_backend, "COSTS", replace(COSTS, **costs))
-    data = dataset([2, 3, 4, 2, 2, 5, 3, 2, 2, 2, 3, 4, 2, 2, 2, 2], 20_001, seed=8)
+    """Rows as they are and distinct ones, each with covering tables and without."""
+    monkeypatch.setattr(covering, "COSTS", replace(COSTS, margin=margin))
+    data = dataset(sizes, 20_001, seed=8)
     counts = MemoryCounts(data, threads=2)
     rng = np.random.default_rng(8)
     for size in (1, 2, 3, 5, 3, 2):

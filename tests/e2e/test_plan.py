@@ -37,7 +37,7 @@ def test_table_and_files(schema: str, tmp_path: Path, capsys: pytest.CaptureFixt
     asked = ["plan", "--schema", schema, "--rows", "100000", "--epsilon", "1", "--delta", "1e-6"]
     assert run([*asked, "--out", str(out)]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("Yes: epsilon 1 is enough to find a dependence of w = 0.1 in 80% of cases")
+    assert text.startswith("Yes: epsilon 1 finds w = ")
     assert "3 columns, 100,000 rows, epsilon 1, delta 1e-06, replace-one" in text
     assert (out / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert len(json.loads((out / "plan.json").read_text())["orders"]) == 2
@@ -86,11 +86,11 @@ def test_a_pair_and_the_full_table(schema: str, capsys: pytest.CaptureFixture[st
     assert run(asked) == 0
     brief = capsys.readouterr().out
     assert "age x lung" in brief
-    assert "priv-pc" not in brief
+    assert "without noise" not in brief
     assert run([*asked, "--full"]) == 0
     full = capsys.readouterr().out
     assert "columns compared: as asked" in full
-    assert "w by priv-pc: smallest w for one question" in full
+    assert "w without noise: smallest w" in full
     assert len(full.splitlines()) > len(brief.splitlines())
     assert run([*asked, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pair"] == ["age", "lung"]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 import pytest
 
 from dpcausal.cli.app import run
@@ -22,15 +20,7 @@ def patients(folder: Path, rows: int = 20_000) -> None:
     """A synthetic patients.csv and the guide's own schema.toml."""
     (schema,) = re.findall(r"```toml\n(.*?)```", GUIDE, flags=re.DOTALL)
     (folder / "schema.toml").write_text(schema)
-    rng = np.random.default_rng(5)
-    smoke = rng.random(rows) < 0.4
-    age = rng.normal(55, 20, rows).round(1)
-    bronc = rng.random(rows) < np.where(smoke, 0.6, 0.25)
-    dysp = rng.random(rows) < 0.1 + 0.35 * bronc + 0.3 * (age > 65)
-    words = np.array(["no", "yes"])
-    table = {"smoke": smoke, "bronc": bronc, "dysp": dysp}
-    table = {"age": age, **{name: words[column.astype(int)] for name, column in table.items()}}
-    pa.csv.write_csv(pa.table(table), folder / "patients.csv")
+    runpy.run_path(str(ROOT / "demo" / "small.py"))["write_patients"](folder, rows)
 
 
 def marked(name: str) -> str:

@@ -335,6 +335,12 @@ def as_it_is(script: Any) -> None:
     """Quick enough."""
 
 
+def few_rows(script: Any) -> None:
+    """One method, one effect, few rows."""
+    script.ROWS, script.EFFECTS = 400, (0.4,)
+    script.METHODS = dict(list(script.METHODS.items())[:1])
+
+
 def two_features(script: Any) -> None:
     """Two columns of the concrete data, the one given the other."""
     script.FEATURES = script.FEATURES[:2]
@@ -349,6 +355,7 @@ SMALLER: dict[str, Callable[[Any], None]] = {
     "priv-pc-tweak": small_networks,
     "priv-pc-small": small_networks,
     "priv-pc-definitions": small_networks,
+    "priv-pc-reconciled": few_rows,
     "curate-comparison": small_networks,
     "curate-sensitivity": as_it_is,
     "facts": as_it_is,

@@ -509,6 +509,8 @@ def _tests() -> Iterator[Case]:
         asked += [(name, "numbers", mixed, {})]
         asked += [(name, "levels", tabled, {"median": "cauchy", "trim": 0.25, "parts": 9})]
     asked += [("g", "levels", ("a", "c", []), {"median": "laplace", "trim": 0.2})]
+    as_printed = {"median": "laplace", "variant": "paper"}  # refused: not private
+    asked += [(name, "levels", ("a", "c", []), as_printed) for name in ("chi2", "g")]
     asked += [("measured", "levels", tabled, {}), ("measured", "numbers", mixed, {})]
     asked += [("measured", "levels", tabled, {"noise": noise}) for noise in ("laplace", "gaussian")]
     asked += [("measured", "levels", tabled, {"form": form}) for form in ("omnibus", "pooled")]
@@ -692,6 +694,12 @@ def _sessions() -> Iterator[Case]:
 
 
 PRINTED = ("priv-pc", "svt-pc", "em-pc", "curate")  # methods with a variant that is as printed
+# calls of what is as printed and not private: refused for the operating system's noise
+AS_PRINTED = {
+    *(f"discover {name} levels variant=paper" for name in PRINTED),
+    *(f"ci_test {name} levels a,c| median=laplace variant=paper" for name in ("chi2", "g")),
+    *(f"gwas method={method} variant=paper" for method in ("svt", "em")),
+}
 
 
 def _discoveries() -> Iterator[Case]:
@@ -1161,6 +1169,7 @@ def _screenings() -> Iterator[Case]:
         asked += [{"method": method, "freq_share": 0.1, "max_hits": 3}]
     asked += [{"method": "svt", "max_answers": 20}, {"method": "svt", "frequencies": True, "max_hits": 3}]
     asked += [{"method": "em", "share": 0.4, "max_hits": 3}, {"method": "svt", "max_hits": 1, "level": 0.2}]
+    asked += [{"method": method, "variant": "paper"} for method in ("svt", "em")]  # refused: not private
     for options in asked:
         words = " ".join(_word(*option) for option in options.items())
         yield Case(
@@ -1378,7 +1387,7 @@ REFUSED = {
     "discover tests levels test=g median=laplace, no delta",
     "discover priv-pc levels test=spearman",
     "discover svt-pc levels test=spearman",
-    *(f"discover {name} levels variant=paper" for name in PRINTED),
+    *AS_PRINTED,
     "command test data.csv --x a --y c --method kendall level csv",
 }
 

@@ -87,7 +87,8 @@ EXACT: dict[str, str] = {
     "discovery/moments:sums": "found matrix return",
     "effects/regression:measure_regression": "exact sums",
     "effects/table:exact_cells": "high table chosen others cells spread count at k return",
-    "effects/table:measure": "cells parts exact",
+    "effects/table:exact_numbers": "cells others more parts return",
+    "effects/table:measure": "exact",
     # scores of searches
     "discovery/curate:NoisyTests.__call__": "values",
     "discovery/curate:NoisyTests.__call__.<locals>.answer": "values",

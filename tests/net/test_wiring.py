@@ -831,10 +831,11 @@ def test_what_is_not_private_touches_no_mechanism() -> None:
 # --- the catalogue -------------------------------------------------------------------------------------------------
 
 ROWS = 40
-# searches as printed are not private; they are refused for the operating system's noise, which is replaced here
-PRINTED = {f"discover {name} levels variant=paper" for name in calls.PRINTED}
+# what is as printed is not private; it is refused for the operating system's noise, which is replaced here
 WALKED = [
-    case for case in calls.CASES if case.call != "command" and case.needs is None and case.id not in PRINTED
+    case
+    for case in calls.CASES
+    if case.call != "command" and case.needs is None and case.id not in calls.AS_PRINTED
 ]
 
 

@@ -12,11 +12,12 @@ import math
 import numpy as np
 import pytest
 
+from dpcausal.core.forecast import smallest_found
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured.tables import Components, JointTable, subsets_of
 from dpcausal.planning.forecast import Aim, representative_places, table_at
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
-from dpcausal.planning.power import Expected, Floats, directions, least_dependence, margin
+from dpcausal.planning.power import Expected, Floats, directions, margin, power_of
 from dpcausal.stats.components import interaction
 
 LEVEL, DRAWS = 0.05, 400
@@ -73,7 +74,7 @@ def released(plan: MeasurementPlan, counts: Floats, rng: np.random.Generator) ->
 
 def typical(plan: MeasurementPlan, order: int, aim: Aim) -> Expected:
     """The tables that stand for an order."""
-    return table_at(plan, representative_places(plan, order, "typical", aim), aim)
+    return table_at(plan, representative_places(plan, order, aim), aim)
 
 
 def found_share(
@@ -82,7 +83,7 @@ def found_share(
     rows = int(plan.public.rows_or_one)
     table = typical(plan, order, Aim(rows, LEVEL, 0.8, 0.1, share))
     rng = np.random.default_rng(seed)
-    chances = cells(table, least_dependence(table, LEVEL, 0.8), rng, cancels=cancels)
+    chances = cells(table, smallest_found(lambda w: power_of(table, w, LEVEL)), rng, cancels=cancels)
     given = tuple(range(2, order + 2))
     hits = 0
     for _ in range(DRAWS):
@@ -161,7 +162,7 @@ def test_a_plan_that_is_wrong_is_seen() -> None:
         wrong = Expected(
             table.rows, 2, 2, table.given, None, lambda columns, f=factor: f * quiet.variance(columns)
         )
-        chances = cells(table, least_dependence(wrong, LEVEL), rng)
+        chances = cells(table, smallest_found(lambda w, wrong=wrong: power_of(wrong, w, LEVEL)), rng)
         hits = 0
         for _ in range(DRAWS):
             counts = rng.multinomial(400_000, chances.ravel()).reshape(chances.shape).astype(float)

@@ -6,6 +6,7 @@ computed anew (``experiments/facts.py``) as far as that takes seconds, the other
 
 from __future__ import annotations
 
+import csv
 import re
 import runpy
 from functools import cache
@@ -61,6 +62,51 @@ def test_every_fact_is_quoted_and_computed() -> None:
     quoted = {name for row in TOOL["table"]()["row"] for name in re.findall(r"\{(\w+)\}", row["says"])}
     assert quoted == set(FACTS)
     assert {name for name, fact in FACTS.items() if "within" in fact} == set(computed())
+
+
+def test_the_rankings_of_figure_1_are_those_of_the_points_that_were_kept() -> None:
+    """The claims on who is above whom, split by total: from the file with all points, as printed and ours."""
+    figure = reproduce.load(ROOT / "experiments" / FIGURES["priv-pc-figure1"])
+    page = (ROOT / "docs" / "figures" / "priv-pc-figure1.md").read_text(encoding="utf-8")
+    with (ROOT / "docs" / "figures" / "priv-pc-figure1.csv").open(encoding="utf-8") as file:
+        kept = [
+            figure.Point(row["network"], row["method"], *(float(cell) for cell in list(row.values())[2:]))
+            for row in csv.DictReader(file)
+            if row["method"] != "pc"
+        ]
+    drivers = [
+        [point for point in kept if (point.method in figure.DRIVERS) is ours] for ours in (False, True)
+    ]
+    told = [*figure.rankings(drivers[0], figure.PAIRS), *figure.rankings(drivers[1], figure.OURS)]
+    assert len(told) == 12
+    assert [row for row in told if f"| {' | '.join(row)} |" not in page] == []
+
+
+@pytest.mark.slow
+def test_points_of_figure_1_are_computed_anew() -> None:
+    """On cancer, all seeds: what the rankings are made of. Data and noise are seeded, so equal means equal."""
+    figure = reproduce.load(ROOT / "experiments" / FIGURES["priv-pc-figure1"])
+    page = (ROOT / "docs" / "figures" / "priv-pc-figure1.md").read_text(encoding="utf-8")
+    labels = (figure.PRIV_PC, figure.LINE_12, figure.SVT, figure.EM, figure.EM_TIES)
+    points = [one for label in labels for one in figure.published_points("cancer", 5, label, False)]
+    lines = figure.claims(points)[2:]
+    assert len(lines) > 50
+    assert [line for line in lines if line not in page] == []
+
+
+@pytest.mark.slow
+def test_small_totals_and_both_searches_are_computed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Footnote 5, and the search that is printed beside the stable one: the lines of cancer, all seeds."""
+    small = reproduce.load(ROOT / "experiments" / FIGURES["priv-pc-small"])
+    monkeypatch.setattr(small, "NETWORKS", ("cancer",))
+    small.main(quick=False, out=tmp_path)
+    made = (tmp_path / "priv-pc-small.md").read_text(encoding="utf-8").splitlines()
+    lines = [line for line in made if line.startswith("| cancer")]
+    page = (ROOT / "docs" / "figures" / "priv-pc-small.md").read_text(encoding="utf-8")
+    assert len(lines) == 6
+    assert [line for line in lines if line not in page] == []
 
 
 def rows() -> list[list[str]]:

@@ -106,9 +106,7 @@ class PrivateOracle:
         dataset: str | None = None,
         **options: Any,
     ) -> None:
-        relation = Neighbours.parse(neighbours)
-        if relation is Neighbours.FIXED_LABELS:
-            raise InputError("an oracle holds no labels fixed: neighbours must be replace-one or add-remove")
+        relation = Neighbours.parse(neighbours, labels=False)
         self._counts = counts_of(data)
         self._test = make_table_test(method, options)
         self.level = checked_level(level)

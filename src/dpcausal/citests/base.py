@@ -321,6 +321,11 @@ class CITest(ABC):
         return False
 
     @property
+    def printed(self) -> bool:
+        """Whether it is as its paper prints it and not private: refused for real rows, and nothing is charged."""
+        return False
+
+    @property
     def signed(self) -> bool:
         """Whether the sign of the statistic shows if y rises or falls with x, with these options."""
         return self.info.signed

@@ -22,6 +22,12 @@ trimmed means need more: 28/epsilon is doubled until the same holds for them (``
 and as far as rows allow.
 **Edge cases**: without degrees of freedom the answer is "independent".
 
+``variant="paper"`` is Algorithm 6 with Definition 10 to the letter, and **not private**: the p-values of parts by the
+chi-squared law, their median, and noise of scale S/alpha, with e^(-k epsilon) in S and alpha = epsilon/2 (Laplace) or
+epsilon/sqrt(ln(1/delta)) (Gaussian). Definition 10 says nothing of places beyond the first and the last part: they hold
+0 and 1, as in the work that it cites. The paper names no number of parts; 28/epsilon is ours. "Independent" is a
+released value above the level, which therefore is a threshold, not the size of the test.
+
 For more power at the same cost see ``test-of-tests``, ``kendall`` (ordered levels) and ``measured``.
 
 References: Wang, Pang & Song 2020, Definition 9 and Algorithm 6 (Priv-PC).
@@ -43,10 +49,12 @@ from scipy.special import ndtr, ndtri
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
 from dpcausal.citests.parts import MIN_PART_ROWS, deal_table, part_count
 from dpcausal.core import entropy
+from dpcausal.core.entropy import Generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import Noisy, Released
+from dpcausal.core.variants import NOT_PRIVATE, Variant, refuse_real_rows
 from dpcausal.privacy.mechanisms.base import Grid, release
-from dpcausal.privacy.mechanisms.median import SmoothMedian
+from dpcausal.privacy.mechanisms.median import CELLS, Range, SmoothMedian, smooth_sensitivity
 from dpcausal.privacy.mechanisms.selection import Exponential
 from dpcausal.privacy.mechanisms.trimmed_mean import SmoothTrimmedMean
 from dpcausal.stats.aggregate import median_pvalue, median_scores
@@ -121,11 +129,29 @@ _LAWS: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
 }
 
 
+def printed_median(
+    values: ArrayLike, noise: Literal["laplace", "gaussian"], epsilon: float, delta: float, rng: Generator
+) -> float:
+    """Return Algorithm 6, line 5, of values within 0 and 1, an odd number of them. NOT PRIVATE: a float plus a float.
+
+    >>> from dpcausal.core.entropy import public_generator
+    >>> near = [printed_median([0.0, 0.0, 0.5, 1.0, 1.0], "laplace", 1e6, 1e-6, public_generator()) for _ in "ab"]
+    >>> [round(value, 3) for value in near]
+    [0.5, 0.5]
+    """
+    points = Range(0.0, 1.0).to_points(values)
+    spread = smooth_sensitivity(points, CELLS, epsilon) / CELLS
+    middle = float(points[points.size // 2]) / CELLS
+    if noise == "laplace":
+        return middle + float(rng.laplace(0.0, spread * 2 / epsilon))
+    return middle + float(rng.normal(0.0, spread * math.sqrt(math.log(1 / delta)) / epsilon))
+
+
 @lru_cache(maxsize=256)
 def default_parts(test: MedianOfPartsTest, settings: TestSettings) -> int:
     """Return the number of parts that is dealt where none is given: from options and public numbers."""
     least = math.ceil(PARTS_TIMES_EPSILON / settings.epsilon)
-    if test.median == "exponential":
+    if test.median == "exponential" or test.printed:
         return least
     m, most = least, MOST_PARTS if settings.n is None else min(MOST_PARTS, settings.n // MIN_PART_ROWS)
     while m <= most:
@@ -146,9 +172,15 @@ class MedianOfPartsTest(TableTest):
     trim: Annotated[
         float | None, "with those last three, a mean of the p-values without this share of them at either end"
     ] = None
+    variant: Annotated[Variant, NOT_PRIVATE] = "ours"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.printed:
+            if self.median == "exponential":
+                object.__setattr__(self, "median", "laplace")
+            if self.median == "cauchy" or self.trim is not None:
+                raise InputError("variant='paper' takes median='laplace' or 'gaussian', and no trim")
         if self.trim is None:
             return
         if self.median == "exponential":
@@ -166,6 +198,11 @@ class MedianOfPartsTest(TableTest):
     @abstractmethod
     def part_pvalue(blocks: ArrayLike) -> float:
         """Return a p-value that holds on few rows."""
+
+    @property
+    def printed(self) -> bool:
+        """Whether it is Algorithm 6 to the letter, which is not private."""
+        return self.variant == "paper"
 
     @property
     def releases(self) -> Released:
@@ -188,6 +225,8 @@ class MedianOfPartsTest(TableTest):
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
         """Deal the rows, test each part, and release the median, or trimmed mean, of the p-values."""
+        if self.printed:
+            return self._as_printed(blocks, settings)
         m = part_count(default_parts(self, settings) if self.parts is None else self.parts, settings)
         label = f"{self.name}: {question}"
         if self.median == "exponential":
@@ -201,9 +240,23 @@ class MedianOfPartsTest(TableTest):
         middle = release(smooth, budget, label, self._pvalues(blocks, m, settings)[:m])
         return Outcome.at(settings.level, smooth_pvalue(middle, smooth, m))
 
+    def _as_printed(self, blocks: Blocks, settings: TestSettings) -> Outcome:
+        """Return Algorithm 6 to the letter: not private, refused unless a seed is set, and charged to nobody."""
+        refuse_real_rows(self.name)
+        assert self.median in ("laplace", "gaussian")
+        if not 0 < settings.delta < 1:
+            raise InputError("variant='paper' needs a delta between 0 and 1, as its paper has it")
+        m = part_count(default_parts(self, settings) if self.parts is None else self.parts, settings)
+        m -= m % 2 == 0  # so that one of them is the median
+        values = [self.value(part).pvalue for part in deal_table(blocks, m, settings)][:m]
+        noisy = printed_median(
+            values, self.median, settings.epsilon, settings.delta, entropy.public_generator()
+        )
+        return Outcome(independent=noisy > settings.level, statistic=noisy)
+
     def at_best(self, settings: TestSettings) -> float | None:
-        """Return how often a dependence that every part sees is found; None for the exponential mechanism."""
-        if self.median == "exponential":
+        """Return how often a dependence that every part sees is found; None where that is not computed."""
+        if self.median == "exponential" or self.printed:
             return None
         m = part_count(default_parts(self, settings) if self.parts is None else self.parts, settings)
         m -= m % 2 == 0

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Outcome, Question, ValueTest, missing_rules
-from dpcausal.citests.choice import AUTO, choose, with_noise
+from dpcausal.citests.choice import AUTO, with_noise
 from dpcausal.citests.power import forecast_of_test
-from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import ByQuestion, CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
+from dpcausal.citests.registry import TESTS, asked_test, relation_of
+from dpcausal.citests.result import CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import (
     REQUIRED,
@@ -26,7 +26,6 @@ from dpcausal.core.arguments import (
     refuse_missing_epsilon,
     refuses_schema,
 )
-from dpcausal.core.errors import InputError
 from dpcausal.core.forecast import PowerForecast
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
@@ -35,6 +34,7 @@ from dpcausal.core.statement import (
     SCHEMA,
     Asked,
     Exact,
+    NotPrivate,
     OneAnswer,
     PrivacyStatement,
     Public,
@@ -173,37 +173,29 @@ def ci_test(
     del progress  # a single test is over before a bar could be drawn
     level = checked_level(level)
     name = checked_name(method, "method")
-    relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
+    relation = relation_of(neighbours, name)
     checked_ledger(ledger)
     if not isinstance(data, Dataset | Counts):
         raise not_a_dataset(data)
     given = column_names(given, "given", data.schema)
     question = Question.of(data.schema, x, y, given)
     question.refuse_one_level(data.schema)
-    reason: Reason = ByQuestion("as-asked")
-    if name == "auto":
-        public_n = None if relation is Neighbours.ADD_REMOVE else data.n
-        name, reason = choose(question, epsilon, rows=isinstance(data, Dataset), n=public_n)
-    info = class_named(name).info
-    if info.first_column_option is not None:
-        options.setdefault(info.first_column_option, x)
-    if info.fixed_labels:
-        relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation
-    elif relation is Neighbours.FIXED_LABELS:
-        raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
     shared = [option for option in inspect.signature(ci_test).parameters if option not in ("data", "options")]
-    test = make_test(name, options, shared)
-    test.check(question)
+    public_n = None if relation is Neighbours.ADD_REMOVE else data.n
+    asked = asked_test(
+        name, question, relation, epsilon, options,
+        x=x, by_rows=isinstance(data, Dataset), n=public_n, shared=shared,
+    )  # fmt: skip
     request = _Request(
         data=data,
         x=_as_asked(x),
         y=_as_asked(y),
         given=given,
         question=question,
-        method=name,
-        test=test,
-        reason=reason,
-        neighbours=relation,
+        method=asked.name,
+        test=asked.test,
+        reason=asked.reason,
+        neighbours=asked.neighbours,
         epsilon=epsilon,
         delta=delta,
         level=level,
@@ -344,8 +336,13 @@ class _Request:
         if set(sides[0]) != ({self.x} if isinstance(self.x, str) else set(self.x)):
             sides.reverse()
         x, y = (_as_asked(side) for side in sides)
+        answer = OneAnswer(x=x, y=y, given=self.question.given, released=released)
+        if self.test.printed and self.epsilon is not None:
+            return PrivacyStatement.none(
+                released=[answer], neighbours=self.neighbours, why=NotPrivate.PRINTED
+            )
         return budget.statement(
-            released=[OneAnswer(x=x, y=y, given=self.question.given, released=released)],
+            released=[answer],
             public=(
                 *PUBLIC,
                 *schema.assumes,

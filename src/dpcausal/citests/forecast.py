@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import Question, missing_rules
-from dpcausal.citests.choice import choose
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.power import forecast_of_test
 from dpcausal.citests.rank import KendallTest
-from dpcausal.citests.registry import TESTS, class_named, make_test
-from dpcausal.citests.result import ByQuestion, FewRows, ManyCells, MissingRule, NumbersGiven, Reason
+from dpcausal.citests.registry import asked_test, make_test, relation_of
+from dpcausal.citests.result import FewRows, ManyCells, MissingRule, NumbersGiven, Reason
 from dpcausal.core.arguments import (
     NO_FORECAST,
     REQUIRED,
@@ -159,27 +158,21 @@ def forecast_ci_test(
         raise not_a_dataset(source)
     check_total(epsilon, delta)
     level = checked_level(level)
-    reason: Reason
-    name, reason = checked_name(method, "method"), ByQuestion("as-asked")
-    relation = Neighbours.parse(neighbours, labels=name in TESTS and TESTS[name].info.fixed_labels)
+    name = checked_name(method, "method")
+    relation = relation_of(neighbours, name)
     schema = source if isinstance(source, Schema) else source.schema
     question = Question.of(schema, x, y, column_names(given, "given", schema))
     question.refuse_one_level(schema)
-    count = _public_rows(source, rows, relation)
-    if name == "auto":
-        known = None if relation is Neighbours.ADD_REMOVE else count
-        name, reason = choose(question, epsilon, rows=isinstance(source, Schema | Dataset), n=known)
-    first = class_named(name).info.first_column_option
-    if first is not None:
-        options.setdefault(first, x)
-    test = make_test(name, options, ("rows",))
-    test.check(question)
-    ahead = forecast_of_test(
-        test, question, count, float(epsilon), float(delta), level, relation, help_below=WANTED
+    count, by_rows = _public_rows(source, rows, relation), isinstance(source, Schema | Dataset)
+    known = None if relation is Neighbours.ADD_REMOVE else count
+    asked = asked_test(
+        name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=known, shared=("rows",)
     )
-    missing = missing_rules(schema, test, question, rows=isinstance(source, Schema | Dataset))
-    found = CITestForecast(**vars(ahead), question=question, reason=reason, missing=missing)
-    return replace(found, instead=_stronger(found, relation))
+    public = count, float(epsilon), float(delta), level, asked.neighbours
+    ahead = forecast_of_test(asked.test, question, *public, help_below=WANTED)
+    missing = missing_rules(schema, asked.test, question, rows=by_rows)
+    found = CITestForecast(**vars(ahead), question=question, reason=asked.reason, missing=missing)
+    return replace(found, instead=_stronger(found, asked.neighbours))
 
 
 def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float] | None:

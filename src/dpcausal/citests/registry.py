@@ -7,20 +7,22 @@ test="gcm", so that a command line can say it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-from dpcausal.citests.base import CITest, TableTest
+from dpcausal.citests.base import CITest, Question, TableTest
 from dpcausal.citests.chi2 import Chi2, LikelihoodRatio
-from dpcausal.citests.choice import AUTO
+from dpcausal.citests.choice import AUTO, choose
 from dpcausal.citests.crt import Crt
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import KendallTest, SpearmanTest
+from dpcausal.citests.result import ByQuestion, Reason
 from dpcausal.citests.test_of_tests import TestOfGcm, TestOfTests
 from dpcausal.citests.unit_circle import UnitCircle
 from dpcausal.core.arguments import checked_name, refuse_unknown
 from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.neighbours import Neighbours
 
 TESTS: dict[str, type[CITest]] = {
     test.info.name: test
@@ -78,6 +80,53 @@ def make_test(name: str, options: dict[str, Any], shared: Iterable[str] = ()) ->
         return test(**options)
     except TypeError:
         raise InputError(f"{name} can't use an option of that type: {', '.join(options)}") from None
+
+
+class AskedTest(NamedTuple):
+    """The test that answers a question: its name as asked or chosen, why, and the relation that it is asked under."""
+
+    name: str
+    test: CITest
+    reason: Reason
+    neighbours: Neighbours
+
+
+def relation_of(neighbours: Neighbours | str, method: str) -> Neighbours:
+    """Return the relation that is asked for; labels may be fixed where the method holds them so."""
+    return Neighbours.parse(neighbours, labels=method in TESTS and TESTS[method].info.fixed_labels)
+
+
+def asked_test(
+    method: str,
+    question: Question,
+    relation: Neighbours,
+    epsilon: float | None,
+    options: dict[str, Any],
+    *,
+    x: str | Sequence[str],
+    by_rows: bool,
+    n: int | None,
+    shared: Iterable[str],
+) -> AskedTest:
+    """Return the test for a question, by name or chosen from public facts, after its own check of the question.
+
+    ``x`` is the first column as it was asked about, ``by_rows`` whether there are rows and not only counts, and ``n``
+    their number where it is public.
+    """
+    name = method
+    reason: Reason = ByQuestion("as-asked")
+    if method == "auto":
+        name, reason = choose(question, epsilon, rows=by_rows, n=n)
+    info = class_named(name).info
+    if info.first_column_option is not None:
+        options.setdefault(info.first_column_option, x)
+    if info.fixed_labels:
+        relation = Neighbours.FIXED_LABELS if relation is Neighbours.REPLACE_ONE else relation
+    elif relation is Neighbours.FIXED_LABELS:
+        raise InputError(f"{name} holds no labels fixed: neighbours must be replace-one or add-remove")
+    test = make_test(name, options, shared)
+    test.check(question)
+    return AskedTest(name, test, reason, relation)
 
 
 def _test_of_tests(test: str | None = None, **options: Any) -> CITest:

@@ -25,10 +25,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from dpcausal.citests.base import Charger, Outcome, Question, TableTest, TestInfo, TestSettings
-from dpcausal.core.entropy import public_generator
+from dpcausal.core.entropy import Generator, public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import CircleDecision, LabelsKnown, Noisy, OutcomeOnly, Public, Released, Unit
@@ -42,16 +43,43 @@ from dpcausal.stats.unit_circle import fixed_labels_distance, unit_circle, unit_
 SIMULATED = 999  # values of the null law as printed
 
 
-def simulated_cut(n1: int, n0: int, positives: int, tau: float, level: float, epsilon: float) -> float:
-    """Return the paper's threshold: a quantile of noisy ||V|| over tables without effect, from public numbers alone."""
-    generator, n = public_generator(), n1 + n0
+def simulated_cuts(
+    n1: int,
+    n0: int,
+    positives: NDArray[np.int64],
+    tau: float,
+    scale: float,
+    level: float,
+    rng: Generator,
+    *,
+    rho: float = 0.0,
+    values: int = SIMULATED,
+    largest: bool = False,
+) -> NDArray[np.float64]:
+    """Return the paper's threshold of every test: the ceil((m + 1)(1 - level))-th smallest of m noisy ||V||.
+
+    The m = ``values`` tables without effect are drawn over the four cells, as line 7 of Algorithm 3 says, so that the
+    sizes of groups and the sensitivity differ by table. ``positives`` holds how many rows of each study (rows) and test
+    (columns) have the second outcome, which is taken to be public. ``scale`` is of the Laplace noise, in units of each
+    table's sensitivity. With ``rho`` another one, of that scale in the same units, is taken off each value.
+    ``largest``: the text to the letter.
+    """
+    n = n1 + n0
     ones, share = n1 / n, positives / n
-    cells = [ones * share, ones * (1 - share), (1 - ones) * share, (1 - ones) * (1 - share)]
-    c11, c1, c10, c0 = generator.multinomial(n, cells, SIMULATED).T
-    groups = np.maximum(c11 + c1, 1), np.maximum(c10 + c0, 1)
-    values = unit_circle(c11, c10, *groups, tau)
-    values = values + generator.laplace(0.0, circle_bound(*groups, tau) / epsilon)
-    return float(np.sort(values)[math.ceil((SIMULATED + 1) * (1 - level)) - 1])
+    place = math.ceil((values + 1) * (1 - level)) - 1
+    place = values - 1 - place if largest else place
+    found = np.empty(share.shape)
+    for column in range(share.shape[1]):
+        p = share[:, column]
+        cells = np.stack([ones * p, ones * (1 - p), (1 - ones) * p, (1 - ones) * (1 - p)], -1)
+        c11, c1, c10, c0 = np.moveaxis(rng.multinomial(n, cells[:, None], (len(p), values)), -1, 0)
+        groups = np.maximum(c11 + c1, 1), np.maximum(c10 + c0, 1)
+        moved = circle_bound(*groups, tau)
+        noisy = unit_circle(c11, c10, *groups, tau) + rng.laplace(0.0, scale * moved)
+        if rho:
+            noisy -= rng.laplace(0.0, rho * moved)
+        found[:, column] = np.partition(noisy, place, axis=1)[:, place]
+    return found
 
 
 @dataclass(frozen=True)
@@ -133,7 +161,8 @@ class UnitCircle(TableTest):
             if self.variant == "paper":
                 low, _ = self._range(n0 + n1)
                 mechanism = self._noise(float(circle_bound(n1, n0, tau)), settings)
-                cut = simulated_cut(n1, n0, low, tau, settings.level, settings.epsilon)
+                rng, scale = public_generator(), 1 / settings.epsilon
+                cut = float(simulated_cuts(n1, n0, np.array([[low]]), tau, scale, settings.level, rng)[0, 0])
                 noisy = float(release(mechanism, budget, label, float(unit_circle(c11, c10, n1, n0, tau))))
                 return Outcome(independent=not noisy > cut)
             mechanism = self._noise(unit_circle_sensitivity(n1, n0, tau), settings)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, option_words, path, spread
+from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, path, spread
 from dpcausal.cli.release_dir import print_graph, writable_directory
+from dpcausal.cli.usage import typed_command
+from dpcausal.core.errors import InputError
 from dpcausal.core.redact import file_name
 
 if TYPE_CHECKING:
-    from dpcausal.discovery.result import DiscoveryResult
+    from dpcausal.graphs.graph import Graph
 
 HELP = """Search a release again with other background knowledge, free.
 
@@ -41,23 +43,16 @@ dpcausal again first --forget --latent --out fourth
 dpcausal effect --release second --treatment smoke --outcome bronc"""
 
 
-def read_earlier_pairs(release: Path) -> str:
-    """Return the text of the pairs.csv that lies beside a release; empty where it can't be read."""
+def earlier_graph(release: Path) -> Graph | None:
+    """Return the graph that lies beside a release, as it was shown; None where it can't be read."""
+    from dpcausal.graphs.doubts import read_graph, undirected_at
+
     folder = release if release.is_dir() else release.parent
     try:
-        return (folder / "pairs.csv").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def describe_changes(before: str, result: DiscoveryResult, name: str) -> list[str]:
-    """Return one line that compares the edges with those of an earlier pairs.csv; none where there is no such file."""
-    from dpcausal.present.files import pairs_csv
-    from dpcausal.present.graph_words import changes_line, edges_in, is_pairs
-
-    if not is_pairs(before):
-        return []
-    return [changes_line(edges_in(before), edges_in(pairs_csv(result)), name)]
+        graph, doubts = read_graph(folder / "graph.json")
+    except (InputError, OSError, UnicodeDecodeError):
+        return None
+    return graph if graph.kind == "pag" else undirected_at(graph, doubts.contradicted)
 
 
 @spread
@@ -88,18 +83,18 @@ def run_again(
 ) -> None:
     """Search a release again; write files to ``out`` where it is given, and print a summary or JSON."""
     from dpcausal.discovery.release import load_release
-    from dpcausal.present.files import AgainOrigin
+    from dpcausal.present.graph_words import changes_line
+    from dpcausal.present.origin import Origin, python_text
 
     typed = {**graph.asked(), "level": level, "latent": latent}
     typed = {name: value for name, value in typed.items() if value is not None}
-    forgotten: dict[str, Any] = {name: [] for name in graph.texts} if forget else {}
+    forgotten: dict[str, Any] = {"tiers": [], "required": [], "forbidden": []} if forget else {}
+    asked = forgotten | typed
     loaded, shown = load_release(release), file_name(str(release))
-    before, origin = read_earlier_pairs(release), None
-    if out is not None:
-        words = [*(["--forget"] if forget else []), *option_words(typed, graph.texts)]
-        command = ["dpcausal", "again", shown, *words, "--out", file_name(str(out))]
-        origin = AgainOrigin(f"release {loaded.id}", "", command, {**forgotten, **typed}, release=shown)
+    before = None if printing.as_json else earlier_graph(release)
+    call = python_text(f"dc.load_release({shown!r}).discover", [], asked)
+    origin = Origin(f"release {loaded.id}", typed_command(), call)
     with nullcontext() if out is None else writable_directory(out):
-        result = loaded.discover(**{**forgotten, **typed}, progress=printing.bars)
-        changes = [] if printing.as_json else describe_changes(before, result, shown)
+        result = loaded.discover(**asked, progress=printing.bars)
+        changes = [] if before is None else [changes_line(before, result.shown, shown)]
         print_graph(result, out, origin, printing, show_open=show_open, changes=changes)

@@ -124,13 +124,13 @@ def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
     from dpcausal.citests.rank import RankTest
     from dpcausal.citests.registry import class_named
     from dpcausal.data.check import ordered_missing_levels
-    from dpcausal.present.schema import ordered_missing_words
+    from dpcausal.present.schema import note_words
 
     if not issubclass(class_named(found.method), RankTest):
         return
     asked = [name for side in (found.x, found.y) for name in ([side] if isinstance(side, str) else side)]
     for missing in ordered_missing_levels({name: schema[name] for name in asked}):
-        warnings.warn(ordered_missing_words(missing), UserWarning, stacklevel=1)
+        warnings.warn(note_words(missing), UserWarning, stacklevel=1)
 
 
 @spread
@@ -224,8 +224,10 @@ def run_test(
     if not no_privacy and not printing.as_json:
         silence_draft_warning()
     if forecast:
-        print_forecast(place.forecast_ci_test(*sides, names, **asked), charge, printing.as_json)
+        print_forecast(place.forecast("ci_test", *sides, names, **asked), charge, printing.as_json)
         return
-    found = print_answer_of(lambda: place.ci_test(*sides, names, anyway=anyway, **asked), out, printing)
+    found = print_answer_of(
+        lambda: place.ask("ci_test", *sides, names, anyway=anyway, **asked), out, printing
+    )
     warn_ordered_missing(found, place.schema)
     warn_weak_answer(found.privacy, place, printing.as_json)

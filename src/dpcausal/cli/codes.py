@@ -13,6 +13,8 @@ import typer
 from dpcausal.cli.options import Charge, DeskCharge, Printing, path
 from dpcausal.cli.rows import AtDesk, Here, Rows, place_of
 from dpcausal.core.errors import InputError
+from dpcausal.core.redact import file_name
+from dpcausal.present.origin import Code, call_text
 
 if TYPE_CHECKING:
     from dpcausal.data.codes import CodeTable
@@ -80,6 +82,18 @@ class LongTable(Here):
 
     def refuse_undeclared(self, named: Iterable[str]) -> None:
         """Nothing to look at: codes are no columns of the file."""
+
+    def python_lines(self) -> list[str]:
+        """Return a line of Python that reads the same table."""
+        rows, codes = self.rows, self.codes
+        listed = Code(f"open({file_name(str(codes.codes))!r}).read().split()")
+        people = str(codes.people)
+        named: dict[str, Any] = {"unit": rows.unit, "code": codes.code}
+        named |= {"encoding": rows.encoding, "sheet": rows.sheet}
+        named["people"] = int(people) if people.isdecimal() else file_name(people)
+        named["schema"] = rows.schema and rows.declared_in
+        given = {name: value for name, value in named.items() if value is not None}
+        return [f"data = {call_text('dc.read_codes', [rows.name, listed], given)}"]
 
     @cached_property
     def counted(self) -> CodeTable:

@@ -14,7 +14,6 @@ from dpcausal.cli.method_options import (
     Choice,
     MethodsCommand,
     Options,
-    default_word,
     help_methods,
     parse_options,
     types_of,
@@ -29,7 +28,6 @@ from dpcausal.cli.options import (
     Printing,
     Relation,
     ShowOpen,
-    option_words,
     parse_effects,
     parse_names,
     path,
@@ -37,14 +35,15 @@ from dpcausal.cli.options import (
 )
 from dpcausal.cli.output import silence_draft_warning, warn_weak_answer
 from dpcausal.cli.release_dir import EffectsAsked, print_graph, writable_directory
-from dpcausal.cli.rows import Rows
+from dpcausal.cli.rows import Here, Rows
+from dpcausal.cli.usage import typed_command
 from dpcausal.core.errors import DpcausalError, InputError
-from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.core.redact import file_name
+from dpcausal.present.origin import Code, Origin, call_text, python_text
 
 if TYPE_CHECKING:
     from dpcausal.data.schema import Schema
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.present.files import Origin
 
 HELP = """Learn a causal graph under differential privacy.
 
@@ -145,52 +144,18 @@ def with_effects(
 USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}
 
 
-def origin_of(
-    rows: Rows,
-    codes: Codes,
-    columns: Sequence[str],
-    out: Path,
-    options: Mapping[str, Any],
-    texts: Mapping[str, list[str] | None],
-    of_method: Mapping[str, Any],
-) -> Origin:
-    """Return how a result was made, for its report: the command, and the arguments of the same call in Python.
+def origin_of(place: Here, asked: Mapping[str, Any], of_method: Mapping[str, Any]) -> Origin:
+    """Return how a result was made, for its report.
 
-    ``options`` by their names in Python; ``texts``, how those were written that take more than a word. ``of_method``:
-    options of the method, which the command takes as ``--option NAME=VALUE``. What is as usual is left out.
-
-    >>> rows = Rows(data=Path("p.csv"), schema=Path("s.toml"))
-    >>> origin_of(rows, Codes(), [], Path("out"), {"epsilon": 1.0, "delta": 0.0}, {}, {}).shell()
-    'dpcausal discover p.csv --schema s.toml --epsilon 1 --out out'
+    ``asked``: the arguments in Python, of which what is as usual is left out; ``of_method``: the method that was used
+    and its options.
     """
-    from dpcausal.present.files import Origin
-
-    given = {name: value for name, value in options.items() if value not in (None, [], USUAL.get(name))}
-    given |= {"ledger": ledger_name(str(given["ledger"]))} if "ledger" in given else {}
-    given |= {"plan": file_name(str(given["plan"]))} if "plan" in given else {}
-    place, declared, connected = rows.named()
-    words = ["dpcausal", "discover", *(["--source"] if connected else []), place]
-    words += option_words({"table": rows.table, "schema": declared}, {})
-    reading: dict[str, Any] = {
-        "codes": file_name(str(codes.codes or "")),
-        "unit": rows.unit,
-        "code": codes.code,
-        "people": file_name(codes.people or ""),
-        "columns": list(columns),
-        "encoding": rows.encoding,
-        "sheet": rows.sheet,
-        "rows_per_unit": rows.rows_per_unit,
-        "order_by": rows.order_by,
-    }
-    reading = {name: value for name, value in reading.items() if value}
-    words += option_words({**reading, "columns": ",".join(columns)}, {})
-    words += option_words(given, texts)
-    for name, value in of_method.items():
-        words += ["--option", f"{name}={default_word(value)}"]
-    classical = {"epsilon": None} if "epsilon" in options else {}
-    arguments = {**classical, **given, **of_method}
-    words += ["--out", file_name(str(out))]
-    return Origin(place, declared, words, arguments, reading, rows.table or "", connected)
+    named = {name: value for name, value in asked.items() if value not in (None, [], USUAL.get(name))}
+    named |= {"plan": file_name(str(named["plan"]))} if "plan" in named else {}
+    effects = [f"print({call_text('result.effect', pair, {})})" for pair in asked.get("effect", ())]
+    named = {"epsilon": None, **named} if "epsilon" in asked else named
+    call = python_text("dc.discover", [Code("data")], {**named, **of_method}, place.python_lines(), effects)
+    return Origin(place.rows.name, typed_command(), call)
 
 
 def columns_named(asked: Mapping[str, Any]) -> list[str]:
@@ -311,10 +276,10 @@ def run_discover(
     if out is None:
         raise InputError("Missing option '--out'.")
     with writable_directory(out):
-        result, effects = with_effects(place.discover(**asked, **of_method), asked.get("effect", ()))
+        result, effects = with_effects(place.ask("discover", **asked, **of_method), asked.get("effect", ()))
         origin = None
-        if charge.desk is None:
+        if isinstance(place, Here):
             known = {**asked, "ledger": charge.ledger, "dataset": charge.dataset}
-            origin = origin_of(rows, codes, chosen, out, known, {**graph.texts, "effect": effect}, of_method)
+            origin = origin_of(place, known, {**of_method, "method": result.method})
         print_graph(result, out, origin, printing, show_open=show_open, effects=effects)
     warn_weak_answer(result.privacy, place, printing.as_json)

@@ -229,6 +229,12 @@ def run_effect(
             "--forecast", help="Only say how wide the interval will be, from public numbers; costs nothing."
         ),
     ] = False,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share", help="With --forecast: the share of rows with the treatment, a public guess."
+        ),
+    ] = None,
 ) -> None:
     """Estimate an effect; print it, and write it to files in ``out`` where that is given."""
     import dpcausal as dc
@@ -265,8 +271,11 @@ def run_effect(
     asked |= {} if graph is None else {"graph": graph}
     if not no_privacy and not printing.as_json:
         silence_draft_warning()
-    if forecast:
-        print_forecast(place.forecast_effect(treatment, about, **asked), charge, printing.as_json)
+    if not forecast:
+        refuse_given({"--share": share}, "{}: only with --forecast")
+    else:
+        asked |= {} if share is None else {"share": share}
+        print_forecast(place.forecast("effect", treatment, about, **asked), charge, printing.as_json)
         return
-    found = print_answer_of(lambda: place.effect(treatment, about, **asked), out, printing)
+    found = print_answer_of(lambda: place.ask("effect", treatment, about, **asked), out, printing)
     warn_weak_answer(found.privacy, place, printing.as_json)

@@ -11,13 +11,15 @@ import typer
 
 from dpcausal.cli.options import AsJson, Charge, Printing, path, spread
 from dpcausal.cli.output import warn_before_charge, warn_weak
-from dpcausal.cli.release_dir import choose_folder, report_place, writable_directory, write_texts
+from dpcausal.cli.release_dir import deliver, report_place, writable_directory, write_texts
 from dpcausal.core.arguments import checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
+from dpcausal.core.variants import checked_variant, refuse_real_rows
 from dpcausal.privacy.accounting.composition import check_total
 
 if TYPE_CHECKING:
+    from dpcausal.core.variants import Variant
     from dpcausal.gwas.cohort import AlleleOrder, GenotypeCounts, MissingRule
 
 BUDGET, FREQ_SHARE = "budget", 0.03
@@ -122,15 +124,20 @@ def run_gwas(
     cases: Annotated[int, typer.Option("--cases", help="Public number of cases, with tables.")] = 0,
     controls: Annotated[int, typer.Option("--controls", help="Public number of controls, with tables.")] = 0,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Default: all cores.")] = None,
+    variant: Annotated[
+        str, typer.Option("--variant", help="ours, or paper: as printed, not private, so refused here.")
+    ] = "ours",
 ) -> None:
     """Screen the SNPs of a study; write files to ``out`` and print a summary or JSON."""
     from dpcausal.gwas.cohort import Cohort, check_missing_rule
     from dpcausal.gwas.screen import screen
     from dpcausal.gwas.tables import read_frequencies
-    from dpcausal.present.gwas import full_text
+    from dpcausal.present.gwas import summary
     from dpcausal.present.plots import draw_hits
 
     check_total(epsilon, 0.0)  # before a large study is counted
+    if checked_variant(cast("Variant", variant)) == "paper":
+        refuse_real_rows("gwas")
     checked_level(level)
     tables = bool(model or case_counts or control_counts)
     if tables == (prefix is not None):
@@ -159,17 +166,19 @@ def run_gwas(
             counts, epsilon, level=level, method=method, max_hits=max_hits, statistic=statistic,  # type: ignore[arg-type]
             unit=unit, maf=maf, frequencies=known, freq_share=freq_share if freq == BUDGET else 0.0,  # type: ignore[arg-type]
             max_answers=max_answers, share=share, ledger=charge.ledger, dataset=charge.dataset,
+            variant=variant,  # type: ignore[arg-type]
         )  # fmt: skip
-        try:
-            where = choose_folder(out)
-            write_texts(where.folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
-            draw_hits(result, where.folder / "hits.png")
-        except (InputError, OSError) as error:  # paid for: not to be lost
-            typer.echo(result.to_json() if printing.as_json else result.summary())
-            raise InputError(str(error)) from None
-    words = full_text(result) if printing.full else result.summary()
+        short = result.to_json() if printing.as_json else result.summary()
+
+        def write(folder: Path) -> None:
+            write_texts(folder, {"privacy.json": result.privacy.to_json(), "hits.tsv": result.to_tsv()})
+            draw_hits(result, folder / "hits.png")
+
+        where = deliver(short, out, write)
+    assert where is not None
+    words = summary(result, full=True) if printing.full and not printing.as_json else short
     written = f"Written to {where.folder}: hits.tsv, hits.png, privacy.json"
-    typer.echo(result.to_json() if printing.as_json else f"{words}\n{written}")
+    typer.echo(words if printing.as_json else f"{words}\n{written}")
     warn_weak(epsilon, 0.0, printed=None if printing.as_json else result.privacy)
     report_place(where, printing.as_json)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.options import AsJson
-from dpcausal.cli.output import print_table, warn_large_delta, warn_weak
+from dpcausal.cli.output import table_width, warn_large_delta, warn_weak
 from dpcausal.cli.usage import Command
 from dpcausal.core.errors import InputError, LedgerError
 from dpcausal.privacy.accounting.composition import check_total
@@ -142,6 +142,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
     dpcausal ledger show --ledger sqlite:///budget.db --dataset cohort --json
     """
     from dpcausal.present.ledger import combined_words, left_words, promise_words
+    from dpcausal.present.text import ruled
 
     accounts = _open(ledger).show(dataset)
     several = combined_words(accounts)
@@ -159,7 +160,7 @@ def show(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
         amounts += [account.delta, account.spent_delta, account.left_delta]
         rows.append([account.dataset, *(f"{amount:g}" for amount in amounts), str(account.releases)])
     heads = ["data set", "epsilon", "spent", "left", "delta", "spent", "left", "releases"]
-    print_table(heads, rows, left=heads[:1], wraps=heads[:1])
+    typer.echo("\n".join(ruled(heads, rows, left=heads[:1], width=table_width())))
 
 
 @commands.command(cls=Command)
@@ -173,6 +174,7 @@ def log(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
     dpcausal ledger log --ledger sqlite:///budget.db --dataset cohort --json
     """
     from dpcausal.present.ledger import entry_words
+    from dpcausal.present.text import ruled
 
     entries = _open(ledger).log(dataset)
     if as_json:
@@ -191,9 +193,7 @@ def log(ledger: Url, dataset: AnyName = None, as_json: AsJson = False) -> None:
         for entry in entries
     ]
     heads = ["entry", "time (UTC)", "data set", "epsilon", "delta", "release", "what"]
-    print_table(
-        heads, rows, title="Entries", left=["data set", "release", "what"], wraps=["data set", "what"]
-    )
+    typer.echo("\n".join(ruled(heads, rows, left=["data set", "release", "what"], width=table_width())))
 
 
 @commands.command(cls=Command)

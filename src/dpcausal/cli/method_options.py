@@ -160,9 +160,14 @@ def types_of(method: str, texts: Sequence[str] | None) -> dict[str, Any]:
         [class_named(named[-1])] if named and named[-1] not in ("auto", "moments") else list(TESTS.values())
     )
     for test in inner:
-        hints = get_type_hints(test, include_extras=True)
-        found = {**{option.name: hints[option.name] for option in test.options()}, **found}
+        found = {**_types_of_fields(test), **found}
     return found
+
+
+def _types_of_fields(test: Any) -> dict[str, Any]:
+    """Return the types of the options of a class of tests."""
+    hints = get_type_hints(test, include_extras=True)
+    return {option.name: hints[option.name] for option in test.options()}
 
 
 def types_of_test(method: str) -> dict[str, Any]:
@@ -174,8 +179,7 @@ def types_of_test(method: str) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for test in (Measured, Gcm, KendallTest) if method == "auto" else (class_named(method),):
-        hints = get_type_hints(test, include_extras=True)
-        found |= {option.name: hints[option.name] for option in test.options()}
+        found |= _types_of_fields(test)
     if "test" in found:  # a test of parts: by its name
         found["test"] = str
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -58,12 +58,6 @@ def path(text: str | Path) -> Path:
     return Path(text)
 
 
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        help="A .csv, .tsv, .parquet, .arrow, .xlsx, .sav, .dta, .sas7bdat or .rds file.", parser=path
-    ),
-]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
 ]
@@ -229,11 +223,6 @@ class GraphOptions:
         }
         return {name: value for name, value in parsed.items() if value not in (None, [])}
 
-    @property
-    def texts(self) -> dict[str, list[str] | None]:
-        """Return the options that are written in a form of their own, as they were written."""
-        return {"tiers": self.tiers, "required": self.required, "forbidden": self.forbidden}
-
 
 def option_name(name: str) -> str:
     """Return an option as it is written on the command line.
@@ -291,44 +280,30 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]]:
     return [tier for tier in tiers if tier]
 
 
+def parse_pair(option: str, text: str, form: str = " with a comma", more: str = "") -> tuple[str, str]:
+    """Parse two names with a comma between them; ``form`` and ``more`` are for the error.
+
+    >>> parse_pair("--pair", "age, sex")
+    ('age', 'sex')
+    """
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names):
+        raise InputError(f"{option} takes two columns{form}, not {text!r}{more}")
+    return names[0], names[1]
+
+
 def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[str, str]]:
     """Parse (treatment, outcome) pairs of --effect.
 
     >>> parse_effects(["a, b"], None), parse_effects(None, None)
     ([('a', 'b')], [])
     """
-    found = []
-    for text in texts or []:
-        ends = [name.strip() for name in text.split(",")]
-        if len(ends) != 2 or not all(ends):
-            raise InputError(
-                f"--effect takes two columns, treatment,outcome, not {text!r}; repeat it for more"
-            )
-        found.append((ends[0], ends[1]))
+    found = [
+        parse_pair("--effect", text, ", treatment,outcome", "; repeat it for more") for text in texts or []
+    ]
     if not found and reserve is not None:
         raise InputError("--reserve is the share of the budget kept for --effect treatment,outcome: name one")
     return found
-
-
-def option_words(given: Mapping[str, Any], texts: Mapping[str, list[str] | None]) -> list[str]:
-    """Return options that were given as words of a command line; ``texts``: those with a form of their own.
-
-    >>> option_words({"max_order": 2, "latent": True, "tiers": [["a"], ["b"]]}, {"tiers": ["a;b"]})
-    ['--max-order', '2', '--latent', '--tiers', 'a;b']
-    """
-    from dpcausal.present.files import number
-
-    words = []
-    for name, value in given.items():
-        if value is None or value == "":
-            continue
-        option = option_name(name)
-        if isinstance(value, bool):
-            words.append(option if value else option.replace("--", "--no-", 1))
-            continue
-        for text in texts.get(name) or [number(value) if isinstance(value, float) else str(value)]:
-            words += [option, text]
-    return words
 
 
 def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | None]:

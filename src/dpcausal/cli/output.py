@@ -1,8 +1,6 @@
-"""What commands print: answers, tables whatever the width, and warnings.
+"""What commands print: answers and warnings.
 
-Where the numbers and a little of each text do not fit side by side, every row becomes a few lines of its own: no number
-is ever cut. A weak promise, or an unchecked schema, is reported once: in the answer, or on standard
-error.
+A weak promise, or an unchecked schema, is reported once: in the answer, or on standard error.
 """
 
 from __future__ import annotations
@@ -11,18 +9,13 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from dpcausal.core.errors import BeforeCharge, InputError
 from dpcausal.core.neighbours import Neighbours
@@ -45,10 +38,20 @@ class HasRows(Protocol):
 
 def print_answer(text: str) -> None:
     """Print an answer; in a terminal, long lines are wrapped between words."""
-    if sys.stdout.isatty():
-        wide = shutil.get_terminal_size().columns
+    wide = terminal_width()
+    if wide is not None:
         text = "\n".join(wrap_line(line, wide) for line in text.split("\n"))
     typer.echo(text)
+
+
+def terminal_width() -> int | None:
+    """Return how many characters a line of the terminal has; None where the output goes elsewhere."""
+    return table_width() if sys.stdout.isatty() else None
+
+
+def table_width() -> int:
+    """Return how wide a table may be: as the terminal, or the environment says (COLUMNS), else 80."""
+    return shutil.get_terminal_size().columns
 
 
 def print_forecast(forecast: PowerForecast, charge: Charge, as_json: bool) -> None:
@@ -67,7 +70,6 @@ def wrap_line(line: str, wide: int) -> str:
       a -> b  95% or more  direction not decided; a
                            weak hint
     """
-
     start = line.rstrip().rfind("  ") + 2 if line.startswith(" ") else 0
     if len(line) <= wide or (start and wide - start < LEAST_LEFT):
         return line
@@ -76,55 +78,6 @@ def wrap_line(line: str, wide: int) -> str:
 
 
 LEAST_LEFT = 20  # letters: a last column with less room is kept whole
-
-
-MIN_COLUMN_WIDTH = 12  # width below which a column of text is not squeezed
-SAMPLE = 10_000  # wider than any table
-
-
-def print_table(
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    title: str = "",
-    left: Collection[str] = (),
-    wraps: Collection[str] = (),
-    console: Console | None = None,
-) -> None:
-    """Print ``rows`` below ``heads``; columns in ``left`` are text, those in ``wraps`` may take several lines."""
-
-    console = console or Console(highlight=False)
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.padding = (0, 1, 0, 0)
-    for head in heads:
-        side: Literal["left", "right"] = "left" if head in left else "right"
-        table.add_column(head, justify=side, no_wrap=head not in wraps, overflow="fold")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    natural = console.measure(table, options=console.options.update_width(SAMPLE)).maximum
-    slack = sum(
-        max(_wide([head, *(row[k] for row in rows)]) - MIN_COLUMN_WIDTH, 0)
-        for k, head in enumerate(heads)
-        if head in wraps
-    )
-    if natural - slack <= console.width:
-        console.print(table)
-    else:
-        _print_stacked(heads, rows, title, console)
-
-
-def _wide(texts: Sequence[str]) -> int:
-    return max(cell_len(line) for text in texts for line in text.split("\n"))
-
-
-def _print_stacked(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str, console: Console) -> None:
-    if title:
-        console.print(title, style="italic", markup=False)
-    for row in rows:
-        printed = [f"{' '.join(head.split())} {cell}" for head, cell in zip(heads, row, strict=True) if cell]
-        console.print(printed[0], markup=False, overflow="fold")
-        for line in printed[1:]:
-            console.print(f"  {line}", markup=False, overflow="fold")
 
 
 LARGE_DELTA = 1e-4  # what suits at most 10,000 rows

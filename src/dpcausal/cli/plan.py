@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.options import (
@@ -22,19 +21,22 @@ from dpcausal.cli.options import (
     SourceUrl,
     TableName,
     parse_names,
+    parse_pair,
     path,
 )
-from dpcausal.cli.output import warn_weak
+from dpcausal.cli.output import terminal_width, warn_weak
 from dpcausal.cli.release_dir import writable_directory, write_texts
-from dpcausal.cli.rows import NO_SCHEMA, Source, count_rows_at, explain_row_count
+from dpcausal.cli.rows import NO_SCHEMA, Source, table_of_rows
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
+
+PIPE_WIDTH = 110  # characters of a line where the output is no terminal
 
 HELP = """Say what a budget will show, before any data is touched.
 
 For every number of columns held fixed: whether a pair without a link can be
 called absent, the smallest dependence w found 4 times in 5, and the epsilon
-that finds a dependence you name. --full shows how much is noise.
+that finds a dependence you name. --full says what would be measured.
 Only the schema is read: nothing is charged, whatever you try.
 
 [bold]Examples[/bold]
@@ -113,14 +115,14 @@ def run_plan(
     else:
         whole = Schema.from_toml(schema)
     declared = Source().described(whole, parse_names("--columns", columns, "leave it out for all"))
-    chosen = _pair(pair)
+    chosen = None if pair is None else parse_pair("--pair", ",".join(pair))
     if explain:
         if rows is not None:
             raise InputError("--explain prints what --source would be asked: with --rows nothing is")
-        typer.echo(explain_row_count(source, table, declared, neighbours))
+        typer.echo(table_of_rows(source, table, declared, neighbours).explain_count())
         return
     if rows is None:
-        rows = count_rows_at(source, table, declared, neighbours)
+        rows = table_of_rows(source, table, declared, neighbours).n
     elif source is not None:
         raise InputError("give --rows or --source, not both")
     bars = not as_json and sys.stderr.isatty()
@@ -140,20 +142,7 @@ def run_plan(
             found.draw(out / "plan.png")
     if as_json:
         typer.echo(found.to_json())
-    elif sys.stdout.isatty():
-        from dpcausal.present.planning import show_plan
-
-        show_plan(found, Console(), full)
     else:
-        typer.echo(found.summary(full=full))
+        typer.echo(found.summary(terminal_width() or PIPE_WIDTH, full=full))
     if out is not None and not as_json:
         typer.echo(f"Written to {out}")
-
-
-def _pair(texts: list[str] | None) -> tuple[str, str] | None:
-    if texts is None:
-        return None
-    names = [name.strip() for name in ",".join(texts).split(",")]
-    if len(names) != 2 or not all(names):
-        raise InputError(f"--pair takes two columns with a comma, not {','.join(texts)!r}")
-    return names[0], names[1]

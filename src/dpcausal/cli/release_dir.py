@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpcausal.cli.options import Printing
     from dpcausal.core.statement import PrivacyStatement
     from dpcausal.discovery.result import DiscoveryResult
-    from dpcausal.present.files import Origin
+    from dpcausal.present.origin import Origin
 
 
 class Answer(Protocol):
@@ -152,33 +152,41 @@ def write_texts(out: Path, files: Mapping[str, str]) -> None:
             raise InputError(f"can't write {str(out / name)!r}: {error.strerror or error}") from None
 
 
+def deliver(text: str, out: Path | None, write: Callable[[Path], None]) -> Place | None:
+    """Write a release to ``out``, where that is given; where that fails print its text first: it is paid for."""
+    if out is None:
+        return None
+    try:
+        where = choose_folder(out)
+        write(where.folder)
+    except (InputError, OSError) as error:
+        typer.echo(text)
+        raise InputError(str(error)) from None
+    return where
+
+
 def print_answer_of(ask: Callable[[], A], out: Path | None, printing: Printing) -> A:
     """Print the answer that ``ask`` returns, and write it to ``out``, which is made before it is called."""
-    where = None
     with nullcontext() if out is None else writable_directory(out):
         found = ask()
         text = found.to_json() if printing.as_json else found.summary(full=printing.full)
-        if out is not None:
-            try:
-                where = choose_folder(out)
-                files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
-                if getattr(found, "curves", None) is not None:
-                    from dpcausal.present.curves import effect_page
-
-                    files["report.html"] = effect_page(found)
-                write_texts(where.folder, files)
-            except InputError:  # paid for: not to be lost
-                typer.echo(text)
-                raise
+        where = deliver(text, out, lambda folder: _write_answer(found, folder))
     if printing.as_json:
         typer.echo(text)
     else:
-        print_answer(text)
+        print_answer(text if where is None else f"{text}\nWritten to {where.folder}")
     if where is not None:
-        if not printing.as_json:
-            typer.echo(f"Written to {where.folder}")
         report_place(where, printing.as_json)
     return found
+
+
+def _write_answer(found: Answer, folder: Path) -> None:
+    files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
+    if getattr(found, "curves", None) is not None:
+        from dpcausal.present.curves import effect_page
+
+        files["report.html"] = effect_page(found)
+    write_texts(folder, files)
 
 
 @dataclass(frozen=True)
@@ -217,13 +225,7 @@ def print_graph(
         text = json.dumps(together, indent=2, ensure_ascii=False, allow_nan=False)
     else:
         text = result.to_json()
-    where = None
-    if out is not None:
-        try:
-            where = _write_graph(result, out, origin, show_open, effects)
-        except InputError:  # paid for: not to be lost
-            typer.echo(text)
-            raise
+    where = deliver(text, out, lambda folder: _write_graph(result, folder, origin, show_open, effects))
     if printing.as_json:
         typer.echo(text)
     elif where is None:
@@ -237,15 +239,13 @@ def print_graph(
 
 
 def _write_graph(
-    result: DiscoveryResult, out: Path, origin: Origin | None, show_open: bool, effects: EffectsAsked
-) -> Place:
+    result: DiscoveryResult, folder: Path, origin: Origin | None, show_open: bool, effects: EffectsAsked
+) -> None:
     from dpcausal.present.files import file_texts
     from dpcausal.present.page import write
 
-    where = choose_folder(out)
     texts = file_texts(result, open=show_open, data="" if origin is None else origin.data)
     if effects.data:
         texts["effects.json"] = json.dumps(effects.data, indent=2, ensure_ascii=False)
-    write_texts(where.folder, texts)
-    write(result, where.folder / "report.html", origin=origin, open=show_open)
-    return where
+    write_texts(folder, texts)
+    write(result, folder / "report.html", origin=origin, open=show_open)

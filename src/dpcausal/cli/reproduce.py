@@ -45,6 +45,9 @@ ABOUT = {
     "priv-pc-definitions": Figure(
         "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "7 s", "7 s"
     ),
+    "priv-pc-reconciled": Figure(
+        "priv_pc/reconciled.py", PRIV_PC, "algorithm 6, definition 10", "1 min", "15 s"
+    ),
     "priv-pc-small": Figure("priv_pc/small.py", PRIV_PC, "footnote 5, algorithms 2 and 3", "75 s", "15 s"),
     "curate-comparison": Figure(
         "curate/comparison.py", CURATE, "lemma 1's rule, public code", "1 min", "19 s"
@@ -107,15 +110,10 @@ def experiments() -> Path:
 
 def listed() -> str:
     """Return all figures as a table: paper, item and processor time."""
-    heads = ("name", "paper", "item", "CPU time", "with --quick")
-    rows = [
-        heads,
-        *((name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()),
-    ]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
-    return "\n".join(
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    from dpcausal.present.text import aligned
+
+    rows = [(name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()]
+    return "\n".join(aligned(rows, ("name", "paper", "item", "CPU time", "with --quick")))
 
 
 def load(script: Path) -> Any:

@@ -5,18 +5,19 @@ them, out of core. The user decides by this option, since the two do not answer 
 of rows needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove
 protects, and in a file of text from how long their cells are.
 
-``Here`` and ``AtDesk`` answer the same questions, so that a command asks in one way.
+``Here`` and ``AtDesk`` answer the same questions by ``ask`` and ``forecast``, so that a command asks in one way.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from dpcausal.cli.desk import at_desk
 from dpcausal.cli.options import (
@@ -38,14 +39,14 @@ from dpcausal.cli.output import warn_before_charge
 from dpcausal.core.errors import InputError, SchemaError, no_columns
 from dpcausal.core.progress import shown
 from dpcausal.core.redact import file_name, ledger_name
+from dpcausal.present.origin import Code, call_text
 
 if TYPE_CHECKING:
-    import dpcausal as dc
     from dpcausal.counts.engine import EngineCounts
     from dpcausal.counts.stream import StreamCounts
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.schema import Schema
-    from dpcausal.desk.client import RemoteDataset
+    from dpcausal.desk.client import RemoteDataset, RemoteRequest
 
 NO_SCHEMA = "Missing option '--schema'. Draft one with: dpcausal schema FILE > schema.toml"
 
@@ -131,12 +132,21 @@ class Rows(Source):
         whole = Schema.from_toml(self.schema).with_unit(self.unit, self.rows_per_unit, self.order_by)
         return self.described(whole, columns)
 
-    def named(self) -> tuple[str, str, bool]:
-        """Return the names of rows and schema that a report may show, and whether --source goes before the first."""
-        where, declared = str(self.source or self.data or ""), str(self.schema or "")
-        database = where.removeprefix("duckdb:///")  # such a file goes without --source
-        name = ledger_name(database) if "://" in database else file_name(database)
-        return name, file_name(declared), self.source is not None and database == where
+    @property
+    def name(self) -> str:
+        """What the rows are called where others may read it."""
+        where = str(self.source or self.data or "").removeprefix("duckdb:///")
+        return ledger_name(where) if "://" in where else file_name(where)
+
+    @property
+    def declared_in(self) -> Code:
+        """The schema in Python, by the name of its file."""
+        return Code(call_text("dc.Schema.from_toml", [file_name(str(self.schema))], {}))
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the arguments that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse_given(options: Mapping[str, Any], why: str) -> None:
@@ -170,6 +180,23 @@ class Here:
         """How many rows there are."""
         return int(self.counted.n)
 
+    def python_lines(self) -> list[str]:
+        """Return lines of Python that open the same rows."""
+        from dpcausal.counts.connect import DATABASES
+
+        rows, lines, schema = self.rows, [], self.rows.declared_in
+        written = _given(encoding=rows.encoding, sheet=rows.sheet)
+        persons = _given(unit=rows.unit, rows_per_unit=rows.rows_per_unit, order_by=rows.order_by)
+        if self.columns:
+            lines, schema = [f"schema = {schema}.select({list(self.columns)!r})"], Code("schema")
+        if rows.source is None and rows.table is None and not rows.name.lower().endswith(DATABASES):
+            opened = call_text("dc.read", [rows.name, schema], written | persons)
+        else:
+            format_ = Code(f"{schema}{call_text('.with_format', [], written)}" if written else schema)
+            table = [] if rows.table is None else [rows.table]
+            opened = call_text("dc.connect", [rows.name, format_, *table], persons)
+        return [*lines, f"data = {opened}"]
+
     def refuse_undeclared(self, named: Iterable[str]) -> None:
         """Raise ``SchemaError`` for columns that the file has and the schema, or --columns, leave out."""
         whole, names = self.rows.declared(), list(dict.fromkeys(named))
@@ -177,49 +204,28 @@ class Here:
         if left := [name for name in names if name in whole and name not in self.schema]:
             raise SchemaError(f"{_these(left)} in the schema but not in --columns: add {_them(left)} there")
 
-    def _charged(self) -> AbstractContextManager[None]:
-        return warn_before_charge(self.rows.data, self.charge)
-
-    def _ledger(self) -> dict[str, Any]:
-        return {"ledger": self.charge.ledger, "dataset": self.charge.dataset}
-
-    def discover(self, **asked: Any) -> dc.DiscoveryResult:
-        """Learn a graph."""
+    def ask(self, what: str, *values: Any, **asked: Any) -> Any:
+        """Ask ``dc.discover``, ``dc.ci_test`` or ``dc.effect`` about the rows, charged to the ledger."""
         import dpcausal as dc
 
-        rows = self.counted
-        with self._charged():
-            return dc.discover(rows, progress=self.printing.bars, **self._ledger(), **asked)
+        rows, bars = self.counted, self.printing.bars
+        asked |= {"ledger": self.charge.ledger, "dataset": self.charge.dataset}
+        with warn_before_charge(self.rows.data, self.charge):
+            if what == "discover":
+                return dc.discover(rows, progress=bars, **asked)
+            with shown({"ci_test": "testing", "effect": "measuring"}[what], None, bars):
+                return getattr(dc, what)(rows, *values, **asked)
 
-    def ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestResult:
-        """Test whether two columns, or groups of them, are independent given others."""
-        import dpcausal as dc
-
-        rows = self.counted
-        with self._charged(), shown("testing", None, self.printing.bars):
-            return dc.ci_test(rows, x, y, given, **self._ledger(), **asked)
-
-    def effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectResult:
-        """Estimate an effect."""
-        import dpcausal as dc
-
-        rows = self.counted
-        with self._charged(), shown("measuring", None, self.printing.bars):
-            return dc.effect(rows, treatment, outcome, **self._ledger(), **asked)
-
-    def forecast_ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestForecast:
-        """Say what a test will find; ``number`` takes the place of rows where none are named."""
+    def forecast(self, what: str, *values: Any, **asked: Any) -> Any:
+        """Say what an answer will show; where no rows are named their ``number`` takes their place."""
         import dpcausal as dc
 
         known = self.rows.data is not None or self.rows.source is not None
-        rows = self.counted if known else self.schema
-        return dc.forecast_ci_test(rows, x, y, given, rows=self.number, **asked)
-
-    def forecast_effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectForecast:
-        """Say how wide the interval of an effect will be."""
-        import dpcausal as dc
-
-        return dc.forecast_effect(self.counted, treatment, outcome, **asked)
+        if what == "ci_test":
+            return dc.forecast_ci_test(
+                self.counted if known else self.schema, *values, rows=self.number, **asked
+            )
+        return dc.forecast_effect(self.counted, *values, **asked)
 
 
 class AtDesk:
@@ -227,11 +233,24 @@ class AtDesk:
 
     def __init__(self, remote: RemoteDataset, purpose: str | None, bars: bool) -> None:
         self.remote = remote
+        remote.on_request = _say_where
         self.more: dict[str, Any] = {"purpose": purpose, "progress": bars}
         self.schema, self.n = remote.schema, remote.n
 
     def refuse_undeclared(self, named: Iterable[str]) -> None:
         """Nothing to look at: the file is at the desk."""
+
+    def ask(self, what: str, *values: Any, **asked: Any) -> Any:
+        """Ask the desk."""
+        if what == "effect" and not isinstance(values[1], str):
+            raise InputError(
+                "a desk takes --outcome: a follow-up (--time, --event) is asked where the rows are"
+            )
+        return getattr(self.remote, what)(*values, **self.more, **self._sent(asked))
+
+    def forecast(self, what: str, *values: Any, **asked: Any) -> Any:
+        """Say what an answer will show; made here."""
+        return getattr(self.remote, f"forecast_{what}")(*values, **self._sent(asked))
 
     @staticmethod
     def _sent(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -239,29 +258,12 @@ class AtDesk:
         sent.pop("neighbours", None)
         return sent
 
-    def discover(self, **asked: Any) -> dc.DiscoveryResult:
-        """Ask for a graph."""
-        return self.remote.discover(**self.more, **self._sent(asked))
 
-    def ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestResult:
-        """Ask for a test."""
-        return self.remote.ci_test(x, y, given, **self.more, **self._sent(asked))
-
-    def effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectResult:
-        """Ask for an effect."""
-        if not isinstance(outcome, str):
-            raise InputError(
-                "a desk takes --outcome: a follow-up (--time, --event) is asked where the rows are"
-            )
-        return self.remote.effect(treatment, outcome, **self.more, **self._sent(asked))
-
-    def forecast_ci_test(self, x: Any, y: Any, given: Sequence[str], **asked: Any) -> dc.CITestForecast:
-        """Say what a test will find; made here."""
-        return self.remote.forecast_ci_test(x, y, given, **self._sent(asked))
-
-    def forecast_effect(self, treatment: str, outcome: Any, **asked: Any) -> dc.EffectForecast:
-        """Say how wide the interval of an effect will be; made here."""
-        return self.remote.forecast_effect(treatment, outcome, **self._sent(asked))
+def _say_where(request: RemoteRequest) -> None:
+    """Say on standard error where a question is found again: whoever stops waiting need not ask twice."""
+    state = "waits for approval" if request.state == "waiting" else "is approved and charged"
+    where = f"{request.desk.url}/requests/{request.id}"
+    typer.echo(f"dpcausal: the question {state}; Ctrl-C ends the wait, not the question: {where}", err=True)
 
 
 def place_of(
@@ -322,19 +324,10 @@ def _them(names: list[str]) -> str:
     return "it" if len(names) == 1 else "them"
 
 
-def count_rows_at(source: str | None, table: str | None, schema: Schema, neighbours: str) -> int:
-    """Return the number of rows of a table; refuse under any relation but replace-one, where it is not public."""
-    return _table_of_rows(source, table, schema, neighbours).n
-
-
-def explain_row_count(source: str | None, table: str | None, schema: Schema, neighbours: str) -> str:
-    """Return the SQL that ``count_rows_at`` would send."""
-    return _table_of_rows(source, table, schema, neighbours).explain_count()
-
-
-def _table_of_rows(
+def table_of_rows(
     source: str | None, table: str | None, schema: Schema, neighbours: str
 ) -> StreamCounts | EngineCounts:
+    """Return a table that can count its rows; refuse any relation but replace-one, where their number is not public."""
     from dpcausal.counts.connect import open_counts
 
     if source is None:

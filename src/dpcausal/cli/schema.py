@@ -6,16 +6,13 @@ import json
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dpcausal.cli.options import AsJson, Columns, Encoding, OptionalFile, Sheet, parse_names, path
-from dpcausal.cli.output import print_table
+from dpcausal.cli.output import table_width
 from dpcausal.core.errors import InputError, SchemaError
-
-if TYPE_CHECKING:
-    from dpcausal.data.check import SchemaCheck
 
 HELP = """Draft a schema file from the data, or check one against the data, on standard output.
 
@@ -126,7 +123,7 @@ def run_schema(
         return
     from dpcausal.data.check import check as look
     from dpcausal.data.schema import Schema
-    from dpcausal.present.schema import check_json
+    from dpcausal.present.schema import check_json, check_text
 
     schema = Schema.from_toml(check).with_format(encoding=encoding, sheet=sheet)
     found = look(str(data), schema, progress=progress)
@@ -136,7 +133,8 @@ def run_schema(
             raise typer.Exit(2)
         return
     fault = found.fault() if found.nothing_read or not found.usable else ""
-    show(found, check.read_text(encoding="utf-8") if check.is_file() else "", fault)  # a pipe is read once
+    text = check.read_text(encoding="utf-8") if check.is_file() else ""  # a pipe is read once
+    typer.echo(check_text(found, width=table_width(), schema=text, fault=fault))
     if fault:
         raise SchemaError(fault)
 
@@ -170,20 +168,3 @@ def _draft_as_json(text: str) -> str:
 
     found = {"private": False, "warning": DRAFT_NOT_PRIVATE, **tomllib.loads(text), "toml": text}
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def show(found: SchemaCheck, schema: str = "", fault: str = "") -> None:
-    """Print a check: its table, then a line for each thing to look at.
-
-    ``schema``: the text of its file. ``fault``: the error that follows, which is not shown twice.
-    """
-    from dpcausal.present.schema import NOT_PRIVATE, check_lines, check_table, check_verdict, left_remarks
-
-    typer.echo(f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}.")
-    typer.echo(check_verdict(found))
-    heads, rows = check_table(found)
-    text = [heads[0], heads[-1]]
-    print_table(heads, rows, left=text, wraps=text)
-    for line in filter(None, (left_remarks(schema), *check_lines(found))):
-        if not fault or not line.endswith(f": {fault}"):
-            typer.echo(line)

@@ -61,6 +61,10 @@ def run_serve(
     config: ConfigFile = None,
     demo: Annotated[bool, typer.Option("--demo", help="Made-up data, one custodian, two analysts.")] = False,
     port: Annotated[int | None, typer.Option("--port", help="Port to listen at.", min=0, max=65535)] = None,
+    link: Annotated[
+        str | None,
+        typer.Option("--link", help="Print a new one-time link for this person, too.", metavar="NAME"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve a desk until interrupted."""
@@ -76,7 +80,7 @@ def run_serve(
             if not settings.address:
                 here = f"[{settings.host}]" if ":" in settings.host else settings.host
                 settings = replace(settings, address=f"http://{here}:{listener.getsockname()[1]}")
-            _serve(settings, listener, as_json=as_json, demo=False)
+            _serve(settings, listener, as_json=as_json, demo=False, link=link)
         return
     with (
         tempfile.TemporaryDirectory(prefix="dpcausal-desk-") as folder,
@@ -98,7 +102,9 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _serve(settings: DeskConfig, listener: socket.socket, *, as_json: bool, demo: bool) -> None:
+def _serve(
+    settings: DeskConfig, listener: socket.socket, *, as_json: bool, demo: bool, link: str | None = None
+) -> None:
     """Open the desk, say how to reach it, and serve it; a demonstration has a worker of its own."""
     import uvicorn
 
@@ -112,7 +118,7 @@ def _serve(settings: DeskConfig, listener: socket.socket, *, as_json: bool, demo
             uvicorn.Config(create_app(desk), log_level="warning", access_log=False, server_header=False)
         )
         listener.listen(128)
-        typer.echo(_demo_words(desk, as_json) if demo else _first_words(desk, as_json))
+        typer.echo(_demo_words(desk, as_json) if demo else _first_words(desk, as_json, link))
         server.run(sockets=[listener])
     finally:
         if worker is not None:
@@ -163,9 +169,11 @@ def _demo_words(desk: Desk, as_json: bool) -> str:
     )
 
 
-def _first_words(desk: Desk, as_json: bool) -> str:
-    """Return the address, and a one-time link for every person of the settings who has had none."""
-    new = [name for name in desk.config.persons if not desk.has_token(name)]
+def _first_words(desk: Desk, as_json: bool, link: str | None) -> str:
+    """Return the address, and a one-time link for who asked for one and everybody who has had none."""
+    new = [name for name in desk.config.persons if name == link or not desk.has_token(name)]
+    if link is not None and link not in new:
+        new.append(link)
     links = {name: f"{desk.config.address}/enter/{desk.issue(name, 'link')}" for name in new}
     if as_json:
         return json.dumps({"url": desk.config.address, "links": links})
@@ -182,11 +190,12 @@ def run_work(
     _needs_server()
     from dpcausal.desk.config import read_config
     from dpcausal.desk.store import Desk
-    from dpcausal.desk.worker import open_rows, warm_up, work
+    from dpcausal.desk.worker import warm_up, work
 
     desk = Desk.open(read_config(config))
     for name, settings in desk.config.datasets.items():
-        open_rows(settings, desk.schemas[name])  # what is wrong with a source is said here, once
+        desk.subjects[name].open(settings)  # what is wrong with a source is said here, once
+    _log("ready")
     if until_empty:
         warm_up(desk)
         work(desk, until_empty=True, log=_log)

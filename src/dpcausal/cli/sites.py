@@ -22,7 +22,6 @@ from dpcausal.cli.options import (
     Relation,
     SchemaFile,
     ShowOpen,
-    option_words,
     parse_names,
     path,
     spread,
@@ -30,6 +29,7 @@ from dpcausal.cli.options import (
 from dpcausal.cli.output import silence_draft_warning, warn_before_charge, warn_weak, warn_weak_answer
 from dpcausal.cli.release_dir import print_graph, writable_directory, write_texts
 from dpcausal.cli.rows import Source
+from dpcausal.cli.usage import typed_command
 from dpcausal.core.errors import InputError
 from dpcausal.core.redact import file_name
 
@@ -230,19 +230,18 @@ def run_pool(
     show_open: ShowOpen = False,
 ) -> None:
     """Learn one graph from contributions; write files to ``out`` and print a summary or JSON."""
-    from dpcausal.present.sites import PoolOrigin
+    from dpcausal.present.origin import Origin, python_text
     from dpcausal.sites.contribute import load_contribution
     from dpcausal.sites.pool import next_protocol, pool
 
     given = {**graph.asked(), "level": level, "latent": latent or None}
     asked = {name: value for name, value in given.items() if value is not None}
     contributions = [load_contribution(folder) for folder in sites]
-    shown = tuple(file_name(str(folder)) for folder in sites)
-    words = ["dpcausal", "pool", *shown, *option_words(asked, graph.texts), "--out", file_name(str(out))]
     names = ", ".join(dict.fromkeys(one.site for one in contributions))
     with writable_directory(out):
         result = pool(contributions, progress=printing.bars, **asked)
-        origin = PoolOrigin(names, "", words, asked, folders=shown)
+        call = python_text("dc.pool", [[file_name(str(folder)) for folder in sites]], asked)
+        origin = Origin(names, typed_command(), call)
         where = print_graph(result, out, origin, printing, show_open=show_open)
     further = next_protocol(contributions)
     if where is not None and further is not None:

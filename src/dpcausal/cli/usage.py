@@ -77,6 +77,14 @@ def method_named(words: Sequence[str]) -> str | None:
     return None
 
 
+_TYPED: list[str] = []  # the words of the command that runs
+
+
+def typed_command() -> list[str]:
+    """Return the words of the command that runs, as they were typed."""
+    return ["dpcausal", *_TYPED]
+
+
 class Command(TyperCommand):
     """A command that refuses a repeated option, where it takes one value, and shows options in panels."""
 
@@ -100,6 +108,7 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of a command; refuse a repeated option."""
         ctx.meta["words"] = list(args)
+        _TYPED[:] = [str(ctx.info_name), *args]
         for option in self.params:
             names = [name for name in option.opts if name.startswith("--")]
             if getattr(option, "multiple", False) or getattr(option, "is_flag", False):

@@ -27,6 +27,23 @@ GRID_PER_DECADE = 4  # epsilons tried between 1 and 10 where the largest is not 
 PowerCurve = Callable[[float], float]  # Cohen's w -> the chance that such a dependence is found
 
 
+def smallest_found(curve: PowerCurve, wanted: float = WANTED, most: float = 1e3) -> float:
+    """Return the least dependence, up to ``most``, that a power curve finds with probability ``wanted``, or infinity.
+
+    >>> smallest_found(lambda w: min(2 * w, 1.0), 0.5), smallest_found(lambda w: 0.0)
+    (0.25, inf)
+    """
+    low, high = 0.0, min(STRONG, most)
+    while curve(high) < wanted:
+        if high >= most:
+            return math.inf
+        low, high = high, min(2 * high, most)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if curve(middle) >= wanted else (middle, high)
+    return high
+
+
 class Power(NamedTuple):
     """How likely dependences are found."""
 
@@ -44,13 +61,8 @@ class Power(NamedTuple):
         Power(weak=0.2, medium=0.6, strong=1.0, smallest=0.4, asked=0.4)
         """
         weak, medium, strong = map(curve, (WEAK, MEDIUM, STRONG))
-        smallest = None
-        if strong >= WANTED:
-            low, high = 0.0, STRONG
-            for _ in range(20):
-                middle = (low + high) / 2
-                low, high = (low, middle) if curve(middle) >= WANTED else (middle, high)
-            smallest = float(f"{high:.2g}")
+        smallest = smallest_found(curve, most=STRONG) if strong >= WANTED else None
+        smallest = None if smallest is None else float(f"{smallest:.2g}")
         return cls(weak, medium, strong, smallest, None if asked is None else curve(asked))
 
 

@@ -22,14 +22,15 @@ class Neighbours(StrEnum):
 
     @classmethod
     def parse(cls, name: str | Neighbours, *, labels: bool = True) -> Neighbours:
-        """Return the relation of that name; ``labels``: whether an error offers fixed-labels.
+        """Return the relation of that name, or refuse it; ``labels``: whether fixed-labels may be one.
 
         >>> Neighbours.parse("add-remove")
         <Neighbours.ADD_REMOVE: 'add-remove'>
         """
-        try:
+        known = [relation.value for relation in cls if labels or relation is not cls.FIXED_LABELS]
+        if name in known:
             return cls(name)
-        except ValueError:
-            known = [relation.value for relation in cls if labels or relation is not cls.FIXED_LABELS]
-            hint = did_you_mean(str(name), known)
-            raise InputError(f"neighbours must be one of {', '.join(known)}, not {name!r}{hint}") from None
+        hint = did_you_mean(str(name), known)
+        raise InputError(
+            f"neighbours must be {', '.join(known[:-1])} or {known[-1]}, not {str(name)!r}{hint}"
+        )

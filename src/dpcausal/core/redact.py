@@ -7,6 +7,7 @@ nothing else: a host, a port, the name of a database. Where a part can be read i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePath
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
@@ -60,6 +61,32 @@ def ledger_name(url: str, *, user: bool = False) -> str:
         return f"{scheme}://{place}"
     name = login.partition(":")[0]
     return f"{scheme}://{name if user and _USER.fullmatch(name) else HIDDEN}@{place}"
+
+
+NOT_SHOWN = ("--person", "--purpose")  # who asked and why is in the ledger
+
+
+def shown_words(words: Iterable[str]) -> list[str]:
+    """Return the words of a command as a report may show them: without folders, logins, who asked and why.
+
+    >>> shown_words(["discover", "/home/me/p.csv", "--purpose", "a trial", "--ledger=sqlite:////home/me/b.db"])
+    ['discover', 'p.csv', '--ledger=sqlite:///b.db']
+    """
+    found: list[str] = []
+    option = ""
+    for word in words:
+        name, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        about = name or option  # the option that a value belongs to
+        option = "" if equals or not name else name
+        if about in NOT_SHOWN:
+            continue
+        if name and not equals:
+            found.append(name)
+            continue
+        value = value.removeprefix("duckdb:///")  # a file
+        address = about == "--ledger" or "://" in value
+        found.append(name + equals + (ledger_name(value) if address else file_name(value)))
+    return found
 
 
 def without_secrets(text: str, url: str) -> str:

@@ -10,22 +10,20 @@ public sizes and the number of rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.core.compiled import jit, pointer
-from dpcausal.core.errors import InputError
+from dpcausal.core.compiled import jit
 from dpcausal.counts.protocol import Ints, Jobs
-from dpcausal.counts.rows import Rows, run_parallel, split
+from dpcausal.counts.rows import Rows
 from dpcausal.data.coding import code_type
 from dpcausal.data.dataset import Codes
 
 MAX_CUBE_CELLS = 1 << 20  # a larger cube leaves the caches, and sorting keys is as fast
-MIN_PARALLEL_ROWS = 1 << 16  # fewer rows are packed by one thread
 CUBE_NS = 1.5  # nanoseconds per row of counting into a cube
 
 Keys = NDArray[np.uint64]
@@ -79,15 +77,11 @@ class KeyLayout:
         """Whether a row fits in one word."""
         return self.words == 1
 
-    def pack(self, rows: Rows, threads: int = 1) -> Keys:
+    def pack(self, rows: Rows) -> Keys:
         """Return one key per row, for a layout that fits in one word."""
-        keys = np.empty(rows.length, np.uint64)
-        parts = split(rows.length, threads if rows.length > MIN_PARALLEL_ROWS else 1, 64)
-
-        def task(low: int, high: int) -> Callable[[], None]:
-            return lambda: pack_keys(rows.address, rows.width, self.shift, self.bits, low, high, keys)
-
-        run_parallel([task(low, high) for low, high in parts])
+        keys = np.zeros(rows.length, np.uint64)
+        for column, shift in zip(rows.columns, self.shift.tolist(), strict=True):
+            shift_in(keys, column, np.uint64(shift))
         return keys
 
     def unpack(self, *words: Keys) -> tuple[Codes, ...]:
@@ -140,60 +134,14 @@ def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
     return stack[0] if stack else (np.empty(0, np.uint64), np.empty(0, np.int64))
 
 
-def compress_sorted(rows: Rows, threads: int) -> Rows:
-    """Return the distinct rows by sorting packed keys; raise ``InputError`` where a row takes more than 64 bits."""
-    layout = KeyLayout(rows.sizes)
-    if not layout.fits:
-        raise InputError("the joint domain needs more than 64 bits a row: it can't be compressed by keys")
-    keys, counts = sorted_run(layout.pack(rows, threads))
-    return Rows(layout.unpack(keys), rows.sizes, counts)
-
-
 # ---- kernels: rows packed into 64-bit keys, runs of equal keys counted and merged, O(rows) each
 
-BLOCK_ROWS = 2048  # the keys of a block take half of a first-level cache of 32 KiB
-
 
 @jit()
-def _shift_in(key: Any, column: Any, shift: Any) -> None:
+def shift_in(keys: Any, column: Any, shift: Any) -> None:
     """Set the bits of a column in keys."""
-    for i in range(key.shape[0]):
-        key[i] |= nb.uint64(column[i]) << shift
-
-
-@jit()
-def _add_to_half(half: Any, column: Any, place: Any) -> None:
-    """Add the shifted codes of a column to half a word."""
-    for i in range(half.shape[0]):  # a product narrows to 16 bits, a shift by a variable would not
-        half[i] += column[i] * place
-
-
-@jit()
-def pack_keys(address: Any, width: Any, shift: Any, bits: Any, start: int, stop: int, keys: Any) -> None:
-    """Set keys[i] to the OR over columns of code << shift, for rows ``start .. stop``, a block of rows at a time.
-
-    Neighbouring one-byte columns are first put together in 16-bit lanes, four times as many to a vector.
-    """
-    half = np.empty(BLOCK_ROWS, np.uint16)
-    columns = address.shape[0]
-    for low in range(start, stop, BLOCK_ROWS):
-        rows = min(BLOCK_ROWS, stop - low)
-        block = keys[low : low + rows]
-        block[:] = 0
-        c = 0
-        while c < columns:
-            if width[c] == 2:
-                at = address[c] + nb.uint64(2) * nb.uint64(low)
-                _shift_in(block, nb.carray(pointer(at), rows, dtype=np.uint16), nb.uint64(shift[c]))
-                c += 1
-                continue
-            first = c
-            half[:rows] = 0
-            while c < columns and width[c] == 1 and shift[c] + bits[c] - shift[first] <= 16:
-                column = nb.carray(pointer(address[c] + nb.uint64(low)), rows, dtype=np.uint8)
-                _add_to_half(half[:rows], column, nb.uint16(1) << nb.uint16(shift[c] - shift[first]))
-                c += 1
-            _shift_in(block, half[:rows], nb.uint64(shift[first]))
+    for i in range(keys.shape[0]):
+        keys[i] |= nb.uint64(column[i]) << shift
 
 
 @jit()

@@ -36,6 +36,7 @@ from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
 from dpcausal.core.progress import Stage
 from dpcausal.core.progress import silent as silent_stage
+from dpcausal.core.statement import CountedByEngine
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.covering import Covering
 from dpcausal.counts.expressions import Dialect, code_expression
@@ -99,7 +100,7 @@ class EngineCounts(LaidOutCounts):
         entries: int = 1,
     ) -> None:
         super().__init__(schema)
-        self._source = source
+        self._source, self.counted_by = source, CountedByEngine(source.engine, source.remote)
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
         self._keys = KeyLayout(self._layout.sizes, KEY_BITS)
@@ -313,11 +314,6 @@ class EngineCounts(LaidOutCounts):
         return self._source.engine
 
     @property
-    def remote(self) -> bool:
-        """Whether someone else may operate the engine."""
-        return self._source.remote
-
-    @property
     def table_bytes(self) -> int | None:
         """Size of the table on the engine in bytes; None where it is not reported."""
         try:
@@ -440,29 +436,28 @@ class EngineCounts(LaidOutCounts):
         parts = self._writer(self._open()).in_parts(columns)
         with self.stage(f"sums of products on {self.engine}", float(len(parts))) as tick:
             for pairs in parts:
-                self._add_sums(columns, short, pairs, first, second)
+                with one_by_one():
+                    found = self.run(partial(self._sums_query, columns, short, pairs))
+                if int(found["rows"][0]) != self.n:
+                    raise self._altered()
+                for i, (a, b) in enumerate(pairs):
+                    total = int(found[f"s{i}"][0])
+                    if a < 0:
+                        first[b] = total
+                    else:
+                        second[a, b] = second[b, a] = total
                 tick(1.0)
         return Sums(self.n, first, second)
 
-    def _add_sums(
+    def _sums_query(
         self,
         columns: Mapping[str, Cells],
         short: Shortening,
         pairs: Sequence[tuple[int, int]],
-        first: Ints,
-        second: Ints,
-    ) -> None:
-        """Add the sums that one query returns to ``first`` and ``second``."""
-        with one_by_one():
-            found = self.run(lambda table: self._writer(table).sums(columns, short, pairs))
-        if int(found["rows"][0]) != self.n:
-            raise self._altered()
-        for i, (a, b) in enumerate(pairs):
-            total = int(found[f"s{i}"][0])
-            if a < 0:
-                first[b] = total
-            else:
-                second[a, b] = second[b, a] = total
+        table: ir.Table,
+    ) -> ir.Table:
+        """Return the query for some of the sums."""
+        return self._writer(table).sums(columns, short, pairs)
 
     def _check_margins(self, columns: tuple[int, ...], table: Table) -> None:
         """Refuse where the table was changed since another one was counted."""

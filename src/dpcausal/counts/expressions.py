@@ -28,10 +28,9 @@ type that can't be coded is an ``InputError``; types are public.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,7 +171,7 @@ def number_expression(
         missing |= _is_nan(number, dialect)
     precision = np.float32 if stored.is_float32() else np.float64
     codes = {Decimal(code): 0 for code in column.missing}
-    if keys := [_double(key) for key, _ in spelling.float_codes(codes, precision)]:
+    if keys := [double(key) for key, _ in spelling.float_codes(codes, precision)]:
         missing |= number.isin(keys)
     return number, missing
 
@@ -242,14 +241,14 @@ def _literal(key: Any) -> Any:
         return ibis.literal(key.isoformat(sep=" ")).cast("timestamp(6)")  # Trino would round to 3 digits
     if isinstance(key, datetime.date):
         return ibis.literal(key.isoformat()).cast("date")
-    return _double(key) if isinstance(key, float) else key
+    return double(key) if isinstance(key, float) else key
 
 
-def _double(number: float) -> Any:
+def double(number: float) -> Any:
     """Return a literal of type double."""
     import ibis
 
-    return ibis.literal(repr(number)).cast("float64")
+    return ibis.literal(repr(float(number))).cast("float64")
 
 
 def _integer(value: ir.Value, column: Categorical, name: str, label: str) -> ir.Value:
@@ -292,23 +291,13 @@ def _decimal(value: ir.Value, column: Categorical, dialect: Dialect) -> ir.Value
     numbers = [
         (number, code)
         for number, code in spelling.number_codes(column).items()
-        if code != other and _holds(stored, number)
+        if code != other and spelling.fits_decimal(number, stored.precision, stored.scale)
     ]
     if dialect.name == "duckdb":  # a comparison would cast HUGEINT to DECIMAL(38, 0), which ends at 1e38
         texts = [(f"{number or Decimal():.{stored.scale}f}", code) for number, code in numbers]
         return _choose(value.cast("string"), texts, other)
     pairs = [(ibis.literal(format(number, "f")).cast(stored), code) for number, code in numbers]
     return _choose(value, pairs, other)
-
-
-def _holds(stored: Any, number: Decimal) -> bool:
-    """Return whether a decimal type of an engine holds a number exactly."""
-    if abs(number.adjusted()) > 200:
-        return False
-    if stored.precision is None or stored.scale is None:  # PostgreSQL: any number of digits
-        return True
-    scaled = Fraction(number) * 10**stored.scale  # exact: a Decimal would be rounded to 28 digits
-    return bool(scaled.denominator == 1 and abs(scaled) < 10**stored.precision)
 
 
 def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetime]:
@@ -346,7 +335,7 @@ def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, lab
         codes = {_hex_digits(text, dialect): code for text, code in codes.items()}
     cases = [(value == key, code) for key, code in codes.items()]
     cases += [(bare == key, code) for key, code in codes.items() if numbers or code != other]
-    cases += [(number == _double(key), code) for key, code in numbers.items() if code != other]
+    cases += [(number == double(key), code) for key, code in numbers.items() if code != other]
     return ibis.cases(
         *((condition, ibis.literal(code, type="int32")) for condition, code in cases),
         else_=ibis.literal(other, type="int32"),
@@ -366,20 +355,23 @@ def _number_of(text: ir.Value) -> ir.Value:
 
 def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
     """Return a text to which no collation belongs, by way of its bytes: engines refuse patterns where one does."""
-    import ibis
-
-    builtin = ibis.udf.scalar.builtin
     match dialect.name:
         case "postgres":
-            to_bytes = builtin(lambda text, encoding: ..., name="convert_to", signature=((str, str), bytes))
-            to_text = builtin(lambda data, encoding: ..., name="convert_from", signature=((bytes, str), str))
-            return to_text(to_bytes(text, "UTF8"), "UTF8")
+            data = _engines_own("convert_to", (str, str), bytes)(text, "UTF8")
+            return _engines_own("convert_from", (bytes, str), str)(data, "UTF8")
         case "bigquery":
             return text.cast("binary").cast("string")
         case "snowflake":
-            decoded = builtin(lambda digits: ..., name="hex_decode_string", signature=((str,), str))
-            return decoded(_hex(text, dialect))
+            return _engines_own("hex_decode_string", (str,), str)(_hex(text, dialect))
     return text
+
+
+def _engines_own(name: str, takes: tuple[type, ...], gives: type) -> Any:
+    """Return a function of the engine, by its name and the types of one or two arguments."""
+    import ibis
+
+    shape: Any = (lambda a: ...) if len(takes) == 1 else (lambda a, b: ...)
+    return ibis.udf.scalar.builtin(shape, name=name, signature=(takes, gives))
 
 
 def _refuse_many(keys: int, name: str, label: str) -> None:
@@ -402,24 +394,17 @@ def _hex_digits(text: str, dialect: Dialect) -> str:
 
 def _hex(text: ir.Value, dialect: Dialect) -> ir.Value:
     """Return the UTF-8 bytes of a text in hexadecimal: equal under any collation only where the bytes are."""
-    import ibis
-
-    builtin = ibis.udf.scalar.builtin
     match dialect.name:
         case "postgres":
-            to_bytes = builtin(lambda text, encoding: ..., name="convert_to", signature=((str, str), bytes))
-            encode = builtin(lambda data, form: ..., name="encode", signature=((bytes, str), str))
-            return encode(to_bytes(text, "UTF8"), "hex")
+            data = _engines_own("convert_to", (str, str), bytes)(text, "UTF8")
+            return _engines_own("encode", (bytes, str), str)(data, "hex")
         case "bigquery":
-            to_hex = builtin(lambda data: ..., name="to_hex", signature=((bytes,), str))
-            return to_hex(text.cast("binary"))
+            return _engines_own("to_hex", (bytes,), str)(text.cast("binary"))
         case "trino":
-            utf8 = builtin(lambda text: ..., name="to_utf8", signature=((str,), bytes))
-            to_hex = builtin(lambda data: ..., name="to_hex", signature=((bytes,), str))
-            return to_hex(utf8(text))
+            return _engines_own("to_hex", (bytes,), str)(_engines_own("to_utf8", (str,), bytes)(text))
         case "snowflake":
-            return builtin(lambda text: ..., name="hex_encode", signature=((str,), str))(text)
-    return builtin(lambda text: ..., name="hex", signature=((str,), str))(text)
+            return _engines_own("hex_encode", (str,), str)(text)
+    return _engines_own("hex", (str,), str)(text)
 
 
 # ---- numeric columns
@@ -435,16 +420,21 @@ def _numeric(value: ir.Value, name: str, column: Numeric, dialect: Dialect, labe
 
 
 def bin_expression(number: ir.Value, cuts: Sequence[float]) -> ir.Value:
-    """Return the bin of a number among increasing cut points, by a tree of comparisons."""
+    """Return the bin of a number among increasing cut points."""
+    return first_place(len(cuts), lambda place: number >= double(cuts[place]))
+
+
+def first_place(places: int, is_beyond: Callable[[int], ir.Value]) -> ir.Value:
+    """Return how many of the places a cell is beyond, which come before all others: by a tree of comparisons."""
     import ibis
 
     def search(low: int, high: int) -> Any:
         if low == high:
             return ibis.literal(low, type="int32")
         middle = (low + high) // 2
-        return (number >= _double(cuts[middle])).ifelse(search(middle + 1, high), search(low, middle))
+        return is_beyond(middle).ifelse(search(middle + 1, high), search(low, middle))
 
-    return search(0, len(cuts))
+    return search(0, places)
 
 
 def _is_nan(number: ir.Value, dialect: Dialect) -> ir.Value:

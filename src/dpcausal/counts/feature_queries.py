@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcausal.counts.expressions import Dialect, bin_expression, number_expression
+from dpcausal.counts.expressions import Dialect, bin_expression, double, first_place, number_expression
 from dpcausal.counts.feature_sums import (
     BLOCK_BITS,
     PLACES,
@@ -61,18 +61,18 @@ def number_within(value: ir.Value, name: str, column: Numeric, dialect: Dialect,
     number, missing = number_expression(value, name, column, dialect, label)
     assert column.other is not None
     return ibis.cases(
-        (missing, _double(column.other)),
-        (number < _double(column.lower), _double(column.lower)),
-        (number > _double(column.upper), _double(column.upper)),
+        (missing, double(column.other)),
+        (number < double(column.lower), double(column.lower)),
+        (number > double(column.upper), double(column.upper)),
         else_=number,
     )
 
 
 def place_of(number: ir.Value, column: Numeric) -> ir.Value:
     """Return the place of a number within the bounds of a linear column, as ``places_of`` gives it."""
-    above = number - _double(column.lower)
+    above = number - double(column.lower)
     width = column.upper - column.lower
-    return _share(above, _double(width), _double(width * 2.0**-19), PLACES)
+    return _share(above, double(width), double(width * 2.0**-19), PLACES)
 
 
 def span_of(number: ir.Value, column: Numeric) -> ir.Value:
@@ -93,16 +93,9 @@ def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.
     """Return in which of ``parts`` equal parts of a width a number lies; 0 below ``least``."""
     import ibis
 
-    part = (above / width * _double(float(parts))).floor().cast("int64")
+    part = (above / width * double(float(parts))).floor().cast("int64")
     last = ibis.literal(parts - 1, type="int64")
     return ibis.cases((above < least, ibis.literal(0, type="int64")), (part > last, last), else_=part)
-
-
-def _double(number: float) -> Any:
-    """Return a literal of type double."""
-    import ibis
-
-    return ibis.literal(repr(float(number))).cast("float64")
 
 
 def _at(numbers: Integers | Floats, place: ir.Value, dialect: Dialect) -> ir.Value:
@@ -195,19 +188,10 @@ class FeatureQueries:
 
     def lengths(self, columns: Mapping[str, Cells], limits: Integers) -> ir.Table:
         """Return the query for how many rows have a squared length of at most each limit, and not of the one before."""
-        import ibis
-
         cells, called = self.cells(columns)
         lengths = self._barrier(cells.select(length=self._length(cells, called, columns)))
-
-        def search(low: int, high: int) -> Any:
-            if low == high:
-                return ibis.literal(low, type="int32")
-            middle = (low + high) // 2
-            above = lengths.length > int(limits[middle])
-            return above.ifelse(search(middle + 1, high), search(low, middle))
-
-        sorted_in = lengths.select(at=search(0, len(limits)))
+        at = first_place(len(limits), lambda place: lengths.length > int(limits[place]))
+        sorted_in = lengths.select(at=at)
         return sorted_in.group_by("at").aggregate(weight=sorted_in.count())
 
     def sums(
@@ -228,7 +212,7 @@ class FeatureQueries:
         features = self._barrier(cells.select(**wanted))
         # a row whose features are all 0 is within every limit; but PostgreSQL and Spark fail where its length divides
         root = ibis.greatest(features.length, 1).cast("float64").sqrt()
-        factor = (_double(float(short.bound)) / root * _double(SLACK)).name("factor")
+        factor = (double(float(short.bound)) / root * double(SLACK)).name("factor")
         with_factor = self._barrier(features.select(*features.columns, factor=factor)) if used else features
         cut = self._barrier(
             with_factor.select(**{f"h{f}": _cut(with_factor, f"h{f}", short) for f in used})

@@ -1,41 +1,28 @@
 """Counting in memory: which way a batch of tables is counted, and the counts of whatever a user hands over.
 
-Rows are compressed to distinct ones where that pays. Else small tables are counted by bit planes and larger ones by the
-staged kernel; many requests that share columns are answered from a few covering tables, each summed down to what was
-asked for. The choice follows from public sizes and measured costs and decides only how long it takes: the tables are
-the same. Compression by sorting starts once the passes so far have cost as much as the sort would, so that the total is
-at most twice that of the best choice made with hindsight.
+Rows are compressed to distinct ones where their joint domain is small. Tables are counted by the staged kernel; many
+requests that share columns are answered from a few covering tables, each summed down to what was asked for. The choice
+follows from public sizes and measured costs and decides only how long it takes: the tables are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError
-from dpcausal.counts import compress
+from dpcausal.counts.compress import cube_of, cube_pays, distinct_of
 from dpcausal.counts.covering import Covering
-from dpcausal.counts.planes import Planes
 from dpcausal.counts.protocol import Counts, Jobs, LaidOutCounts, Table
 from dpcausal.counts.rows import COSTS, Rows, processors
 from dpcausal.counts.sampling import hypergeometric
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 
-
-@dataclass(frozen=True)
-class _Tuning:
-    """Sizes that affect the time of counting, never its result."""
-
-    max_distinct_share: float = 0.65  # distinct rows per row from which on a compressed copy is thrown away
-    min_cover_rows: int = 1024  # with fewer rows, counting each table by itself is as fast
-
-
-TUNING = _Tuning()
+MIN_COVER_ROWS = 1024  # with fewer rows, counting each table by itself is as fast
 
 
 class MemoryCounts(LaidOutCounts):
@@ -63,9 +50,6 @@ class MemoryCounts(LaidOutCounts):
             rows = data
         self._n = data.n
         self._rows = rows
-        self._planes = Planes(rows)
-        self._spent_ns = 0.0  # on passes that compression would have made cheaper
-        self._may_sort = not len(rows.weight) and compress.KeyLayout(rows.sizes).fits
 
     @property
     def n(self) -> int:
@@ -76,39 +60,28 @@ class MemoryCounts(LaidOutCounts):
         return f"MemoryCounts(n={self._n}, columns={list(self._layout.names)})"
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        self._compress(force=False)
+        self._compress()
         jobs = Jobs.of(wanted, self._layout.sizes)
         return self._layout.tables(wanted, jobs.cells, self._answer(jobs))
 
     def subsample(self, m: int, source: RandomBytes = random_bytes) -> MemoryCounts:
-        """Draw m rows without replacement: a hypergeometric draw over the distinct rows."""
-        self._compress(force=True)
-        drawn = hypergeometric(self._weight(), m, source)
+        """Draw m rows without replacement: a hypergeometric draw over the stored rows."""
+        self._compress()
+        weight = self._rows.weight if self._compressed else np.ones(self._rows.length, np.int64)
+        drawn = hypergeometric(weight, m, source)
         left = np.flatnonzero(drawn)
         rows = Rows(tuple(column[left] for column in self._rows.columns), self._rows.sizes, drawn[left])
         return MemoryCounts(rows, self._schema, threads=self._threads)
-
-    def _weight(self) -> Table:
-        """Return how many rows each stored row represents."""
-        return self._rows.weight if self._compressed else np.ones(self._rows.length, np.int64)
 
     @property
     def _compressed(self) -> bool:
         """Whether the stored rows are distinct ones with weights."""
         return len(self._rows.weight) > 0
 
-    def _compress(self, force: bool) -> None:
-        """Replace the rows by distinct ones where that is faster; ``force``: sort them in any case."""
-        if self._compressed or not self._n:
-            return
-        if compress.cube_pays(self._layout.sizes, self._n):
-            cube = compress.cube_of(self._rows, self._threads)
-            self._rows = compress.distinct_of(cube, self._rows.sizes)
-        elif self._may_sort and (force or self._spent_ns > COSTS.sort * self._n):
-            self._may_sort = False
-            packed = compress.compress_sorted(self._rows, self._threads)
-            if packed.length <= TUNING.max_distinct_share * self._n:
-                self._rows = packed
+    def _compress(self) -> None:
+        """Replace the rows by distinct ones where the joint domain is small."""
+        if self._n and not self._compressed and cube_pays(self._layout.sizes, self._n):
+            self._rows = distinct_of(cube_of(self._rows, self._threads), self._rows.sizes)
 
     def _pass_ns(self, jobs: Jobs) -> float:
         """Return the expected nanoseconds of the staged kernel: one pass over the rows per job."""
@@ -118,22 +91,12 @@ class MemoryCounts(LaidOutCounts):
     def _answer(self, jobs: Jobs) -> Table:
         """Return the flat tables of all jobs, counted in the cheapest way."""
         direct_ns = self._pass_ns(jobs)
-        planes_ns = float("inf") if self._compressed else self._planes.cost_ns(jobs)
-        if (
-            len(jobs) > 1
-            and self._rows.length > TUNING.min_cover_rows
-            and planes_ns > COSTS.cover * len(jobs)
-        ):
+        if len(jobs) > 1 and self._rows.length > MIN_COVER_ROWS:
             covering = Covering(jobs, self._layout.sizes, self._rows.length)
             covered_ns = self._pass_ns(covering.covers) + covering.margin_ns()
-            if covered_ns < min(direct_ns, planes_ns):
-                self._spent_ns += covered_ns
+            if covered_ns < direct_ns:
                 tables = self._rows.count(covering.covers, self._threads, covered_ns)
                 return covering.sum_down(tables, self._threads)
-        if planes_ns < direct_ns:
-            self._spent_ns += planes_ns
-            return self._planes.count(jobs, self._threads)
-        self._spent_ns += direct_ns
         return self._rows.count(jobs, self._threads, direct_ns)
 
 

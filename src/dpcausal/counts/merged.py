@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
-from dpcausal.counts.protocol import Counts, Ints, LaidOutCounts, OnEngine, Table
+from dpcausal.counts.protocol import Counts, Ints, LaidOutCounts, Table
 from dpcausal.data.schema import Schema
 
 
@@ -26,11 +26,24 @@ class Recuts(Protocol):
 
 
 class MergedCounts(LaidOutCounts):
-    """``Counts`` of which two columns are one: the second of them, with other levels, stands for both."""
+    """``Counts`` of which two columns are one: the second of them, with other levels, stands for both.
+
+    Parameters
+    ----------
+    counts
+        Of both columns.
+    schema
+        Without the first of the pair, and with the merged levels for the second.
+    pair
+        Names of two columns.
+    codes
+        The merged level of every level of the first (rows) and the second (columns).
+    """
 
     def __init__(self, counts: Counts, schema: Schema, pair: tuple[str, str], codes: Ints) -> None:
         super().__init__(schema)
         self._counts, self._pair, self._codes = counts, pair, codes
+        self.counted_by = getattr(counts, "counted_by", None)
 
     @property
     def n(self) -> int:
@@ -60,37 +73,3 @@ class MergedCounts(LaidOutCounts):
         onto[np.arange(self._codes.size), self._codes.ravel()] = 1  # one level for every pair
         found = table.reshape(*table.shape[:-2], self._codes.size) @ onto
         return np.ascontiguousarray(np.moveaxis(found, -1, axis))
-
-
-class MergedEngineCounts(MergedCounts):
-    """The same of a table on an engine."""
-
-    @property
-    def engine(self) -> str:
-        """The engine's name."""
-        assert isinstance(self._counts, OnEngine)
-        return self._counts.engine
-
-    @property
-    def remote(self) -> bool:
-        """Whether someone else may operate it, and see rows and queries."""
-        assert isinstance(self._counts, OnEngine)
-        return self._counts.remote
-
-
-def merged_columns(counts: Counts, schema: Schema, pair: tuple[str, str], codes: Ints) -> Counts:
-    """Return counts with two columns read as one.
-
-    Parameters
-    ----------
-    counts
-        Of both columns.
-    schema
-        Without the first of the pair, and with the merged levels for the second.
-    pair
-        Names of two columns.
-    codes
-        The merged level of every level of the first (rows) and the second (columns).
-    """
-    kind = MergedEngineCounts if isinstance(counts, OnEngine) else MergedCounts
-    return kind(counts, schema, pair, codes)

@@ -115,21 +115,6 @@ class ShowsProgress(Protocol):
     stage: Stage
 
 
-@runtime_checkable
-class OnEngine(Protocol):
-    """Counts by an external engine."""
-
-    @property
-    def engine(self) -> str:
-        """The engine's name."""
-        ...
-
-    @property
-    def remote(self) -> bool:
-        """Whether someone else may operate it, and see rows and queries."""
-        ...
-
-
 def attach_progress(counts: Counts, stage: Stage, relation: Neighbours) -> None:
     """Report the progress of counting, only where the number of rows is public.
 
@@ -169,10 +154,8 @@ def tables_of_entries(counts: Counts, requests: Sequence[Sequence[str]]) -> list
 
 def source_limits(data: Dataset | Counts) -> tuple[Limit, ...]:
     """Return the limits of a guarantee that follow from the source: an unchecked schema, an engine."""
-    draft = (UncheckedDraft(),) if data.schema.is_draft else ()
-    if isinstance(data, OnEngine):
-        return (*draft, CountedByEngine(data.engine, data.remote))
-    return draft
+    found = [UncheckedDraft() if data.schema.is_draft else None, getattr(data, "counted_by", None)]
+    return tuple(limit for limit in found if limit is not None)
 
 
 @dataclass(frozen=True)
@@ -192,9 +175,6 @@ class Jobs:
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]], sizes: Ints) -> Jobs:
         """Lay out lists of column numbers; ``sizes`` are the levels of every column."""
-        if len(lists) == 1:  # the same, without the bookkeeping
-            flat = np.array(lists[0], np.int64)
-            return cls(flat, np.array([0, len(flat)]), np.array([0, math.prod(sizes[flat].tolist())]))
         lengths = [len(columns) for columns in lists]
         flat = np.fromiter((c for columns in lists for c in columns), np.int64, sum(lengths))
         start = np.zeros(len(lists) + 1, np.int64)
@@ -252,6 +232,8 @@ class TableLayout:
 
 class LaidOutCounts(ABC):
     """A base of backends: requests are checked against the schema before ``_count`` sees them as column numbers."""
+
+    counted_by: CountedByEngine | None = None  # where an engine counts, and not this process
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema

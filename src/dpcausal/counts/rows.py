@@ -35,11 +35,7 @@ class KernelCosts:
     stage: float = 0.10  # staged kernel: per row and column
     count: float = 0.62  # staged kernel: per row
     count_weighted: float = 1.2  # staged kernel on distinct rows: per distinct row
-    plane: float = 0.0105  # bit planes: per row and cell of the table
-    pack: float = 0.35  # bit planes: per row and plane, once
     margin: float = 0.7  # summing a covering table down: per cell and request
-    cover: float = 8.0  # finding a cover: per request and open group
-    sort: float = 30.0  # compression by sorting: per row
     threads: float = 400_000  # starting threads: less work than this is done by the calling thread
 
 
@@ -160,13 +156,6 @@ MAX_SMALL_CELLS = 1 << 14  # cells up to which four 32-bit sub-histograms pay
 
 
 @jit()
-def _first(code: Any, column: Any) -> None:
-    """Set codes to those of the first column."""
-    for i in range(code.shape[0]):
-        code[i] = column[i]
-
-
-@jit()
 def _horner(code: Any, column: Any, size: Any) -> None:
     """Multiply codes by a size and add a column."""
     for i in range(code.shape[0]):
@@ -177,23 +166,13 @@ def _horner(code: Any, column: Any, size: Any) -> None:
 def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: Any) -> None:
     """Set ``code`` to the mixed-radix codes of rows ``low .. low + len(code)`` of the named columns."""
     rows = code.shape[0]
-    if columns.shape[0] == 0:
-        code[:] = 0
-    for j in range(columns.shape[0]):
-        c = columns[j]
+    code[:] = 0
+    for c in columns:
         at = address[c] + nb.uint64(low) * nb.uint64(width[c])
         if width[c] == 1:
-            narrow = nb.carray(pointer(at), rows, dtype=np.uint8)
-            if j == 0:
-                _first(code, narrow)
-            else:
-                _horner(code, narrow, size[c])
+            _horner(code, nb.carray(pointer(at), rows, dtype=np.uint8), size[c])
         else:
-            wide = nb.carray(pointer(at), rows, dtype=np.uint16)
-            if j == 0:
-                _first(code, wide)
-            else:
-                _horner(code, wide, size[c])
+            _horner(code, nb.carray(pointer(at), rows, dtype=np.uint16), size[c])
 
 
 @jit()

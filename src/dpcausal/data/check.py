@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,14 +29,23 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import CategoricalCoder, numeric_coder
 from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.csv import RaggedRows
-from dpcausal.data.file_format import FileFormat, NumberMarks
-from dpcausal.data.findings import Determined, MissingTogether, MissingWith, RepeatedIdentifier
+from dpcausal.data.file_format import NumberMarks
+from dpcausal.data.findings import (
+    Determined,
+    Finding,
+    MissingTogether,
+    MissingWith,
+    OrderedMissingLevel,
+    Recognised,
+    RepeatedIdentifier,
+)
 from dpcausal.data.person_unit import is_identifier_name
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
     TextCounts,
     Writing,
+    format_notes,
     present_cells,
     repeated_identifiers,
 )
@@ -44,6 +53,8 @@ from dpcausal.data.read import check_column
 from dpcausal.data.relations import observe_rows
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, CsvSource, Source, open_source
+
+Found = TypeVar("Found", bound=Finding)
 
 
 @dataclass
@@ -81,20 +92,6 @@ class ColumnCheck:
         return not (changed or self.empty or self.fault)
 
 
-@dataclass(frozen=True)
-class OrderedMissingLevel:
-    """A level for missing values in an ordered column, which a rank test treats as a real position.
-
-    ``below`` and ``above`` are the levels next to it; None at the end of the order. It follows from the schema alone,
-    which is public.
-    """
-
-    column: str
-    level: str
-    below: str | None
-    above: str | None
-
-
 @dataclass
 class SchemaCheck:
     """The check of a source: its columns, and the names that only one side has. Not private.
@@ -109,13 +106,13 @@ class SchemaCheck:
     not_in_schema: list[str]
     draft: bool
     ragged: RaggedRows = field(default_factory=RaggedRows)
-    repeats: list[RepeatedIdentifier] = field(default_factory=list)
-    ordered_missing: list[OrderedMissingLevel] = field(default_factory=list)
-    not_utf8: int = 0  # cells of levels that are not UTF-8, where no encoding is declared
-    recognised: dict[str, str] = field(default_factory=dict)  # entries of the format that its cells look like
-    determined: list[Determined] = field(default_factory=list)
-    missing_together: list[MissingTogether] = field(default_factory=list)
-    missing_with: list[MissingWith] = field(default_factory=list)
+    notes: list[Finding] = field(
+        default_factory=list
+    )  # on the file, on columns, and on how they depend on others
+
+    def notes_of(self, kind: type[Found]) -> list[Found]:
+        """Return the notes of one kind."""
+        return [note for note in self.notes if isinstance(note, kind)]
 
     @property
     def usable(self) -> bool:
@@ -143,6 +140,7 @@ class SchemaCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
+        recognised = self.notes_of(Recognised)
         columns = [
             asdict(column)
             | {"texts": [{"text": text, "cells": cells} for text, cells in column.texts]}
@@ -158,19 +156,19 @@ class SchemaCheck:
             "lines_with_open_quote": self.ragged.unclosed,
             "first_lines_with_open_quote": self.ragged.unclosed_lines,
             "line_breaks_inside_quotes": self.ragged.breaks,
-            "cells_not_utf8": self.not_utf8,
-            "format_recognised": self.recognised,
+            "cells_not_utf8": sum(one.cells for one in recognised if one.entry == "encoding"),
+            "format_recognised": {one.entry: one.value for one in recognised},
             "usable": self.usable,
             "nothing_read": self.nothing_read,
             "draft": self.draft,
             "not_in_data": self.not_in_data,
             "not_in_schema": self.not_in_schema,
-            "repeated_identifiers": [asdict(one) for one in self.repeats],
-            "determined": [asdict(one) for one in self.determined],
+            "repeated_identifiers": [asdict(one) for one in self.notes_of(RepeatedIdentifier)],
+            "determined": [asdict(one) for one in self.notes_of(Determined)],
             "missing_together": [
-                {"columns": list(one.columns), "rows": one.rows} for one in self.missing_together
+                {"columns": list(one.columns), "rows": one.rows} for one in self.notes_of(MissingTogether)
             ],
-            "missing_with": [asdict(one) for one in self.missing_with],
+            "missing_with": [asdict(one) for one in self.notes_of(MissingWith)],
             "columns": columns,
         }
 
@@ -226,20 +224,22 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     if readable and first_rows.rows == 0:
         raise InputError(f"{opened.label} has no rows")
     columns = faulty | {name: checker.outcome() for name, checker in checkers.items()}
-    is_csv = isinstance(opened, CsvSource)
+    declared = [*schema, *(schema.unit.columns() if schema.unit is not None else ())]
+    recognised = writing.recognised(schema.format) if isinstance(opened, CsvSource) else schema.format
     return SchemaCheck(
         opened.label,
         max((column.rows for column in columns.values()), default=0),
         [columns[name] for name in schema if name in columns],
-        [name for name in schema if name not in opened.names],
-        [name for name in dict.fromkeys(opened.names) if name and name not in schema],
+        [name for name in declared if name not in opened.names],
+        [name for name in dict.fromkeys(opened.names) if name and name not in declared],
         schema.is_draft,
         opened.ragged,
-        repeated_identifiers(identifiers),
-        ordered_missing_levels(schema),
-        writing.not_utf8 if is_csv else 0,
-        _recognised(writing, schema.format) if is_csv else {},
-        *first_rows.relations(readable, opened.marks),
+        [
+            *format_notes(writing, schema.format, recognised),
+            *repeated_identifiers(identifiers),
+            *ordered_missing_levels(schema),
+            *first_rows.relations(readable, opened.marks),
+        ],
     )
 
 
@@ -257,13 +257,6 @@ def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dic
         except SchemaError as error:
             faulty[name] = replace(_empty_check(name, schema[name]), fault=str(error))
     return faulty, {name: schema[name] for name in found if name not in faulty}
-
-
-def _recognised(writing: Writing, declared: FileFormat) -> dict[str, str]:
-    """Return entries of the format for which the cells suggest another value than the declared one."""
-    found = writing.recognised(declared)
-    entries = ("encoding", "decimal", "thousands")
-    return {name: getattr(found, name) for name in entries if getattr(found, name) != getattr(declared, name)}
 
 
 def ordered_missing_levels(columns: Mapping[str, Column]) -> list[OrderedMissingLevel]:

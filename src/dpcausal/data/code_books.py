@@ -12,7 +12,7 @@ import csv
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,14 +117,7 @@ def _categories(
     return Field(name, lacking=("levels",))
 
 
-def _number(
-    name: str,
-    lower: object,
-    upper: object,
-    *,
-    label: str = "",
-    required: bool = False,
-) -> Field:
+def _number(name: str, lower: object, upper: object, *, label: str, required: bool) -> Field:
     """A number with bounds, or the bounds that are lacking."""
     bounds = {"lower": _as_number(lower), "upper": _as_number(upper)}
     lacking = tuple(entry for entry, value in bounds.items() if value is None)
@@ -144,13 +137,7 @@ def _date(
         said = {"lower": low, "upper": high, "format": format_}
         return Field(name, lacking=tuple(entry for entry, value in said.items() if value is None))
     try:
-        found = Date(
-            low,
-            high,
-            missing_level=not required,
-            label=_label(label),
-            format=format_,
-        )
+        found = Date(low, high, missing_level=not required, label=_label(label), format=format_)
     except DeclarationError:
         return Field(name, lacking=("lower", "upper"))
     return Field(name, found)
@@ -239,7 +226,8 @@ def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
         ticked = Categorical(["no", "yes"], aliases={**YES_NO, "Unchecked": "no", "Checked": "yes"})
         return [
             Field(
-                f"{name}___{re.sub('[^a-z0-9_]', '_', code.lower())}", _labelled(ticked, f"{label}: {choice}")
+                f"{name}___{re.sub('[^a-z0-9_]', '_', code.lower())}",
+                replace(ticked, label=_label(f"{label}: {choice}")),
             )
             for code, choice in _choices(cells["choices"]).items()
         ]
@@ -251,10 +239,6 @@ def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
     if kind == "text" and validation.startswith("date"):
         return [_date(name, cells["low"], cells["high"], **more)]
     return [Field(name)]
-
-
-def _labelled(column: Categorical, label: str) -> Categorical:
-    return Categorical(column.levels, aliases=column.aliases, label=_label(label))
 
 
 def _choices(text: str) -> dict[str, str]:
@@ -339,19 +323,10 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     required = bool(limits.get("required") or one.get("required"))
     more: dict[str, Any] = {"label": label if isinstance(label, str) else "", "required": required}
     listed = one.get("categories") or limits.get("enum") or _alternatives(limits.get("format"))
-    low, high = (
-        limits.get("minimum", limits.get("minInclusive")),
-        limits.get("maximum", limits.get("maxInclusive")),
-    )
+    low = limits.get("minimum", limits.get("minInclusive"))
+    high = limits.get("maximum", limits.get("maxInclusive"))
     if isinstance(listed, list) and listed:
-        codes = {
-            str(part["value"] if isinstance(part, dict) else part): str(
-                part.get("label", part["value"]) if isinstance(part, dict) else part
-            )
-            for part in listed
-            if not isinstance(part, dict) or "value" in part
-        }
-        return _categories(name, codes, ordered=bool(one.get("categoriesOrdered")), **more)
+        return _categories(name, _listed(listed), ordered=bool(one.get("categoriesOrdered")), **more)
     if type_ == "boolean":
         return _categories(name, {"false": "false", "true": "true"}, **more)
     if type_ in ("integer", "number", "year", "decimal", "double", "float", "nonNegativeInteger"):
@@ -359,6 +334,16 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     if type_ in ("date", "datetime", "dateTime"):
         return _date(name, low, high, format_=_date_format(one.get("format") or limits.get("format")), **more)
     return Field(name) if type_ in _NO_COLUMNS else Field(name, lacking=("levels",))
+
+
+def _listed(parts: list[Any]) -> dict[str, str]:
+    """The labels of listed values, by their codes: a value is its own label unless it has one.
+
+    >>> _listed(["low", {"value": 1, "label": "high"}, {"value": 2}])
+    {'low': 'low', '1': 'high', '2': '2'}
+    """
+    described = [part if isinstance(part, dict) else {"value": part} for part in parts]
+    return {str(one["value"]): str(one.get("label", one["value"])) for one in described if "value" in one}
 
 
 _NO_COLUMNS = ("object", "array", "geopoint", "geojson", "any", "time", "duration", "list", "anyURI")

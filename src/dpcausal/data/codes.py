@@ -20,18 +20,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpcausal.core.entropy import random_bytes
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.proofs import proved
 from dpcausal.data import arrow
 from dpcausal.data.columns import Categorical, Column, Numeric
 from dpcausal.data.dataset import Codes, Dataset
 from dpcausal.data.file_format import FileFormat
 from dpcausal.data.person_unit import PersonUnit, UnitNotDeclared
-from dpcausal.data.persons import cell_text, distinct_cells, person_of
+from dpcausal.data.persons import cell_text, distinct_cells, loaded, person_of
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import BatchSource, ColumnSource, Source, open_source
@@ -193,16 +192,9 @@ def declared_codes(codes: Any) -> dict[str, str]:
 def _opened(source: Any, columns: Sequence[str], format: FileFormat) -> Source:  # noqa: A002
     """Open a source that has these columns, once each; a stream is loaded, so that it can be read twice."""
     opened = source if isinstance(source, Source) else open_source(source, columns, format=format)
-    for name in columns:
-        if name not in opened.names:
-            raise SchemaError(f'{opened.label} has no column "{name}"{did_you_mean(name, opened.names)}')
-        if opened.names.count(name) > 1:
-            raise SchemaError(f'{opened.label} has more than one column "{name}"')
+    opened.require(columns)
     if isinstance(opened, BatchSource):
-        chunks = list(opened.chunks(opened.names))
-        types = zip(opened.names, opened.types, strict=True)
-        whole = [pa.chunked_array([chunk[name] for chunk in chunks], type=kind) for name, kind in types]
-        opened = ColumnSource(opened.label, opened.names, whole)
+        opened = loaded(opened, opened.names)
     if isinstance(opened, ColumnSource):
         opened.convert(list(columns))
     for name in columns:

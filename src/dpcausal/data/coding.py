@@ -14,8 +14,7 @@ separated by it, all of them: "1.234.567,5" and "1234567,5" are one number, "1.2
 **Guarantee.** There are as many codes as cells, every code is below ``column.size`` and every number lies between the
 bounds, whatever the cells hold. The code of a cell depends on that cell and its type alone, and no value raises.
 
-**Cost.** One table look-up a cell of a categorical column; one pass per cut point of a numeric column up to 24 of them,
-then a binary search.
+**Cost.** One table look-up a cell of a categorical column; a binary search among the cut points of a numeric one.
 """
 
 from __future__ import annotations
@@ -51,8 +50,6 @@ class _Tuning:
 
     block_rows: int = 1 << 15  # rows coded at a time, so that scratch arrays stay in cache
     max_table: int = 1 << 20  # entries of the largest look-up table for integers
-    max_compared_keys: int = 8  # levels up to which every one is compared, instead of a binary search
-    max_compared_cuts: int = 24  # the same for cut points
 
 
 _TUNING = _Tuning()
@@ -205,10 +202,7 @@ class CategoricalCoder:
 
     def _masked(self, codes: Codes, array: pa.Array) -> Codes:
         """Set the codes of missing cells to that of ``other``."""
-        present = arrow.validity(array)
-        if present is not None:
-            np.copyto(codes, self.dtype(self.other), where=~present)
-        return codes
+        return _masked(codes, array, self.other)
 
     def _from_bytes(self, cells: pa.Array) -> Codes:
         """Return the codes of texts in bytes."""
@@ -292,16 +286,10 @@ class CategoricalCoder:
         result = np.full(len(values), self.other, dtype=self.dtype)
         if len(keys) == 0:
             return result
-        shifts = codes.astype(np.int64) - self.other
         for part in _blocks(len(values)):
-            block, out = values[part], result[part]
-            if len(keys) <= _TUNING.max_compared_keys:
-                for key, shift in zip(keys, shifts, strict=True):  # other + (code - other), modulo: no branch
-                    out += (block == key) * shift.astype(self.dtype)
-            else:
-                place = np.searchsorted(keys, block)
-                np.minimum(place, len(keys) - 1, out=place)
-                np.copyto(out, codes[place], where=keys[place] == block)
+            place = np.searchsorted(keys, values[part])
+            np.minimum(place, len(keys) - 1, out=place)
+            np.copyto(result[part], codes[place], where=keys[place] == values[part])
         return result
 
     def _from_decimals(self, array: pa.Array) -> Codes:
@@ -311,7 +299,11 @@ class CategoricalCoder:
             type_ = pa.decimal128(type_.precision, type_.scale)
             array = array.cast(type_)
         if type_ not in self._keys_of:
-            pairs = [(k, c) for k, c in self._numbers.items() if _holds(type_, k)]
+            pairs = [
+                (number, code)
+                for number, code in self._numbers.items()
+                if spelling.fits_decimal(number, type_.precision, type_.scale)
+            ]
             codes: Any = np.array([*(c for _, c in pairs), self.other], dtype=self.dtype)
             self._keys_of[type_] = pa.array([k for k, _ in pairs], type_), codes
         keys, codes = self._keys_of[type_]
@@ -338,14 +330,6 @@ def _with_fallback(texts: Mapping[str, int]) -> dict[bytes, int]:
     """
     keys = {text.encode(): code for text, code in texts.items()}
     return keys | {data: code for text, code in texts.items() if (data := encode_fallback(text)) is not None}
-
-
-def _holds(type_: pa.DataType, number: Decimal) -> bool:
-    """Return whether a decimal type holds a number exactly."""
-    if abs(number.adjusted()) > 200:
-        return False
-    scaled = number.scaleb(type_.scale)
-    return scaled == scaled.to_integral_value() and abs(scaled) < Decimal(10) ** type_.precision
 
 
 def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
@@ -422,12 +406,7 @@ class NumericCoder:
         """Return the bin of every number."""
         result = np.zeros(len(values), dtype=self.dtype)
         for part in _blocks(len(values)):
-            block, out = values[part], result[part]
-            if len(self._cuts) <= _TUNING.max_compared_cuts:
-                for cut in self._cuts:
-                    out += block >= cut
-            else:
-                out[:] = np.searchsorted(self._cuts, block, side="right")
+            result[part] = np.searchsorted(self._cuts, values[part], side="right")
         return result
 
 
@@ -474,10 +453,7 @@ def parse_days(array: pa.Array, format: str = ISO) -> NDArray[np.float64]:  # no
         return table[np.asarray(coded.indices.fill_null(len(texts)), dtype=np.int64)]
     else:
         return np.full(len(array), np.nan)
-    present = arrow.validity(array)
-    if present is not None:
-        days = np.where(present, days, np.nan)
-    return days
+    return _masked(days, array)
 
 
 def parse_numbers(array: pa.Array, marks: NumberMarks = _POINT) -> NDArray[np.float64]:
@@ -520,11 +496,11 @@ def with_points(cells: pa.Array, marks: NumberMarks) -> pa.Array:
     return pc.replace_substring(cells, marks.decimal, ".")
 
 
-def _masked(values: NDArray[np.float64], array: pa.Array) -> NDArray[np.float64]:
-    """Set the numbers of missing cells to NaN."""
+def _masked(values: NDArray[Any], array: pa.Array, absent: float = np.nan) -> NDArray[Any]:
+    """Set what missing cells have."""
     present = arrow.validity(array)
     if present is not None:
-        np.copyto(values, np.nan, where=~present)
+        np.copyto(values, values.dtype.type(absent), where=~present)
     return values
 
 

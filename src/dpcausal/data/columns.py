@@ -89,6 +89,12 @@ class DeclarationError(SchemaError):
         return DeclarationError, (self.entry, str(self))
 
 
+def require(holds: object, entry: str, message: str) -> None:
+    """Raise ``DeclarationError`` for an entry unless a condition holds."""
+    if not holds:
+        raise DeclarationError(entry, message)
+
+
 def canonical_value(text: str) -> object:
     """Return the meaning of a text: a number, a truth value, or the text itself without outer white space.
 
@@ -191,21 +197,15 @@ class Categorical:
 
     def __post_init__(self) -> None:
         levels = tuple(_as_level(level, "levels") for level in _as_list(self.levels, "levels"))
-        if not levels:
-            raise DeclarationError("levels", "levels is empty: a categorical column needs at least one level")
-        if len(levels) > MAX_LEVELS:
-            raise DeclarationError(
-                "levels", f"levels holds {len(levels):,} entries: at most {MAX_LEVELS:,} can be declared"
-            )
+        require(levels, "levels", "levels is empty: a categorical column needs at least one level")
+        many = f"levels holds {len(levels):,} entries: at most {MAX_LEVELS:,} can be declared"
+        require(len(levels) <= MAX_LEVELS, "levels", many)
         by_print: dict[str, Level] = {}
         for level in levels:
-            if str(level) in by_print:
-                raise DeclarationError(
-                    "levels", f"levels {by_print[str(level)]!r} and {level!r} print the same"
-                )
+            alike = f"levels {by_print.get(str(level))!r} and {level!r} print the same"
+            require(str(level) not in by_print, "levels", alike)
             by_print[str(level)] = level
-        if not isinstance(self.ordered, bool | np.bool_):
-            raise DeclarationError("ordered", f"ordered must be true or false, not {self.ordered!r}")
+        ordered = _as_truth(self.ordered, "ordered")
         other = levels[0] if self.other is None else _as_level(self.other, "other")
         if str(other) not in by_print:
             hint = (
@@ -216,7 +216,7 @@ class Categorical:
         aliases = _as_aliases(self.aliases, by_print)
         for name, value in (
             ("levels", levels),
-            ("ordered", bool(self.ordered)),
+            ("ordered", ordered),
             ("other", by_print[str(other)]),
             ("aliases", aliases),
             ("missing", _as_missing_texts(self.missing, by_print, aliases)),
@@ -320,31 +320,27 @@ class Numeric:
 
     def __post_init__(self) -> None:
         lower, upper = _as_number(self.lower, "lower"), _as_number(self.upper, "upper")
-        if lower >= upper:
-            raise DeclarationError("lower", f"lower ({lower:g}) must be below upper ({upper:g})")
-        if max(-lower, upper) > MAX_ABS_BOUND:
-            raise DeclarationError(
-                "lower",
-                f"lower ({lower:g}) and upper ({upper:g}) must lie within {-MAX_ABS_BOUND:g} and {MAX_ABS_BOUND:g}",
-            )
+        bounds = f"lower ({lower:g}) and upper ({upper:g})"
+        require(lower < upper, "lower", f"lower ({lower:g}) must be below upper ({upper:g})")
+        within = f"{bounds} must lie within {-MAX_ABS_BOUND:g} and {MAX_ABS_BOUND:g}"
+        require(max(-lower, upper) <= MAX_ABS_BOUND, "lower", within)
         _check_scale(self.scale, lower)
-        if not isinstance(self.missing_level, bool | np.bool_):
-            raise DeclarationError(
-                "missing_level", f"missing_level must be true or false, not {self.missing_level!r}"
-            )
+        missing_level = _as_truth(self.missing_level, "missing_level")
         bins = _as_bins(self.bins, lower, upper, self.scale)
         other = lower if self.other is None else _as_number(self.other, "other")
-        if not lower <= other <= upper:
-            raise DeclarationError(
-                "other", f"other ({other:g}) must lie between lower ({lower:g}) and upper ({upper:g})"
-            )
+        require(lower <= other <= upper, "other", f"other ({other:g}) must lie between {bounds}")
         missing, texts = _as_missing_numbers(self.missing)
-        for name, value in (("lower", lower), ("upper", upper), ("bins", bins), ("other", other)):
+        for name, value in (
+            ("lower", lower),
+            ("upper", upper),
+            ("bins", bins),
+            ("other", other),
+            ("missing", missing),
+            ("missing_texts", texts),
+            ("missing_level", missing_level),
+            ("label", _as_label(self.label)),
+        ):
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "missing", missing)
-        object.__setattr__(self, "missing_texts", texts)
-        object.__setattr__(self, "missing_level", bool(self.missing_level))
-        object.__setattr__(self, "label", _as_label(self.label))
 
     @property
     def size(self) -> int:
@@ -430,23 +426,22 @@ def missing_place(column: Column) -> int | None:
 
 def _as_label(value: Any) -> str:
     """Check a label: one line of printable text."""
-    if (
-        not isinstance(value, str)
-        or not value.isprintable()
-        or len(value) > MAX_LABEL
-        or not is_unicode(value)
-    ):
-        raise DeclarationError(
-            "label",
-            f"label must be one line of at most {MAX_LABEL} printable characters, not {str(value)[:40]!r}",
-        )
-    return value.strip()
+    fits = isinstance(value, str) and value.isprintable() and len(value) <= MAX_LABEL and is_unicode(value)
+    what = f"one line of at most {MAX_LABEL} printable characters"
+    require(fits, "label", f"label must be {what}, not {str(value)[:40]!r}")
+    return str(value).strip()
+
+
+def _as_truth(value: Any, entry: str) -> bool:
+    """Check a truth value."""
+    require(isinstance(value, bool | np.bool_), entry, f"{entry} must be true or false, not {value!r}")
+    return bool(value)
 
 
 def _as_list(value: Any, entry: str) -> list[Any]:
     """Return a list of the entries; refuse a text, a mapping and a single value."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise DeclarationError(entry, f"{entry} must be a list, not {value!r}")
+    is_list = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    require(is_list, entry, f"{entry} must be a list, not {value!r}")
     return list(value)
 
 
@@ -458,16 +453,13 @@ def _as_level(value: Any, entry: str, part: str = "") -> Level:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
-        if not -(2**63) <= value < 2**64:
-            raise DeclarationError(entry, f"{name} holds an integer beyond 64 bits: write it as text")
+        fits = -(2**63) <= value < 2**64
+        require(fits, entry, f"{name} holds an integer beyond 64 bits: write it as text")
         return int(value)
-    if isinstance(value, str):
-        if not is_unicode(value):
-            raise DeclarationError(
-                entry, f"{name} holds {value!a}, which is not valid text (a lone surrogate)"
-            )
-        return str(value)
-    raise DeclarationError(entry, f"{name} must be text, integers or booleans, not {value!r}")
+    require(isinstance(value, str), entry, f"{name} must be text, integers or booleans, not {value!r}")
+    broken = f"{name} holds {value!a}, which is not valid text (a lone surrogate)"
+    require(is_unicode(value), entry, broken)
+    return str(value)
 
 
 def _as_number(value: Any, entry: str, part: str = "") -> float:
@@ -475,26 +467,21 @@ def _as_number(value: Any, entry: str, part: str = "") -> float:
     name = f"{entry} ({part})" if part else entry
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DeclarationError(entry, f"{name} must be a number, not {value!r}")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    require(is_number, entry, f"{name} must be a number, not {value!r}")
     try:
         number = float(value) + 0.0  # -0.0 + 0.0 is 0.0
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number):
-        raise DeclarationError(entry, f"{name} must be a finite number, not {number}")
+    require(math.isfinite(number), entry, f"{name} must be a finite number, not {number}")
     return number
 
 
 def _check_scale(scale: Any, lower: float) -> None:
     """Refuse an unknown scale, or a logarithmic one with a negative lower bound."""
-    if scale not in SCALES:
-        raise DeclarationError("scale", f'scale must be "linear" or "log", not {scale!r}')
-    if scale == "log" and lower < 0:
-        raise DeclarationError(
-            "scale",
-            f'scale = "log" needs lower above 0, or 0 for the logarithm of 1 + value; lower is {lower:g}',
-        )
+    require(scale in SCALES, "scale", f'scale must be "linear" or "log", not {scale!r}')
+    needs = f'scale = "log" needs lower above 0, or 0 for the logarithm of 1 + value; lower is {lower:g}'
+    require(scale == "linear" or lower >= 0, "scale", needs)
 
 
 def _equal_bins(lower: float, upper: float, scale: str) -> tuple[float, ...]:
@@ -515,24 +502,16 @@ def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> t
         bins = _equal_bins(lower, upper, scale)
     else:
         bins = tuple(_as_number(cut, "bins", "every cut point") for cut in _as_list(value, "bins"))
-    if len(bins) >= MAX_LEVELS:
-        raise DeclarationError(
-            "bins", f"bins makes {len(bins) + 1:,} bins: at most {MAX_LEVELS:,} can be declared"
-        )
+    many = f"bins makes {len(bins) + 1:,} bins: at most {MAX_LEVELS:,} can be declared"
+    require(len(bins) < MAX_LEVELS, "bins", many)
     for cut in bins:
-        if not lower < cut < upper:
-            side, bound = ("lower", lower) if cut <= lower else ("upper", upper)
-            place = "equal to" if cut == bound else "below" if side == "lower" else "above"
-            raise DeclarationError(
-                "bins", f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}"
-            )
+        side, bound = ("lower", lower) if cut <= lower else ("upper", upper)
+        place = "equal to" if cut == bound else "below" if side == "lower" else "above"
+        beyond = f"bins must lie strictly between lower and upper: {cut:g} is {place} {side} {bound:g}"
+        require(lower < cut < upper, "bins", beyond)
     for left, right in pairwise((lower, *bins, upper)):
-        if left >= right:
-            raise DeclarationError(
-                "bins",
-                f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
-                f" {right:g} comes after {left:g}",
-            )
+        order = f"bins must increase strictly between lower ({lower:g}) and upper ({upper:g}):"
+        require(left < right, "bins", f"{order} {right:g} comes after {left:g}")
     return bins
 
 
@@ -541,12 +520,11 @@ def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
 
     A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it means that one.
     """
-    if not isinstance(value, Mapping):
-        raise DeclarationError("aliases", f'aliases must be a table such as {{ Yes = "yes" }}, not {value!r}')
+    is_table = isinstance(value, Mapping)
+    require(is_table, "aliases", f'aliases must be a table such as {{ Yes = "yes" }}, not {value!r}')
     aliases: dict[str, Level] = {}
-    meanings = {
-        canonical_value(text): level for text, level in reversed(levels.items())
-    }  # the first declared wins
+    # the first declared wins
+    meanings = {canonical_value(text): level for text, level in reversed(levels.items())}
     for given, target in value.items():
         spelling = str(_as_level(given, "aliases", "every spelling"))
         level = str(_as_level(target, "aliases", "every level"))
@@ -561,8 +539,7 @@ def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
             fault = f"{spelling!r} means {level!r}, but reads as {str(meaning)!r}"
         elif spelling in aliases:
             fault = f"{spelling!r} is given twice"
-        if fault:
-            raise DeclarationError("aliases", f"aliases: {fault}")
+        require(not fault, "aliases", f"aliases: {fault}")
         aliases[spelling] = levels[level]
     return Aliases(aliases)
 

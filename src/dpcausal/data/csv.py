@@ -236,17 +236,26 @@ def _pick(rows: Sequence[list[bytes]], place: int, block: bytes) -> pa.Array:
 # ---- a line is a row
 
 
-def _line_cell_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """Return a pattern for one cell of a line, quoted or not."""
+def _cell_pattern(delimiter: str, *, spans_lines: bool) -> re.Pattern[bytes]:
+    """Return a pattern for one cell, quoted or not: of a line, or of a file in which quotes may span lines."""
     mark = re.escape(delimiter.encode())
-    plain = rb"[^" + mark + rb"]*+"
+    line_end, closed = (rb"\r\n", rb'"?') if spans_lines else (b"", b'"')
+    plain = rb"[^" + mark + line_end + rb"]*+"
+    ends = rb"|\r\n|\n|\r|\Z" if spans_lines else rb"|\Z"
     return re.compile(
-        rb'(?:"(?P<quoted>(?:[^"]++|"")*+)"(?P<rest>' + plain + rb")|(?P<plain>" + plain + rb"))"
-        rb"(?P<end>" + mark + rb"|\Z)"
+        rb'(?:"(?P<quoted>(?:[^"]++|"")*+)'
+        + closed
+        + rb"(?P<rest>"
+        + plain
+        + rb")|(?P<plain>"
+        + plain
+        + rb"))"
+        rb"(?P<end>" + mark + ends + rb")"
     )
 
 
-_LINE_CELL_PATTERNS = {delimiter: _line_cell_pattern(delimiter) for delimiter in DELIMITERS}
+_LINE_CELL_PATTERNS = {mark: _cell_pattern(mark, spans_lines=False) for mark in DELIMITERS}
+_CELL_PATTERNS = {mark: _cell_pattern(mark, spans_lines=True) for mark in DELIMITERS}
 
 
 def _split_line(line: bytes, delimiter: str) -> tuple[list[bytes], bool]:
@@ -400,19 +409,6 @@ class _Lines:
 
 
 # ---- line breaks inside quotes, declared
-
-
-def _cell_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """Return a pattern for one cell whose quotes may span lines."""
-    mark = re.escape(delimiter.encode())
-    plain = rb"[^" + mark + rb"\r\n]*+"
-    return re.compile(
-        rb'(?:"(?P<quoted>(?:[^"]++|"")*+)"?(?P<rest>' + plain + rb")|(?P<plain>" + plain + rb"))"
-        rb"(?P<end>" + mark + rb"|\r\n|\n|\r|\Z)"
-    )
-
-
-_CELL_PATTERNS = {delimiter: _cell_pattern(delimiter) for delimiter in DELIMITERS}
 
 
 def _rows(data: bytes, delimiter: str) -> Iterator[list[bytes]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcausal.data.columns import DeclarationError, Numeric
+from dpcausal.data.columns import DeclarationError, Numeric, require
 
 EPOCH = datetime.date(1970, 1, 1)
 ISO = "%Y-%m-%d"
@@ -77,10 +77,10 @@ class Date(Numeric):
         drafted: bool = False,
         scale: str = "linear",
     ) -> None:
-        if scale != "linear":
-            raise DeclarationError("scale", "a date has no scale: leave it out")
-        if isinstance(missing, str) or not isinstance(missing, Sequence):
-            raise DeclarationError("missing", f"missing must be a list, not {missing!r}")
+        require(scale == "linear", "scale", "a date has no scale: leave it out")
+        given: Any = missing
+        is_list = isinstance(given, Sequence) and not isinstance(given, str)
+        require(is_list, "missing", f"missing must be a list, not {missing!r}")
         low, high = _as_day(lower, "lower"), _as_day(upper, "upper")
         for name, value in (
             ("lower", low),
@@ -125,10 +125,8 @@ def _as_format(value: Any) -> str:
     kinds = sorted(
         {"%Y": "y", "%y": "y", "%m": "m", "%b": "m", "%B": "m", "%d": "d"}.get(one, "?") for one in found
     )
-    if kinds != ["d", "m", "y"]:
-        raise DeclarationError(
-            "format", f'format must name a year, a month and a day, such as "%d/%m/%Y", not {value!r}'
-        )
+    names = f'format must name a year, a month and a day, such as "%d/%m/%Y", not {value!r}'
+    require(kinds == ["d", "m", "y"], "format", names)
     return str(value)
 
 
@@ -157,11 +155,7 @@ def _as_missing(value: Any) -> Any:
 
 def _as_cuts(value: Any, lower: float, upper: float) -> Sequence[float] | None:
     """Return cut points as numbers of days; those of the calendar for "years" and "quarters"."""
-    if isinstance(value, str):
-        if value not in CALENDAR:
-            raise DeclarationError(
-                "bins", f'cuts must be "years", "quarters" or a list of dates, not {value!r}'
-            )
+    if isinstance(value, str) and value in CALENDAR:
         first, last = (EPOCH + datetime.timedelta(days=round(one)) for one in (lower, upper))
         starts = [
             float((datetime.date(year, month, 1) - EPOCH).days)

@@ -63,7 +63,6 @@ from dpcausal.data.findings import (
     NumberCodes,
     NumberLevels,
     QuantileBins,
-    Recognised,
     SaysWhose,
     SharedCode,
     Skewed,
@@ -83,6 +82,7 @@ from dpcausal.data.profile import (
     ColumnProfile,
     IdentifierProfile,
     Writing,
+    format_notes,
     header_looks_like_values,
     repeated_identifiers,
 )
@@ -167,26 +167,14 @@ def draft(
     writing = Writing()
     found = _draft_as(source, format, columns, progress, writing)
     recognised = writing.recognised(found.format)
+    notes = format_notes(writing, format, recognised)
     if recognised != found.format:
         found = _draft_as(source, recognised, columns, progress, Writing())
     if recognised.separator == ",":
         recognised = replace(recognised, separator=None)  # as usual
     if recognised.separator == ";" and recognised.decimal is None:
         recognised = replace(recognised, decimal=".")  # declared, since such files often have commas
-    notes = (*_format_notes(writing, format, recognised), *found.notes)
-    return replace(found, notes=notes, format=recognised)
-
-
-def _format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> list[Finding]:
-    """Return a note for every entry of the format that was recognised from cells."""
-    notes: list[Finding] = []
-    if found.encoding != declared.encoding:
-        notes.append(Recognised("encoding", writing.not_utf8, str(found.encoding)))
-    if found.marks.decimal != declared.marks.decimal:
-        notes.append(Recognised("decimal", writing.counts["comma"], found.marks.decimal))
-    if found.thousands != declared.thousands:
-        notes.append(Recognised("thousands", writing.counts[found.thousands], str(found.thousands)))
-    return notes
+    return replace(found, notes=(*notes, *found.notes), format=recognised)
 
 
 def _draft_as(
@@ -225,12 +213,10 @@ def _draft_as(
 def _with_relations(found: Draft, rows: FirstRows, marks: NumberMarks, *, all_columns: bool) -> Draft:
     """Return the draft with notes on how its columns depend on each other, and on their number."""
     declared = {one.name: one.column for one in found.columns if one.column is not None}
-    relations = rows.relations(declared, marks)
     by_column = _notes_on_others(declared, rows)
-    linked: list[MissingWith | Determined] = [*relations.missing_with, *relations.determined]
-    for note in linked:
-        by_column[note.column].append(note)
-    notes: list[Finding] = [*found.notes, *relations.missing_together]
+    notes = [*found.notes]
+    for note in rows.relations(declared, marks):
+        (by_column[note.column] if isinstance(note, MissingWith | Determined) else notes).append(note)
     if all_columns and len(declared) > RULES.many_columns:
         notes.append(ManyColumns(len(declared)))
     columns = [replace(one, notes=(*one.notes, *by_column.get(one.name, ()))) for one in found.columns]

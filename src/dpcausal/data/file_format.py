@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 from dpcausal.core.errors import did_you_mean
-from dpcausal.data.columns import DeclarationError
+from dpcausal.data.columns import DeclarationError, require
 
 __all__ = ["FileFormat", "NumberMarks"]
 
@@ -83,24 +83,22 @@ class FileFormat:
     def __post_init__(self) -> None:
         if self.encoding is not None:
             _check_encoding(self.encoding)
-        if self.separator is not None:
-            _check_one_of("separator", self.separator, DELIMITERS)
-        if self.decimal is not None:
-            _check_one_of("decimal", self.decimal, DECIMAL_MARKS)
-        if self.thousands != "":
-            _check_one_of("thousands", self.thousands, THOUSANDS_MARKS)
-        if self.thousands == self.marks.decimal:
-            raise DeclarationError(
-                "thousands",
-                f"thousands and decimal are both {self.thousands!r}: a number could mean two things",
-            )
-        if not isinstance(self.quoted_newlines, bool):
-            raise DeclarationError(
-                "quoted_newlines", f"quoted_newlines must be true or false, not {self.quoted_newlines!r}"
-            )
+        for entry, usual, allowed in (
+            ("separator", None, DELIMITERS),
+            ("decimal", None, DECIMAL_MARKS),
+            ("thousands", "", THOUSANDS_MARKS),
+        ):
+            value = getattr(self, entry)
+            one_of = f"{entry} must be one of {', '.join(map(repr, allowed))}, not {value!r}"
+            require(value == usual or value in allowed, entry, one_of)
+        two = f"thousands and decimal are both {self.thousands!r}: a number could mean two things"
+        require(self.thousands != self.marks.decimal, "thousands", two)
+        quoted: Any = self.quoted_newlines
         sheet: Any = self.sheet
-        if sheet is not None and (not isinstance(sheet, str) or not sheet):
-            raise DeclarationError("sheet", f"sheet must be the name of a sheet, not {self.sheet!r}")
+        is_truth = isinstance(quoted, bool)
+        require(is_truth, "quoted_newlines", f"quoted_newlines must be true or false, not {quoted!r}")
+        named = sheet is None or (isinstance(sheet, str) and sheet)
+        require(named, "sheet", f"sheet must be the name of a sheet, not {sheet!r}")
 
     @property
     def marks(self) -> NumberMarks:
@@ -121,19 +119,11 @@ class FileFormat:
 ENTRIES = tuple(FileFormat.__dataclass_fields__)
 
 
-def _check_one_of(entry: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Refuse a value that is not one of a few."""
-    if value not in allowed:
-        shown = ", ".join(map(repr, allowed))
-        raise DeclarationError(entry, f"{entry} must be one of {shown}, not {value!r}")
-
-
 def _check_encoding(name: object) -> None:
     """Refuse an unknown encoding."""
-    if not isinstance(name, str):
-        raise DeclarationError("encoding", f"encoding must be the name of an encoding, not {name!r}")
-    if not is_utf8(name) and character_table(name) is None:
-        hint = did_you_mean(name, _SUGGESTED)
+    require(isinstance(name, str), "encoding", f"encoding must be the name of an encoding, not {name!r}")
+    if not is_utf8(str(name)) and character_table(str(name)) is None:
+        hint = did_you_mean(str(name), _SUGGESTED)
         raise DeclarationError(
             "encoding",
             f"encoding {name!r} can't be read{hint}; it must be utf-8 or have one byte a character, such as latin-1, "

@@ -112,6 +112,19 @@ class TimeToEvent(Finding):
     event: str
 
 
+class OrderedMissingLevel(Finding):
+    """A level for missing values in an ordered column, which a rank test treats as a real position.
+
+    ``below`` and ``above`` are the levels next to it; None at the end of the order. It follows from the schema alone,
+    which is public.
+    """
+
+    column: str
+    level: str
+    below: str | None
+    above: str | None
+
+
 # ---- of the cells of a column
 
 

@@ -28,7 +28,6 @@ from dpcausal.data.dates import Date
 
 MAX_DECIMAL_EXPONENT = 400  # a decimal beyond it, which no float reaches, is not written out in full
 _MAX_INT_BITS = 1100  # an integer beyond it, which no float reaches, is printed as infinite
-_SIMPLE_INT = 1 << 64
 _MISSING_TYPES = ("NAType", "NaTType")
 _PRECISIONS = (np.float16, np.float32, np.float64)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -47,7 +46,6 @@ class ObjectPrinter:
         self._texts: Mapping[str, int] = {}  # what means a level as text
         self._numbers: dict[Decimal | int, bytes] = {}  # the spelling of the level that a number means
         self._floats: dict[type, dict[float, bytes]] = {precision: {} for precision in _PRECISIONS}
-        self._float64 = self._floats[np.float64]
         self._read_as_levels: Mapping[float, int] = {}  # numbers that mean a level where they come as text
         self._times: dict[str, bytes] = {}
         if isinstance(column, Categorical):
@@ -83,17 +81,6 @@ class ObjectPrinter:
         Whatever an object's own methods raise would reveal that this object is there, ``SystemExit`` included. Only
         ``KeyboardInterrupt`` passes: it comes from the user.
         """
-        kind = type(cell)
-        if kind is float or (
-            kind is int and -_SIMPLE_INT < cell < _SIMPLE_INT
-        ):  # what the rest gives too, sooner
-            found = self._float64.get(cell) if kind is float else self._numbers.get(cell)
-            if found is not None:
-                return found
-            text = repr(cell)
-            return (
-                None if cell != cell or text in self._texts or cell in self._read_as_levels else text.encode()
-            )
         try:
             return self._print(cell)
         except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcausal.core.spelling import spelled
-from dpcausal.data.columns import DeclarationError
+from dpcausal.data.columns import require
 
 FIRST, LAST = "first", "last"  # of ``order_by``: by the place in the file
 MAX_ROWS = 1000  # of a person
@@ -56,15 +56,13 @@ class PersonUnit:
     def __post_init__(self) -> None:
         given: dict[str, Any] = {"column": self.column, "order_by": self.order_by}
         for entry, value in given.items():
-            if (entry == "column" or value is not None) and not (isinstance(value, str) and value):
-                raise DeclarationError(entry, f"{entry} must be the name of a column, not {value!r}")
+            named = (isinstance(value, str) and value) or (entry != "column" and value is None)
+            require(named, entry, f"{entry} must be the name of a column, not {value!r}")
         rows: Any = self.rows
-        if not isinstance(rows, int) or isinstance(rows, bool) or not 1 <= rows <= MAX_ROWS:
-            raise DeclarationError(
-                "rows", f"rows of a unit must be a whole number, 1 to {MAX_ROWS}, not {self.rows!r}"
-            )
-        if self.order_by == self.column:
-            raise DeclarationError("order_by", f'order_by can\'t be the column of the id, "{self.column}"')
+        fits = isinstance(rows, int) and not isinstance(rows, bool) and 1 <= rows <= MAX_ROWS
+        require(fits, "rows", f"rows of a unit must be a whole number, 1 to {MAX_ROWS}, not {rows!r}")
+        other = self.order_by != self.column
+        require(other, "order_by", f'order_by can\'t be the column of the id, "{self.column}"')
 
     @property
     def by_place(self) -> bool:

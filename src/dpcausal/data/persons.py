@@ -26,7 +26,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpcausal.core.entropy import random_bytes
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.proofs import proved
 from dpcausal.data import arrow
 from dpcausal.data.coding import coder_of, parse_numbers
@@ -83,11 +83,8 @@ def cell_text(cell: Any) -> str:
 def check_unit(sources: Sequence[Source], unit: PersonUnit, schema: Schema) -> None:
     """Refuse a source without the columns of a unit, and a unit whose id is a declared column."""
     for source in sources:
+        source.require(unit.columns())
         for name in unit.columns():
-            if name not in source.names:
-                raise SchemaError(f'{source.label} has no column "{name}"{did_you_mean(name, source.names)}')
-            if source.names.count(name) > 1:
-                raise SchemaError(f'{source.label} has more than one column "{name}"')
             type_ = source.types[source.names.index(name)]
             if type_ is not None and not _readable(type_):
                 raise SchemaError(
@@ -112,16 +109,16 @@ def one_row_each(sources: Sequence[Source], schema: Schema) -> list[Source]:
     if unit.records:
         raise SchemaError("records of a person are one entry in a table of codes alone: see dc.read_codes")
     check_unit(sources, unit, schema)
-    loaded = [_loaded(source, [*schema, *unit.columns()]) for source in sources]
+    read_again = [loaded(source, [*schema, *unit.columns()]) for source in sources]
     order = unit.order_by if unit.order_by in schema else None
-    rows = list(_rows_of(loaded, unit, None if order is None else schema[order]))
+    rows = list(_rows_of(read_again, unit, None if order is None else schema[order]))
     ends = np.cumsum([len(persons) for persons, _ in rows])[:-1]
     persons = np.concatenate([np.empty(0, np.int64), *(found for found, _ in rows)])
     ranks = _ranks([key for _, keys in rows for key in keys])
     once, times = (np.split(one, ends) for one in _uses(persons, ranks, unit))
     return [
         ChosenRows(source, one, ChosenRows(source, several) if unit.rows > 1 else None)
-        for source, one, several in zip(loaded, once, times, strict=True)
+        for source, one, several in zip(read_again, once, times, strict=True)
     ]
 
 
@@ -222,7 +219,7 @@ def _ranks(keys: Sequence[Any]) -> Ints:
     return np.array([rank[key] for key in keys], np.int64)
 
 
-def _loaded(source: Source, columns: Sequence[str]) -> Source:
+def loaded(source: Source, columns: Sequence[str]) -> Source:
     """Return a source that gives the same rows in the same order whenever it is read; other ones are loaded.
 
     Rows are chosen by their place: were the order another the second time, a person could have two of them.
@@ -233,13 +230,12 @@ def _loaded(source: Source, columns: Sequence[str]) -> Source:
     if isinstance(source, KEEP_THEIR_ORDER):
         return source
     chunks = list(source.chunks(names))
-    whole = [
-        pa.chunked_array([chunk[name] for chunk in chunks]) if chunks else pa.array([]) for name in names
-    ]
+    types = dict(zip(source.names, source.types, strict=True))
+    whole = [pa.chunked_array([chunk[name] for chunk in chunks], type=types[name]) for name in names]
     ignored = [name for name in source.names if name not in names]
-    loaded = ColumnSource(source.label, names, whole, ignored)
-    loaded.convert(names)
-    return loaded
+    found = ColumnSource(source.label, names, whole, ignored)
+    found.convert(names)
+    return found
 
 
 class ChosenRows(Source):

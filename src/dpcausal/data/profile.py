@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ from dpcausal.data import arrow
 from dpcausal.data.coding import parse_numbers
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
-from dpcausal.data.findings import RepeatedIdentifier
+from dpcausal.data.findings import Finding, Recognised, RepeatedIdentifier
 from dpcausal.data.person_unit import is_identifier_name
 from dpcausal.data.sources import Chunk, Source
 
@@ -152,6 +153,18 @@ class Writing:
             marks = [mark for mark in THOUSANDS_MARKS if mark != found.marks.decimal and self.counts[mark]]
             found = found.changed(thousands=max(marks, key=self.counts.__getitem__, default=None))
         return found
+
+
+def format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> list[Finding]:
+    """Return a note for every entry of the format that cells suggest and the declared one does not have."""
+    cells = {"encoding": writing.not_utf8, "decimal": writing.counts["comma"]}
+    cells["thousands"] = writing.counts.get(found.thousands, 0)
+    entries: tuple[Literal["encoding", "decimal", "thousands"], ...] = ("encoding", "decimal", "thousands")
+    return [
+        Recognised(entry, cells[entry], str(getattr(found, entry)))
+        for entry in entries
+        if getattr(found, entry) != getattr(declared, entry)
+    ]
 
 
 def guess_encoding(texts: Iterable[bytes]) -> str:

@@ -97,9 +97,8 @@ def read(
     add-remove an empty data set is refused too, and that refusal is public. With a ``unit`` all of this holds for
     persons: each has one entry, which depends on this person's rows alone and is chosen before anything else sees them.
 
-    **Cost.** O(n) a column. Memory n bytes a categorical column (2 n above 256 levels), 9 n a numeric one, and one
-    batch; twice that for a moment where the number of rows is not known beforehand (CSV, Arrow streams). A
-    Parquet file is read one column at a time.
+    **Cost.** O(n) a column. Memory n bytes a categorical column (2 n above 256 levels), 9 n a numeric one, one batch,
+    and one column more for a moment. A Parquet file is read one column at a time.
 
     Parameters
     ----------
@@ -319,16 +318,18 @@ ColumnArrays = tuple[Codes, NDArray[np.float64] | None]
 def _read_columns(
     source: Source, schema: Schema, columns: Sequence[str], tick: Tick
 ) -> dict[str, ColumnArrays]:
-    """Return whole columns: filled in place where the number of rows is known, else put together at the end."""
-    if source.rows is not None:
-        return _fill(source, schema, columns, source.rows, tick)
+    """Return whole columns, put together from chunks one after the other."""
     parts: dict[str, list[Coded]] = {name: [] for name in columns}
-    ticked = 0.0
+    rows, ticked = 0, 0.0
     for chunk in coded_chunks(source, schema, columns):
         for name in columns:
             parts[name].append(chunk[name])
-        tick(len(columns) * (source.fraction_read - ticked))
-        ticked = source.fraction_read
+        rows += len(chunk[columns[0]].codes)
+        done = rows / source.rows if source.rows else source.fraction_read
+        tick(len(columns) * (done - ticked))
+        ticked = done
+    if source.rows not in (None, rows):
+        raise InputError(f"{source.label} is damaged: it does not hold the number of rows it states")
     whole: dict[str, ColumnArrays] = {}
     for name in columns:
         pieces = parts.pop(name)
@@ -337,29 +338,4 @@ def _read_columns(
         numbers = [piece.values for piece in pieces if piece.values is not None]
         numeric = isinstance(schema[name], Numeric)
         whole[name] = codes, np.concatenate([np.empty(0), *numbers]) if numeric else None
-    return whole
-
-
-def _fill(
-    source: Source, schema: Schema, columns: Sequence[str], rows: int, tick: Tick
-) -> dict[str, ColumnArrays]:
-    """Read whole columns into arrays of a known length."""
-    whole: dict[str, ColumnArrays] = {}
-    for name in columns:
-        numeric = isinstance(schema[name], Numeric)
-        dtype: Any = code_type(schema[name].size)
-        whole[name] = np.empty(rows, dtype), np.empty(rows) if numeric else None
-    start = 0
-    for chunk in coded_chunks(source, schema, columns):
-        end = start + len(chunk[columns[0]].codes)
-        if end > rows:
-            break
-        for name, (codes, numbers) in whole.items():
-            codes[start:end] = chunk[name].codes
-            if numbers is not None:
-                numbers[start:end] = chunk[name].values
-        tick(len(columns) * (end - start) / max(rows, 1))
-        start = end
-    if start != rows:
-        raise InputError(f"{source.label} is damaged: it does not hold the number of rows it states")
     return whole

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from dpcausal.data.coding import CategoricalCoder, numeric_coder
 from dpcausal.data.columns import Column, Numeric, canonical_value
 from dpcausal.data.file_format import NumberMarks, decode_bytes
-from dpcausal.data.findings import Determined, MissingTogether, MissingWith, Relation
+from dpcausal.data.findings import Determined, Finding, MissingTogether, MissingWith, Relation
 from dpcausal.data.profile import chunks_with_progress, shortened, text_cells
 from dpcausal.data.sources import Chunk, Source
 
@@ -355,7 +355,7 @@ class FirstRows:
             return np.zeros(0, np.int64), []
         return np.asarray(coded.indices.fill_null(size)), coded.dictionary.to_pylist()
 
-    def relations(self, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()) -> Relations:
+    def relations(self, columns: Mapping[str, Column], marks: NumberMarks = NumberMarks()) -> list[Finding]:
         """Return which columns determine others or are missing with others in these rows. Not private."""
         numbers, levels = _coded(self, columns, marks)
         found = {name: np.isnan(values) for name, values in numbers.items()}
@@ -364,14 +364,14 @@ class FirstRows:
             found[name] = np.isin(codes, (*column.missing_codes, column.size + 1))
             found[name] |= np.asarray(self.cells(name).is_null())
         masks = {name: found[name] for name in columns if name in found}
-        return Relations(
-            determined_columns(numbers, levels),
-            [replace(one, seen=self.seen) for one in _missing_together(masks, self.rows)],
-            [
+        return [
+            *determined_columns(numbers, levels),
+            *(replace(one, seen=self.seen) for one in _missing_together(masks, self.rows)),
+            *(
                 MissingWith(name, *where, number=isinstance(columns[name], Numeric), seen=self.seen)
                 for name, where in _missing_with(self, masks).items()
-            ],
-        )
+            ),
+        ]
 
     def shared_values(self) -> list[tuple[object, tuple[str, ...], int]]:
         """Return values that several columns have in exactly equal rows: (value, columns, rows).
@@ -412,14 +412,6 @@ def observe_rows(source: Source, *observers: Mapping[str, Observer], progress: b
             for name, observer in group.items():
                 observer.add(chunk[name])
     return first
-
-
-class Relations(NamedTuple):
-    """Columns that determine others or are missing with others."""
-
-    determined: list[Determined]
-    missing_together: list[MissingTogether]
-    missing_with: list[MissingWith]
 
 
 def _coded(

@@ -111,11 +111,12 @@ class Schema(Mapping[str, Column]):
             declared[name] = column
         if not declared:
             raise SchemaError("a schema needs at least one column")
-        object.__setattr__(self, "_columns", declared)
-        object.__setattr__(self, "_drafted", None)
-        object.__setattr__(self, "_chosen", False)
-        object.__setattr__(self, "_format", FileFormat())
-        object.__setattr__(self, "_unit", None)
+        self._set(_columns=declared, _drafted=None, _chosen=False, _format=FileFormat(), _unit=None)
+
+    def _set(self, **attributes: Any) -> None:
+        """Set attributes of a schema that is being made."""
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def _marked(
@@ -131,9 +132,7 @@ class Schema(Mapping[str, Column]):
             raise DeclarationError(
                 "column", f'"{unit.column}" tells whose a row is: it can\'t be a column of the analysis, too'
             )
-        object.__setattr__(schema, "_unit", unit)
-        object.__setattr__(schema, "_format", format)
-        object.__setattr__(schema, "_chosen", chosen)
+        schema._set(_unit=unit, _format=format, _chosen=chosen)
         return schema
 
     @classmethod
@@ -175,7 +174,7 @@ class Schema(Mapping[str, Column]):
                 "no column of the data can be drafted: all are identifiers, free text or without a value"
             )
         schema = cls._marked(pairs, found.format)
-        object.__setattr__(schema, "_drafted", found)
+        schema._set(_drafted=found)
         return schema
 
     @property

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from dpcausal.core.errors import InputError, did_you_mean
+from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.data import arrow, csv
 from dpcausal.data.columns import Column
 from dpcausal.data.file_format import FileFormat, NumberMarks, TranscodedStream, is_utf8
@@ -80,6 +80,14 @@ class Source:
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
         """Yield the named columns, up to ``rows`` rows at a time."""
         raise NotImplementedError
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise ``SchemaError`` unless the source has each of these columns, and once."""
+        for name in names:
+            if name not in self.names:
+                raise SchemaError(f'{self.label} has no column "{name}"{did_you_mean(name, self.names)}')
+            if self.names.count(name) > 1:
+                raise SchemaError(f'{self.label} has more than one column "{name}"')
 
     def count_rows(self) -> int | None:
         """Return the number of rows, where it is known without reading them."""

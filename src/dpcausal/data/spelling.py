@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -164,6 +165,20 @@ def time_codes(column: Categorical, missing: int | None = None) -> dict[str, int
     for text, code in text_codes(column, missing).items():
         codes.setdefault(canonical_time(text), code)
     return codes
+
+
+def fits_decimal(number: Decimal, precision: int | None, scale: int | None) -> bool:
+    """Return whether a decimal type holds a number exactly; None: any number of digits.
+
+    >>> fits_decimal(Decimal("1.5"), 3, 1), fits_decimal(Decimal("1.25"), 3, 1), fits_decimal(Decimal("999"), 3, 1)
+    (True, False, False)
+    """
+    if abs(number.adjusted()) > 200:
+        return False
+    if precision is None or scale is None:
+        return True
+    scaled = Fraction(number) * 10**scale  # exact: a Decimal would be rounded to 28 digits
+    return bool(scaled.denominator == 1 and abs(scaled) < 10**precision)
 
 
 def float_codes(codes: dict[Decimal, int], precision: type[np.floating]) -> Iterator[tuple[float, int]]:

@@ -25,7 +25,8 @@ from __future__ import annotations
 import datetime
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -84,7 +85,7 @@ class Workbook:
         self.label = path.name
         self._parts: dict[str, str] = {}  # of every sheet
         self._from_1904 = False
-        with self._opened() as archive:
+        with _opened(path) as archive:
             targets = self._targets(archive)
 
             def seen(name: str, attributes: dict[str, str]) -> None:
@@ -97,10 +98,6 @@ class Workbook:
             _parse(archive, "xl/workbook.xml", seen)
         if not self._parts:
             raise InputError(f"{self.label} has no sheet")
-
-    def _opened(self) -> _Archive:
-        """Open the archive."""
-        return _Archive(self.path)
 
     @staticmethod
     def _targets(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -124,56 +121,41 @@ class Workbook:
             raise InputError(
                 f'{self.label} has no sheet "{name}"{did_you_mean(name, self._parts)}; its sheets: {there}'
             )
-        return Sheet(self, self._parts[name], self._from_1904)
+        return Sheet(self.path, self._parts[name], self._from_1904)
 
 
-class _Archive:
-    """An open zip; any fault in it becomes one ``InputError``."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> zipfile.ZipFile:
-        try:
-            self._zip = zipfile.ZipFile(self._path)
-        except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
-            raise self._fault() from None
-        return self._zip
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._zip.close()
-        damaged = (
-            KeyError, IndexError, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, expat.ExpatError,
-            zipfile.BadZipFile,
-        )  # fmt: skip
-        if kind is not None and issubclass(kind, damaged) and not issubclass(kind, InputError):
-            raise self._fault() from None
-
-    def _fault(self) -> InputError:
-        """Return the error for a damaged file."""
-        return InputError(
-            f"{self._path.name} is not a readable Excel workbook; if it is an older one, save it as .xlsx"
-        )
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip; any fault in it becomes one ``InputError``."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+        return
+    except InputError:
+        raise
+    except (
+        KeyError, IndexError, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, expat.ExpatError,
+        zipfile.BadZipFile,
+    ):  # fmt: skip
+        pass
+    line = f"{path.name} is not a readable Excel workbook; if it is an older one, save it as .xlsx"
+    raise InputError(line) from None
 
 
 class Sheet:
     """One sheet: ``names`` of its columns, and ``columns`` of cells."""
 
-    def __init__(self, workbook: Workbook, part: str, from_1904: bool) -> None:
-        self._workbook, self._part = workbook, part
+    def __init__(self, path: Path, part: str, from_1904: bool) -> None:
+        self._path, self._part = path, part
         self._epoch = _DAYS[from_1904]
         self._texts: list[str] | None = None
         self._dates: list[bool] = []
-        with self._opened() as archive:
+        with _opened(self._path) as archive:
             self._read_styles(archive)
             self._places: dict[int, str] = {}
             self._header = -1
             self._read_header(archive)
         self.names = list(self._places.values())
-
-    def _opened(self) -> _Archive:
-        """Open the archive."""
-        return self._workbook._opened()
 
     def _read_styles(self, archive: zipfile.ZipFile) -> None:
         """Learn which styles of cells show dates or times."""
@@ -223,7 +205,7 @@ class Sheet:
 
     def columns(self, wanted: Sequence[str]) -> dict[str, list[Any]]:
         """Return the cells of every wanted column below the header, one for each row."""
-        with self._opened() as archive:
+        with _opened(self._path) as archive:
             places = {column: name for column, name in self._places.items() if name in wanted}
             cells: dict[int, dict[int, Any]] = {column: {} for column in places}
             last = [self._header]

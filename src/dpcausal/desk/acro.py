@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpcausal.desk.store import Request
+    from dpcausal.desk.request import Request
 
 VERSION, UID = "0.4.11", "output_0"  # of the form, and of the one output
 

@@ -18,9 +18,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpcausal.desk.config import ROLES, DatasetSettings
+from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import Desk, NotFound, Person
-from dpcausal.desk.store import Request as Asked
-from dpcausal.networks.dummy import dummy_values
 
 router = APIRouter(prefix="/api")
 bearer = HTTPBearer(auto_error=False, description="A token that the custodian gave you.")
@@ -31,33 +30,26 @@ Line = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
+def strict(**example: Any) -> ConfigDict:
+    """Return the settings of a body: no other entries, and an example for the documentation."""
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
+
+
 class QuestionBody(BaseModel):
     """A function of the library and its arguments, without the data."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"command": "ci_test", "arguments": {"x": "smoke", "y": "cancer", "epsilon": 0.1}}]
-        },
-    )
-    command: Literal["discover", "ci_test", "effect"]
+    model_config = strict(command="ci_test", arguments={"x": "smoke", "y": "cancer", "epsilon": 0.1})
+    command: Literal["discover", "ci_test", "effect", "gwas"]
     arguments: dict[str, Any]
 
 
 class AskBody(QuestionBody):
     """A question with what it is for."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "command": "discover",
-                    "arguments": {"epsilon": 0.5, "delta": 1e-6},
-                    "purpose": "which exposures come before the disease",
-                }
-            ]
-        },
+    model_config = strict(
+        command="discover",
+        arguments={"epsilon": 0.5, "delta": 1e-6},
+        purpose="which exposures come before the disease",
     )
     purpose: Line
     project: Name | None = None
@@ -67,10 +59,7 @@ class AskBody(QuestionBody):
 class DecisionBody(BaseModel):
     """A custodian's decision."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"verdict": "approve", "reason": "fits the protocol"}]},
-    )
+    model_config = strict(verdict="approve", reason="fits the protocol")
     verdict: Literal["approve", "refuse"]
     reason: Line
 
@@ -78,9 +67,7 @@ class DecisionBody(BaseModel):
 class PersonBody(BaseModel):
     """A person and a role."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"name": "cleo", "role": "analyst"}]}
-    )
+    model_config = strict(name="cleo", role="analyst")
     name: Name
     role: Literal["custodian", "analyst", "auditor"]
 
@@ -120,11 +107,9 @@ def dataset_view(desk: Desk, settings: DatasetSettings, person: Person) -> dict[
     shown = {
         "name": settings.name,
         "about": settings.about,
-        "schema": desk.schemas[settings.name].to_toml(),
-        "rows": settings.rows,
+        **desk.subjects[settings.name].facts(),
         "neighbours": settings.neighbours,
-        "unit": settings.unit or "row",
-        "commands": list(settings.commands),
+        "commands": list(settings.allowed),
         "methods": list(settings.methods),
         "cap": {"epsilon": settings.cap_epsilon, "delta": settings.cap_delta},
         "approvals": settings.approvals,
@@ -152,6 +137,7 @@ def request_view(desk: Desk, found: Asked, person: Person, *, listed: bool = Fal
         "delta": found.delta,
         "forecast": found.forecast,
         "state": state,
+        "worker": desk.has_worker(now),
         "asked": found.asked,
         "charged": found.charged is not None,
         **({} if listed else {"files": sorted(desk.files(found, now))}),
@@ -198,7 +184,7 @@ def dummy_rows(
 ) -> Response:
     """Return dummy rows as CSV, made from the schema alone, to try a script on; free."""
     desk.settings(name, person)
-    values = dummy_values(desk.schemas[name], rows, seed)
+    values = desk.subjects[name].dummy_values(rows, seed)
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(values)

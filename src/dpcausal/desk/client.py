@@ -6,7 +6,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
@@ -20,6 +20,7 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.effects.effect import forecast_effect
 from dpcausal.effects.forecast import EffectForecast
 from dpcausal.effects.result import EffectResult
+from dpcausal.gwas.result import Screening
 from dpcausal.networks.dummy import dummy
 from dpcausal.planning.plan import Plan, plan
 
@@ -186,10 +187,11 @@ class RemoteRequest:
 
 
 class RemoteDataset:
-    """A data set at a desk. Its rows stay there; ``discover``, ``ci_test`` and ``effect`` ask and wait."""
+    """A data set at a desk. Its rows stay there; ``discover``, ``ci_test``, ``effect`` and ``gwas`` ask and wait."""
 
     def __init__(self, desk: RemoteDesk, name: str) -> None:
         self.desk, self.name = desk, name
+        self.on_request: Callable[[RemoteRequest], object] = lambda request: None  # before it is waited for
         self._facts: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
@@ -208,12 +210,15 @@ class RemoteDataset:
     @property
     def schema(self) -> Schema:
         """The declared columns."""
+        if "schema" not in self.facts:
+            raise InputError(f"{self.name} is a study of SNPs and has no columns: ask it by gwas")
         return Schema.from_toml_string(str(self.facts["schema"]))
 
     @property
     def rows(self) -> int:
-        """The public number of rows; under add-remove a guess."""
-        return int(self.facts["rows"])
+        """The public number of rows, or of people in a study; under add-remove a guess."""
+        facts = self.facts
+        return int(facts["rows"] if "rows" in facts else facts["cases"] + facts["controls"])
 
     @property
     def n(self) -> int:
@@ -281,6 +286,7 @@ class RemoteDataset:
     ) -> Any:
         timeout, progress = more.pop("timeout", None), more.pop("progress", False)
         request = self.ask(command, {**arguments, **more}, purpose, project)
+        self.on_request(request)
         return request.wait(timeout, progress)
 
     def discover(
@@ -309,6 +315,10 @@ class RemoteDataset:
         """Ask for an effect and wait for it: ``dc.effect`` at the desk, with the same options."""
         asked = {"treatment": treatment, "outcome": outcome, "epsilon": epsilon}
         return cast(EffectResult, self._answer("effect", asked, purpose, project, options))
+
+    def gwas(self, *, epsilon: float, purpose: str, project: str | None = None, **options: Any) -> Screening:
+        """Ask for a screening of all SNPs and wait for it: ``dc.gwas.screen`` at the desk, with the same options."""
+        return cast(Screening, self._answer("gwas", {"epsilon": epsilon}, purpose, project, options))
 
 
 def plain(value: Any) -> Any:

@@ -17,9 +17,10 @@ from typing import Any
 from dpcausal.core.errors import InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.schema import Schema
+from dpcausal.gwas.cohort import check_missing_rule
 
 ROLES = ("custodian", "analyst", "auditor")
-COMMANDS = ("discover", "ci_test", "effect")
+TABLE_COMMANDS, STUDY_COMMANDS = ("discover", "ci_test", "effect"), ("gwas",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +28,15 @@ class DatasetSettings:
     """One data set as the custodian registers it. Budgets hold for ever: nothing refreshes."""
 
     name: str
-    source: str  # a file, or the address of an engine
-    schema: str  # a schema file
-    rows: int  # public; under add-remove a guess
+    source: str  # a file, the address of an engine, or PREFIX of a study
     epsilon: float  # total of all releases, ever
+    schema: str = ""  # a schema file
+    rows: int = 0  # public; under add-remove a guess
+    snps: int = 0  # of a case/control study, in place of schema and rows: public
+    cases: int = 0
+    controls: int = 0
+    missing: str = "het"  # how a call that is missing is counted: het, reference or allele1
+    allele_order: str = "study"  # "public" if the order of alleles was fixed without looking at the study
     delta: float = 0.0
     neighbours: str = "replace-one"
     table: str = ""  # of an engine
@@ -41,13 +47,23 @@ class DatasetSettings:
     share_delta: float | None = None
     project_epsilon: float | None = None  # of one project; None: the total
     project_delta: float | None = None
-    commands: tuple[str, ...] = COMMANDS
+    commands: tuple[str, ...] = ()  # allowed; none named: all
     methods: tuple[str, ...] = ()  # allowed; none named: all
     approvals: int = 1  # persons who must approve; 0: the rule alone
     approve_up_to: float = 0.0  # epsilon of a question that the rule approves by itself
     analysts: tuple[str, ...] = ()  # who may ask; none named: every analyst
     until: date | None = None  # the last day on which questions are taken
     about: str = ""  # a line for analysts
+
+    @property
+    def is_study(self) -> bool:
+        """Whether it holds genotypes of cases and controls, and no table."""
+        return self.snps > 0
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What may be asked."""
+        return self.commands or (STUDY_COMMANDS if self.is_study else TABLE_COMMANDS)
 
     def open_to(self, analyst: str) -> bool:
         """Return whether an analyst may ask of this data set."""
@@ -152,17 +168,41 @@ def parse_config(plain: Mapping[str, Any], folder: Path, label: str = "desk.toml
 
 def _placed(one: DatasetSettings, folder: Path, label: str) -> DatasetSettings:
     """Return the settings of a data set with its places looked up, after a check of what they say."""
-    if set(one.commands) - set(COMMANDS):
-        raise InputError(f"{label}: commands are {', '.join(COMMANDS)}")
-    Neighbours.parse(one.neighbours, labels=True)
-    if one.rows < 1 or one.approvals < 0:
-        raise InputError(f"{label}: rows must be 1 or more and approvals 0 or more")
+    known = STUDY_COMMANDS if one.is_study else TABLE_COMMANDS
+    if set(one.commands) - set(known):
+        raise InputError(f"{label}: commands are {', '.join(known)}")
+    if one.approvals < 0:
+        raise InputError(f"{label}: approvals must be 0 or more")
+    for part in ("cap", "share", "project"):
+        for unit in ("epsilon", "delta"):
+            limit, total = getattr(one, f"{part}_{unit}"), getattr(one, unit)
+            if limit is not None and limit > total:
+                raise InputError(f"{label}: {part}_{unit} {limit:g} is above the total, {total:g}")
+    if one.is_study:
+        _check_study(one, label)
+    else:
+        Neighbours.parse(one.neighbours, labels=True)
+        if not one.schema or one.rows < 1:
+            raise InputError(
+                f"{label}: schema is missing, or rows is below 1 (of a study: snps, cases, controls)"
+            )
     source = from_environment(one.source, label)
     placed = {
         "source": source if "://" in source else str(folder / source),
-        "schema": str(folder / one.schema),
+        "schema": str(folder / one.schema) if one.schema else "",
+        "neighbours": Neighbours.FIXED_LABELS.value if one.is_study else one.neighbours,
     }
     return DatasetSettings(**{**vars(one), **placed})
+
+
+def _check_study(one: DatasetSettings, label: str) -> None:
+    """Refuse what a study can't have, and one whose public numbers are missing."""
+    of_tables = [name for name in ("schema", "rows", "table", "unit") if getattr(one, name)]
+    if of_tables:
+        raise InputError(f"{label}: {of_tables[0]} is for tables, and snps says that this is a study")
+    if one.cases < 1 or one.controls < 1:
+        raise InputError(f"{label}: cases and controls must be 1 or more")
+    check_missing_rule(one.missing, one.allele_order)
 
 
 def _ledger(url: str, folder: Path, label: str) -> str:

@@ -19,22 +19,11 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Red
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dpcausal.core.errors import DpcausalError, InputError
-from dpcausal.data.columns import Categorical
 from dpcausal.desk.api import Id, Name, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
-from dpcausal.desk.store import (
-    DONE,
-    FAILED,
-    REFUSED,
-    SESSION_SECONDS,
-    WAITING,
-    WITHDRAWN,
-    WORKING,
-    Desk,
-    NotFound,
-    Person,
-)
-from dpcausal.desk.store import Request as Asked
+from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
+from dpcausal.desk.request import Request as Asked
+from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person
 from dpcausal.present.ledger import asker_words, entry_words
 from dpcausal.privacy.ledger import Entry
 
@@ -206,19 +195,19 @@ def data_page(name: str, person: Anyone, desk: TheDesk) -> Response:
 
 def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: Any) -> Response:
     """Return the page of a data set, with a forecast or an error where a form was sent."""
-    settings, schema = desk.settings(name, person), desk.schemas[name]
-    columns = [
-        (
-            known,
-            ", ".join(map(str, one.levels))
-            if isinstance(one, Categorical)
-            else f"{one.lower:g} to {one.upper:g}",
-        )
-        for known, one in schema.items()
-    ]
+    settings, subject = desk.settings(name, person), desk.subjects[name]
     left = desk.left(person.name, name) if person.role == "analyst" else None
     values = {"asked": None, "cost": None, "fault": "", **more}
-    return page("data", person, status, settings=settings, columns=columns, left=left, **values)
+    return page(
+        "data",
+        person,
+        status,
+        settings=settings,
+        columns=subject.columns(),
+        left=left,
+        unit=subject.unit,
+        **values,
+    )
 
 
 def typed_arguments(
@@ -226,7 +215,7 @@ def typed_arguments(
 ) -> dict[str, Any]:
     """Return arguments from the fields of a form; empty ones are left out."""
     try:
-        numbers = {"epsilon": float(epsilon), "delta": float(delta or 0)}
+        numbers = {"epsilon": float(epsilon)} | ({"delta": float(delta)} if delta.strip() else {})
     except ValueError:
         raise InputError("epsilon and delta are numbers, such as 0.5 and 0.000001") from None
     texts = {"method": method, **single}
@@ -306,9 +295,9 @@ def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: 
     """Return the page of a request."""
     found = desk.request(id, person)
     files, state = desk.files(found), found.shown_state(time.time())
-    account = None
+    account = left = None
     if person.role != "analyst":
-        account = desk.ledger.show(found.dataset)[0]
+        account, left = desk.ledger.show(found.dataset)[0], desk.left(found.person, found.dataset)
     return page(
         "request",
         person,
@@ -320,6 +309,9 @@ def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: 
         summary=files.get("summary.txt", b"").decode(),
         decisions=desk.decisions(id),
         account=account,
+        left=left,
+        own=desk.own_number(found) if found.entry else None,
+        no_worker=state == WORKING and not desk.has_worker(),
         tick=desk.config.tick,
         fault=fault,
     )
@@ -426,15 +418,30 @@ def verify(person: Overseer, desk: TheDesk) -> Response:
 @router.get("/people")
 def people_page(person: Overseer, desk: TheDesk) -> Response:
     """Show who may use the desk."""
-    return page("people", person, people=desk.people(), link="", of="", roles=ROLES)
+    return page("people", person, people=desk.people(), link="", of="", roles=ROLES, fault="")
 
 
 @router.post("/people")
 def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "") -> Response:
-    """Add a person, or make a new link for one; the link is shown this once."""
-    desk.add_person(name.strip(), role)
-    link = f"{desk.config.address}/enter/{desk.issue(name.strip(), 'link')}"
-    return page("people", person, people=desk.people(), link=link, of=name.strip(), roles=ROLES)
+    """Add a person, or give back access that was taken away; the link is shown this once."""
+    known, name = {one: active for one, _, active in desk.people()}, name.strip()
+    if known.get(name):
+        line = f"{name} is there already: the table has a button for a new link"
+        return page("people", person, 409, people=desk.people(), link="", of="", roles=ROLES, fault=line)
+    desk.add_person(name, role)
+    return shown_link(desk, person, name)
+
+
+@router.post("/people/{name}/link")
+def new_link(name: Name, person: Custodian, desk: TheDesk) -> Response:
+    """Make a new link for a person, whose role stays as it is; it is shown this once."""
+    return shown_link(desk, person, name)
+
+
+def shown_link(desk: Desk, person: Person, of: str) -> Response:
+    """Return the page of people with a new link for one of them."""
+    link = f"{desk.config.address}/enter/{desk.issue(of, 'link')}"
+    return page("people", person, people=desk.people(), link=link, of=of, roles=ROLES, fault="")
 
 
 @router.post("/people/{name}/remove")

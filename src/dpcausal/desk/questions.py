@@ -1,7 +1,7 @@
 """A question as it is sent to a desk: the name of a function, its arguments as plain data, and what it will cost.
 
-**Rehearsal.** Before anything is charged, the question is asked of dummy rows that were made from the schema
-(``dc.dummy``), up to the point where the ledger would be charged: there it stops, before any noise. All that can be
+**Rehearsal.** Before anything is charged, the question is asked of dummy rows, made from public facts alone
+(``subjects.py``), up to the point where the ledger would be charged: there it stops, before any noise. All that can be
 wrong with the arguments is found so, and the amounts and the note of the charge are those of the real run, since both
 follow from public numbers alone. No row is read, so that no message of a rehearsal depends on one.
 
@@ -13,21 +13,22 @@ from __future__ import annotations
 import inspect
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import dpcausal as dc
 from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.data.dataset import Dataset
-from dpcausal.data.schema import Schema
-from dpcausal.desk.config import COMMANDS, DatasetSettings
+from dpcausal.desk.config import DatasetSettings
+from dpcausal.desk.subjects import Subject
 
 # arguments of the library's functions that a desk sets itself, or that open files
-OURS = ("data", "ledger", "dataset", "progress", "plan", "graph", "effect", "reserve")
+OURS = ("data", "counts", "ledger", "dataset", "progress", "plan", "graph", "effect", "reserve")
 LARGEST = 20_000  # characters of arguments
-MOST_DUMMY_ROWS = 1_000_000
+FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {"discover": dc.discover, "ci_test": dc.ci_test, "effect": dc.effect, "gwas": dc.gwas.screen}
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Question:
         for name in ("required", "forbidden"):
             if name in given:
                 given[name] = [_edge(one) for one in given[name]]
-        return getattr(dc, self.command)(data, **given, ledger=ledger, dataset=dataset)
+        return FUNCTIONS[self.command](data, **given, ledger=ledger, dataset=dataset)
 
 
 @dataclass(frozen=True)
@@ -84,17 +85,20 @@ class _Rehearsing:
         raise _Charged(Rehearsal(epsilon, delta, str(neighbours.value), dict(note)))
 
 
-def parse_question(command: object, arguments: object, settings: DatasetSettings) -> Question:
+def parse_question(
+    command: object, arguments: object, settings: DatasetSettings, subject: Subject
+) -> Question:
     """Return a question whose command and names of arguments are allowed; values are checked by ``rehearse``."""
-    if command not in COMMANDS or command not in settings.commands:
-        raise InputError(f"this data set answers {', '.join(settings.commands)}, not {str(command)[:40]!r}")
+    if command not in settings.allowed:
+        raise InputError(f"this data set answers {', '.join(settings.allowed)}, not {str(command)[:40]!r}")
     if not isinstance(arguments, Mapping) or len(json.dumps(arguments, default=str)) > LARGEST:
         raise InputError(f"arguments must be an object of at most {LARGEST} characters")
-    parameters = inspect.signature(getattr(dc, str(command))).parameters
+    parameters = inspect.signature(FUNCTIONS[str(command)]).parameters
     free = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     given = dict(arguments)
     for name in given:
-        if name in OURS or not str(name).isidentifier() or (name not in parameters and not free):
+        ours = name in OURS or name in subject.fixed
+        if ours or not str(name).isidentifier() or (name not in parameters and not free):
             raise InputError(
                 f"{command} takes no {str(name)[:40]!r} at a desk{did_you_mean(str(name), parameters)}"
             )
@@ -103,8 +107,10 @@ def parse_question(command: object, arguments: object, settings: DatasetSettings
             raise InputError(f"{command} needs {name}")
     if isinstance(given.get("epsilon"), bool) or not isinstance(given.get("epsilon"), int | float):
         raise InputError("a desk answers with privacy only: give epsilon, a number")
-    relation = given.setdefault("neighbours", settings.neighbours)
-    if relation != settings.neighbours:
+    if (
+        "neighbours" in parameters
+        and given.setdefault("neighbours", settings.neighbours) != settings.neighbours
+    ):
         raise InputError(f"this data set is kept for {settings.neighbours} neighbours")
     question = Question(str(command), given)
     if settings.methods and question.method not in settings.methods:
@@ -121,17 +127,12 @@ def _edge(one: Any) -> Any:
     return tuple(one)
 
 
-@lru_cache(maxsize=8)
-def _dummy(schema: Schema, rows: int) -> Dataset:
-    return dc.dummy(schema, min(rows, MOST_DUMMY_ROWS))
-
-
-def rehearse(question: Question, schema: Schema, rows: int, address: object = None) -> Rehearsal:
+def rehearse(question: Question, subject: Subject, address: object = None) -> Rehearsal:
     """Return what a question will be charged; raise ``InputError`` where it can't be asked. Nothing is charged."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            question.ask(_dummy(schema, rows), _Rehearsing(address), "rehearsal")
+            question.ask(subject.dummy, _Rehearsing(address), "rehearsal")
     except _Charged as reached:
         return reached.rehearsal
     except dc.DpcausalError:
@@ -143,18 +144,11 @@ def rehearse(question: Question, schema: Schema, rows: int, address: object = No
     raise InputError(f"{question.command}: this would cost nothing, so that no desk is needed")
 
 
-def forecast_words(question: Question, schema: Schema, rows: int) -> str:
-    """Return what the answer is expected to show, in words, from the schema and public numbers."""
-    given = dict(question.arguments)
-    given.pop("anyway", None)
+def forecast_words(question: Question, subject: Subject) -> str:
+    """Return what the answer is expected to show, in words, from public numbers."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if question.command == "ci_test":
-                return dc.forecast_ci_test(schema, rows=rows, **given).summary()
-            if question.command == "effect":
-                return dc.forecast_effect(schema, rows=rows, **given).summary()
-            names = ("epsilon", "delta", "neighbours", "level", "max_order", "target")
-            return dc.plan(schema, rows, **{name: given[name] for name in names if name in given}).summary()
+            return subject.forecast(question.command, question.arguments)
     except dc.DpcausalError as error:
         return f"No forecast: {error}"

@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 import os
 import secrets
 import threading
@@ -31,30 +30,43 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
-from dpcausal.data.schema import Schema
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
+from dpcausal.desk.request import (
+    DONE,
+    DRAWING,
+    ENDS,
+    FAILED,
+    QUEUED,
+    REFUSED,
+    RUNNING,
+    WAITING,
+    WITHDRAWN,
+    Request,
+    tick_after,
+)
+from dpcausal.desk.subjects import subject_of
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
 from dpcausal.privacy.ledger.chain import CHARGE, canonical
+from dpcausal.privacy.ledger.connection import Database
 from dpcausal.privacy.ledger.tables import entries
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
-WAITING, QUEUED, RUNNING, DRAWING = "waiting", "queued", "running", "drawing"
-DONE, FAILED, REFUSED, WITHDRAWN = "done", "failed", "refused", "withdrawn"
-WORKING = "working"  # how queued, running and drawing are shown, and an end before its tick
-ENDS = (DONE, FAILED, REFUSED, WITHDRAWN)
 MOST_ATTEMPTS = 3  # of a job whose worker died before it drew
 LEASE = 30.0  # seconds until a worker that does not renew counts as dead
+BEAT = 10.0  # seconds between two signs of life of a worker; it is taken for gone after three
 LINK_SECONDS, SESSION_SECONDS = 3 * 86400.0, 12 * 3600.0
 MOST_WAITING = 100  # requests of one analyst that have not ended
 
@@ -80,45 +92,6 @@ class Person:
     form: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """One question of one analyst, as the database holds it."""
-
-    id: str
-    key: str
-    dataset: str
-    person: str
-    project: str | None
-    purpose: str
-    command: str
-    arguments: str
-    epsilon: float
-    delta: float
-    neighbours: str
-    note: str
-    forecast: str
-    state: str
-    asked: float
-    charged: float | None
-    entry: int | None
-    lease: str | None
-    lease_until: float | None
-    attempts: int
-    ended: float | None
-    visible: float | None
-
-    @property
-    def question(self) -> Question:
-        """What is asked."""
-        return Question(self.command, json.loads(self.arguments))
-
-    def shown_state(self, now: float) -> str:
-        """Return the state as people see it: the same from the charge until the tick after its end."""
-        if self.state in (QUEUED, RUNNING, DRAWING):
-            return WORKING
-        return WORKING if self.visible is not None and now < self.visible else self.state
-
-
 @dataclass(frozen=True)
 class Left:
     """What is left to an analyst, of the share for ever."""
@@ -132,51 +105,75 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def tick_after(charged: float, ended: float, tick: float) -> float:
-    """Return the first multiple of ``tick`` after the charge at which a job had ended.
-
-    >>> tick_after(100.0, 100.5, 60.0), tick_after(100.0, 161.0, 60.0)
-    (160.0, 220.0)
-    """
-    return charged + tick * max(1, math.ceil((ended - charged) / tick))
+Amounts = tuple[Decimal, Decimal]  # epsilon and delta
 
 
 class Charges:
-    """What the chain charged each person and project, by (data set, "person" or "project", name).
+    """What the chain charged each person and project: sums that are kept, so that an answer reads what is new alone.
 
-    Entries are never changed or removed, so each is read once: an answer takes the time of what is new. Read before a
-    transaction appends, it holds committed entries alone.
+    Only ``keep`` changes them, in a transaction of its own: so they hold committed entries and nothing else, whatever a
+    caller of ``spent`` has appended and takes back.
     """
 
-    def __init__(self) -> None:
-        self._lock, self._read = threading.Lock(), 0
-        self._sums: dict[tuple[str, str, str], tuple[Decimal, Decimal]] = {}
+    def __init__(self, database: Database) -> None:
+        self._database, self._lock, self._read = database, threading.Lock(), 0
+        self._sums: dict[tuple[str, str, str], Amounts] = {}  # by data set, "person" or "project", and name
 
-    def read(self, connection: Connection) -> Mapping[tuple[str, str, str], tuple[Decimal, Decimal]]:
-        """Return the sums, with what was charged since the last reading."""
+    def keep(self) -> None:
+        """Add the entries that were committed since the last time."""
         with self._lock:
-            new = select(entries).where(entries.c.seq > self._read).order_by(entries.c.seq)
-            for entry in map(ledger_tables.as_entry, connection.execute(new)):
-                if entry.kind == CHARGE:
-                    self._add(entry)
-                self._read = entry.seq
-            return self._sums
+            self._database.run(self._keep, write=False)
 
-    def _add(self, entry: Entry) -> None:
-        who = entry.asker
-        for name, value in (("person", who.person), ("project", who.project)):
-            if value is not None:
-                key = entry.dataset, name, value
-                epsilon, delta = self._sums.get(key, (ZERO, ZERO))
-                self._sums[key] = add(epsilon, exact(entry.epsilon)), add(delta, exact(entry.delta))
+    def _keep(self, connection: Connection) -> None:
+        for entry in _charges_after(connection, self._read):
+            for name in ("person", "project"):
+                if (value := getattr(entry, name)) is not None:
+                    key = entry.dataset, name, value
+                    self._sums[key] = _with(self._sums.get(key, (ZERO, ZERO)), entry)
+            self._read = entry.seq
+
+    def spent(self, connection: Connection, dataset: str, name: str, value: str) -> Amounts:
+        """Return the sums of the charges that name this person or project, those of this transaction included."""
+        with self._lock:
+            spent, read = self._sums.get((dataset, name, value), (ZERO, ZERO)), self._read
+        for entry in _charges_after(connection, read):
+            if (entry.dataset, getattr(entry, name)) == (dataset, value):
+                spent = _with(spent, entry)
+        return spent
+
+
+def _charges_after(connection: Connection, seq: int) -> list[Entry]:
+    """Return the charges that come after an entry, oldest first."""
+    new = select(entries).where(entries.c.seq > seq, entries.c.kind == CHARGE).order_by(entries.c.seq)
+    return [ledger_tables.as_entry(row) for row in connection.execute(new)]
+
+
+def _with(sums: Amounts, entry: Entry) -> Amounts:
+    """Return sums with those of one more charge."""
+    return add(sums[0], exact(entry.epsilon)), add(sums[1], exact(entry.delta))
+
+
+def in_transaction(
+    *, write: bool
+) -> Callable[[Callable[Concatenate[Desk, Connection, P], T]], Callable[Concatenate[Desk, P], T]]:
+    """Return a decorator: a method of a desk runs in one transaction, whose connection is its first argument."""
+
+    def decorate(method: Callable[Concatenate[Desk, Connection, P], T]) -> Callable[Concatenate[Desk, P], T]:
+        @wraps(method)
+        def run(desk: Desk, /, *args: P.args, **options: P.kwargs) -> T:
+            return desk.run(lambda connection: method(desk, connection, *args, **options), write=write)
+
+        return run
+
+    return decorate
 
 
 class Desk:
     """A desk on its database; safe to share between threads."""
 
     def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
-        self.config, self.ledger, self._charges = config, ledger, Charges()
-        self.schemas: dict[str, Schema] = {name: one.read_schema() for name, one in config.datasets.items()}
+        self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
+        self.subjects = {name: subject_of(one) for name, one in config.datasets.items()}
 
     @classmethod
     def open(cls, config: DeskConfig, *, create: bool = False) -> Desk:
@@ -224,6 +221,8 @@ class Desk:
         for name, role in self.config.persons.items():
             if name not in there:
                 self.add_person(name, role)
+        if not any(role == "custodian" and active for _, role, active in self.people()):
+            raise InputError("nobody is custodian, so that nobody could approve: name one under [[persons]]")
 
     # ---- the chain that was seen
 
@@ -250,14 +249,15 @@ class Desk:
                 "budget back: restore a newer one, or decide with dpcausal ledger verify what is missing"
             )
 
+    @in_transaction(write=False)
+    def _head(self, connection: Connection) -> tuple[int, str]:
+        now = ledger_tables.read_state(connection, self.ledger.name)
+        return int(now.entries), str(now.head)
+
     def remember_head(self) -> None:
         """Write down how long the chain is and how it ends, beside the database, unless a longer one is known."""
 
-        def work(connection: Connection) -> tuple[int, str]:
-            now = ledger_tables.read_state(connection, self.ledger.name)
-            return int(now.entries), str(now.head)
-
-        count, head = self.ledger.database.run(work, write=False)
+        count, head = self._head()
         self.config.folder.mkdir(parents=True, exist_ok=True)
         try:
             if int(json.loads(self._head_file.read_text(encoding="utf-8"))["entries"]) >= count:
@@ -270,73 +270,69 @@ class Desk:
 
     # ---- persons
 
-    def add_person(self, name: str, role: str) -> None:
+    @in_transaction(write=True)
+    def add_person(self, connection: Connection, name: str, role: str) -> None:
         """Add a person; a known one gets this role."""
         if role not in ROLES:
             raise InputError(f"a role is one of {', '.join(ROLES)}")
         Asker(person=name)  # refuses what is no name
+        known = {one.name: one for one in connection.execute(select(tables.persons))}
+        alike = next(
+            (other for other in known if other != name and other.casefold() == name.casefold()), None
+        )
+        if alike is not None:
+            raise InputError(f"{name!r} could be taken for {alike!r}: choose another name")
+        if name in known and role != "custodian":
+            self._refuse_last_custodian(connection, name)
+        again = update(tables.persons).where(tables.persons.c.name == name).values(role=role, active=1)
+        if not connection.execute(again).rowcount:
+            row = {"name": name, "role": role, "added": time.time(), "active": 1}
+            connection.execute(insert(tables.persons).values(row))
 
-        def work(connection: Connection) -> None:
-            found = connection.execute(
-                select(tables.persons).where(tables.persons.c.name == name)
-            ).one_or_none()
-            if found is None:
-                row = {"name": name, "role": role, "added": time.time(), "active": 1}
-                connection.execute(insert(tables.persons).values(row))
-            else:
-                change = update(tables.persons).where(tables.persons.c.name == name)
-                connection.execute(change.values(role=role, active=1))
+    def _refuse_last_custodian(self, connection: Connection, name: str) -> None:
+        """Raise ``Conflict`` where nobody but this person could approve anything."""
+        custodians = select(tables.persons.c.name).where(
+            tables.persons.c.role == "custodian", tables.persons.c.active == 1
+        )
+        if set(connection.execute(custodians).scalars()) == {name}:
+            raise Conflict(f"{name} is the only custodian: add another one first")
 
-        self.run(work)
-
-    def remove_person(self, name: str) -> None:
+    @in_transaction(write=True)
+    def remove_person(self, connection: Connection, name: str) -> None:
         """Take away a person's access; entries and requests remain."""
+        self._refuse_last_custodian(connection, name)
+        connection.execute(update(tables.persons).where(tables.persons.c.name == name).values(active=0))
+        connection.execute(delete(tables.tokens).where(tables.tokens.c.person == name))
 
-        def work(connection: Connection) -> None:
-            connection.execute(update(tables.persons).where(tables.persons.c.name == name).values(active=0))
-            connection.execute(delete(tables.tokens).where(tables.tokens.c.person == name))
-
-        self.run(work)
-
-    def people(self) -> list[tuple[str, str, bool]]:
+    @in_transaction(write=False)
+    def people(self, connection: Connection) -> list[tuple[str, str, bool]]:
         """Return name, role and whether active, by name."""
+        found = connection.execute(select(tables.persons).order_by(tables.persons.c.name))
+        return [(row.name, row.role, bool(row.active)) for row in found]
 
-        def work(connection: Connection) -> list[tuple[str, str, bool]]:
-            found = connection.execute(select(tables.persons).order_by(tables.persons.c.name))
-            return [(row.name, row.role, bool(row.active)) for row in found]
-
-        return self.run(work, write=False)
-
-    def has_token(self, name: str) -> bool:
+    @in_transaction(write=False)
+    def has_token(self, connection: Connection, name: str) -> bool:
         """Return whether a person was ever given a token or link that still exists."""
+        query = select(func.count()).where(tables.tokens.c.person == name)
+        return bool(connection.execute(query).scalar_one())
 
-        def work(connection: Connection) -> bool:
-            query = select(func.count()).where(tables.tokens.c.person == name)
-            return bool(connection.execute(query).scalar_one())
-
-        return self.run(work, write=False)
-
-    def issue(self, name: str, kind: str, now: float | None = None) -> str:
+    @in_transaction(write=True)
+    def issue(self, connection: Connection, name: str, kind: str, now: float | None = None) -> str:
         """Return a new token, one-time link or session of a person; only its hash is kept."""
         token = secrets.token_urlsafe(32)
         now = time.time() if now is None else now
         lasts = {"token": None, "link": LINK_SECONDS, "session": SESSION_SECONDS}[kind]
-
-        def work(connection: Connection) -> str:
-            if self._role(connection, name) is None:
-                raise NotFound("there is no such person")
-            expired = tables.tokens.c.expires < now
-            connection.execute(delete(tables.tokens).where(expired))
-            if kind == "token":  # a new one replaces those before
-                old = (tables.tokens.c.person == name) & (tables.tokens.c.kind == "token")
-                connection.execute(delete(tables.tokens).where(old))
-            row = {"hash": token_hash(token), "person": name, "kind": kind, "form": secrets.token_urlsafe(16)}
-            connection.execute(
-                insert(tables.tokens).values(**row, expires=None if lasts is None else now + lasts)
-            )
-            return token
-
-        return self.run(work)
+        if self._role(connection, name) is None:
+            raise NotFound("there is no such person")
+        connection.execute(delete(tables.tokens).where(tables.tokens.c.expires < now))
+        if kind == "token":  # a new one replaces those before
+            old = (tables.tokens.c.person == name) & (tables.tokens.c.kind == "token")
+            connection.execute(delete(tables.tokens).where(old))
+        row = {"hash": token_hash(token), "person": name, "kind": kind, "form": secrets.token_urlsafe(16)}
+        connection.execute(
+            insert(tables.tokens).values(**row, expires=None if lasts is None else now + lasts)
+        )
+        return token
 
     def _role(self, connection: Connection, name: str) -> str | None:
         known = select(tables.persons.c.role).where(
@@ -344,46 +340,37 @@ class Desk:
         )
         return connection.execute(known).scalar_one_or_none()
 
-    def who(self, token: str, kind: str = "token", now: float | None = None) -> Person | None:
+    @in_transaction(write=False)
+    def who(
+        self, connection: Connection, token: str, kind: str = "token", now: float | None = None
+    ) -> Person | None:
         """Return the person of a token or session; None where it is not known, expired or taken away."""
         now = time.time() if now is None else now
+        known = select(tables.tokens).where(
+            tables.tokens.c.hash == token_hash(token), tables.tokens.c.kind == kind
+        )
+        row = connection.execute(known).one_or_none()
+        if row is None or (row.expires is not None and row.expires < now):
+            return None
+        role = self._role(connection, row.person)
+        return None if role is None else Person(row.person, role, row.form)
 
-        def work(connection: Connection) -> Person | None:
-            known = select(tables.tokens).where(
-                tables.tokens.c.hash == token_hash(token), tables.tokens.c.kind == kind
-            )
-            row = connection.execute(known).one_or_none()
-            if row is None or (row.expires is not None and row.expires < now):
-                return None
-            role = self._role(connection, row.person)
-            return None if role is None else Person(row.person, role, row.form)
-
-        return self.run(work, write=False)
-
-    def person(self, name: str) -> Person | None:
+    @in_transaction(write=False)
+    def person(self, connection: Connection, name: str) -> Person | None:
         """Return a person by name; None where there is none."""
-        role = self.run(lambda connection: self._role(connection, name), write=False)
+        role = self._role(connection, name)
         return None if role is None else Person(name, role)
 
     def use_link(self, link: str) -> Person | None:
         """Return the person of a one-time link, which is used up by this."""
         person = self.who(link, "link")
-        if person is None:
-            return None
+        return person if person is not None and self.sign_out(link) == 1 else None
 
-        def work(connection: Connection) -> int:
-            used = delete(tables.tokens).where(tables.tokens.c.hash == token_hash(link))
-            return int(connection.execute(used).rowcount)
-
-        return person if self.run(work) == 1 else None
-
-    def sign_out(self, session: str) -> None:
-        """End a session."""
-        self.run(
-            lambda connection: connection.execute(
-                delete(tables.tokens).where(tables.tokens.c.hash == token_hash(session))
-            )
-        )
+    @in_transaction(write=True)
+    def sign_out(self, connection: Connection, session: str) -> int:
+        """End a session, or use up a link; return how many there were: one or none."""
+        used = delete(tables.tokens).where(tables.tokens.c.hash == token_hash(session))
+        return int(connection.execute(used).rowcount)
 
     # ---- asking
 
@@ -398,10 +385,10 @@ class Desk:
         self, person: Person, dataset: str, command: object, arguments: object
     ) -> tuple[Question, dict[str, Any]]:
         """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
-        settings, schema = self.settings(dataset, person), self.schemas[dataset]
-        question = parse_question(command, arguments, settings)
-        cost = rehearse(question, schema, settings.rows, self.ledger.address)
-        words = forecast_words(question, schema, settings.rows)
+        settings, subject = self.settings(dataset, person), self.subjects[dataset]
+        question = parse_question(command, arguments, settings, subject)
+        cost = rehearse(question, subject, self.ledger.address)
+        words = forecast_words(question, subject)
         return question, {
             "epsilon": cost.epsilon,
             "delta": cost.delta,
@@ -465,6 +452,7 @@ class Desk:
                 self._charge(connection, self._get(connection, row["id"]), settings, now)
             return str(row["id"])
 
+        self._charges.keep()
         found = self.run(work)
         self.remember_head()
         return self.request(found)
@@ -480,13 +468,13 @@ class Desk:
             if limit is not None and not fits(exact(cost), exact(limit)):
                 line = f"one question of data set {settings.name!r} may cost {unit} {limit:g} at most, not {cost:g}"
                 raise BudgetError(line, unit=unit, asked=cost, left=limit)
-        shares = [("person", "your share", settings.share_epsilon, settings.share_delta)]
+        shares = [("person", f"the share of {who.person}", settings.share_epsilon, settings.share_delta)]
         if who.project is not None:
             shares.append(
                 ("project", "the project's share", settings.project_epsilon, settings.project_delta)
             )
         for name, words, *most in shares:
-            spent = self._spent(connection, settings.name, name, str(getattr(who, name)))
+            spent = self._charges.spent(connection, settings.name, name, str(getattr(who, name)))
             totals = settings.epsilon, settings.delta
             for unit, cost, before, share, total in zip(
                 ("epsilon", "delta"), (epsilon, delta), spent, most, totals, strict=True
@@ -496,22 +484,17 @@ class Desk:
                     left = float(left_of(before, cap))
                     raise BudgetError.of(f"budget ({words})", unit, cost, float(before), left)
 
-    def _spent(self, connection: Connection, dataset: str, name: str, value: str) -> tuple[Decimal, Decimal]:
-        """Return the sums of the charges in the chain that name this person or project."""
-        return self._charges.read(connection).get((dataset, name, value), (ZERO, ZERO))
-
     def read_charges(self) -> None:
         """Read what the chain has new, so that a process that is forked from this one need not."""
-        self.run(self._charges.read, write=False)
+        self._charges.keep()
 
     def left(self, person: str, dataset: str) -> Left:
         """Return what is left to an analyst: of the share, by the analyst's own charges alone."""
         settings = self.config.datasets[dataset]
-
-        def work(connection: Connection) -> tuple[Decimal, Decimal]:
-            return self._spent(connection, dataset, "person", person)
-
-        spent = self.run(work, write=False)
+        self._charges.keep()
+        spent = self.run(
+            lambda connection: self._charges.spent(connection, dataset, "person", person), write=False
+        )
         epsilon = settings.epsilon if settings.share_epsilon is None else settings.share_epsilon
         delta = settings.delta if settings.share_delta is None else settings.share_delta
         return Left(float(left_of(spent[0], exact(epsilon))), float(left_of(spent[1], exact(delta))))
@@ -560,36 +543,28 @@ class Desk:
             raise NotFound("there is no such request")
         return found
 
-    def requests_for(self, person: Person, most: int = 200) -> list[Request]:
+    @in_transaction(write=False)
+    def requests_for(self, connection: Connection, person: Person, most: int = 200) -> list[Request]:
         """Return the newest requests that a person may see: an analyst's own, all for others."""
+        query = select(tables.requests).order_by(tables.requests.c.asked.desc()).limit(most)
+        if person.role == "analyst":
+            query = query.where(tables.requests.c.person == person.name)
+        return [Request(**row._mapping) for row in connection.execute(query)]
 
-        def work(connection: Connection) -> list[Request]:
-            query = select(tables.requests).order_by(tables.requests.c.asked.desc()).limit(most)
-            if person.role == "analyst":
-                query = query.where(tables.requests.c.person == person.name)
-            return [Request(**row._mapping) for row in connection.execute(query)]
-
-        return self.run(work, write=False)
-
-    def decisions(self, request: str) -> list[Mapping[str, Any]]:
+    @in_transaction(write=False)
+    def decisions(self, connection: Connection, request: str) -> list[Mapping[str, Any]]:
         """Return who decided what and why, oldest first."""
-
-        def work(connection: Connection) -> list[Mapping[str, Any]]:
-            query = select(tables.decisions).where(tables.decisions.c.request == request)
-            return [dict(row._mapping) for row in connection.execute(query.order_by(tables.decisions.c.time))]
-
-        return self.run(work, write=False)
+        query = select(tables.decisions).where(tables.decisions.c.request == request)
+        return [dict(row._mapping) for row in connection.execute(query.order_by(tables.decisions.c.time))]
 
     def files(self, request: Request, now: float | None = None) -> dict[str, bytes]:
         """Return the files of a release by name; none before its tick."""
         if request.shown_state(time.time() if now is None else now) != DONE:
             return {}
 
-        def work(connection: Connection) -> bytes:
-            query = select(tables.releases.c.files).where(tables.releases.c.request == request.id)
-            return bytes(connection.execute(query).scalar_one())
-
-        with zipfile.ZipFile(io.BytesIO(self.run(work, write=False))) as folder:
+        query = select(tables.releases.c.files).where(tables.releases.c.request == request.id)
+        stored = self.run(lambda connection: connection.execute(query).scalar_one(), write=False)
+        with zipfile.ZipFile(io.BytesIO(stored)) as folder:
             return {name: folder.read(name) for name in folder.namelist()}
 
     # ---- deciding
@@ -634,6 +609,7 @@ class Desk:
             if count >= max(1, settings.approvals):
                 self._charge(connection, found, settings, now)
 
+        self._charges.keep()
         self.run(work)
         self.remember_head()
         return self.request(request)
@@ -655,24 +631,35 @@ class Desk:
 
     # ---- working
 
-    def claim(self, now: float | None = None) -> Request | None:
+    @in_transaction(write=True)
+    def beat(self, connection: Connection, worker: str, now: float | None = None) -> None:
+        """Note that a worker lives."""
+        now = time.time() if now is None else now
+        connection.execute(delete(tables.workers).where(tables.workers.c.name == worker))
+        connection.execute(delete(tables.workers).where(tables.workers.c.seen < now - 86400.0))
+        connection.execute(insert(tables.workers).values(name=worker, seen=now))
+
+    @in_transaction(write=False)
+    def has_worker(self, connection: Connection, now: float | None = None) -> bool:
+        """Return whether a worker was heard of just now."""
+        now = time.time() if now is None else now
+        query = select(func.max(tables.workers.c.seen))
+        seen = connection.execute(query).scalar_one_or_none()
+        return seen is not None and seen > now - 3 * BEAT
+
+    @in_transaction(write=True)
+    def claim(self, connection: Connection, now: float | None = None) -> Request | None:
         """Return the oldest queued request with a new lease; None where none is queued."""
         now = time.time() if now is None else now
-
-        def work(connection: Connection) -> Request | None:
-            self._reap(connection, now)
-            query = select(tables.requests.c.id).where(tables.requests.c.state == QUEUED)
-            found = connection.execute(
-                query.order_by(tables.requests.c.charged).limit(1)
-            ).scalar_one_or_none()
-            if found is None:
-                return None
-            count = tables.requests.c.attempts + 1
-            lease = {"state": RUNNING, "lease": secrets.token_hex(16), "lease_until": now + LEASE}
-            self._change(connection, found, **lease, attempts=count)
-            return self._get(connection, found)
-
-        return self.run(work)
+        self._reap(connection, now)
+        query = select(tables.requests.c.id).where(tables.requests.c.state == QUEUED)
+        found = connection.execute(query.order_by(tables.requests.c.charged).limit(1)).scalar_one_or_none()
+        if found is None:
+            return None
+        count = tables.requests.c.attempts + 1
+        lease = {"state": RUNNING, "lease": secrets.token_hex(16), "lease_until": now + LEASE}
+        self._change(connection, found, **lease, attempts=count)
+        return self._get(connection, found)
 
     def has_work(self, now: float | None = None) -> bool:
         """Return whether a job is queued, or was left by a worker that died."""
@@ -681,18 +668,15 @@ class Desk:
         query = select(func.count()).where((tables.requests.c.state == QUEUED) | left)
         return bool(self.run(lambda connection: connection.execute(query).scalar_one(), write=False))
 
-    def own_number(self, request: Request) -> int:
+    @in_transaction(write=False)
+    def own_number(self, connection: Connection, request: Request) -> int:
         """Return the place of a charge among those of its analyst for the data set, from 1."""
-
-        def work(connection: Connection) -> int:
-            theirs = select(func.count()).where(
-                tables.requests.c.person == request.person,
-                tables.requests.c.dataset == request.dataset,
-                tables.requests.c.entry <= request.entry,
-            )
-            return int(connection.execute(theirs).scalar_one())
-
-        return self.run(work, write=False)
+        theirs = select(func.count()).where(
+            tables.requests.c.person == request.person,
+            tables.requests.c.dataset == request.dataset,
+            tables.requests.c.entry <= request.entry,
+        )
+        return int(connection.execute(theirs).scalar_one())
 
     def _reap(self, connection: Connection, now: float) -> None:
         """Give back jobs of workers that died before they drew, and end those that died after."""
@@ -717,55 +701,48 @@ class Desk:
             raise Conflict("another worker has this job now")
         return found
 
-    def renew(self, request: str, lease: str, now: float | None = None) -> None:
+    @in_transaction(write=True)
+    def renew(self, connection: Connection, request: str, lease: str, now: float | None = None) -> None:
         """Prolong a lease; raise ``Conflict`` where the job was given to another worker."""
+        self._leased(connection, request, lease)
+        until = (time.time() if now is None else now) + LEASE
+        self._change(connection, request, lease_until=until)
 
-        def work(connection: Connection) -> None:
-            self._leased(connection, request, lease)
-            until = (time.time() if now is None else now) + LEASE
-            self._change(connection, request, lease_until=until)
-
-        self.run(work)
-
-    def begin_drawing(self, request: str, lease: str) -> Entry:
+    @in_transaction(write=True)
+    def begin_drawing(self, connection: Connection, request: str, lease: str) -> Entry:
         """Return the entry that a request was charged with; from here on its noise may be drawn, once.
 
         Raises ``Conflict`` for the second time, and for a worker that has lost the job.
         """
+        found = self._leased(connection, request, lease)
+        if found.state != RUNNING:
+            raise Conflict("the noise of this request was drawn before")
+        entry = ledger_tables.find(connection, entries.c.release == request)
+        if entry is None or not entry.intact():
+            raise Conflict("this request was not charged")
+        self._change(connection, request, state=DRAWING)
+        return entry
 
-        def work(connection: Connection) -> Entry:
-            found = self._leased(connection, request, lease)
-            if found.state != RUNNING:
-                raise Conflict("the noise of this request was drawn before")
-            entry = ledger_tables.find(connection, entries.c.release == request)
-            if entry is None or not entry.intact():
-                raise Conflict("this request was not charged")
-            self._change(connection, request, state=DRAWING)
-            return entry
-
-        return self.run(work)
-
+    @in_transaction(write=True)
     def finish(
-        self, request: str, lease: str, files: Mapping[str, bytes] | None, now: float | None = None
+        self,
+        connection: Connection,
+        request: str,
+        lease: str,
+        files: Mapping[str, bytes] | None,
+        now: float | None = None,
     ) -> None:
         """End a job: with the files of its release, or None where it failed."""
         now = time.time() if now is None else now
-
-        def work(connection: Connection) -> None:
-            found = self._leased(connection, request, lease)
-            if files is None and found.state == RUNNING and found.attempts < MOST_ATTEMPTS:
-                self._change(
-                    connection, request, state=QUEUED, lease=None, lease_until=None
-                )  # nothing was drawn
-                return
-            if files is not None:
-                if found.state != DRAWING:
-                    raise Conflict("a release without a draw")
-                row = {"request": request, "files": _zipped(files)}
-                connection.execute(insert(tables.releases).values(row))
-            self._end(connection, found, FAILED if files is None else DONE, now)
-
-        self.run(work)
+        found = self._leased(connection, request, lease)
+        if files is None and found.state == RUNNING and found.attempts < MOST_ATTEMPTS:
+            self._change(connection, request, state=QUEUED, lease=None, lease_until=None)  # nothing was drawn
+            return
+        if files is not None:
+            if found.state != DRAWING:
+                raise Conflict("a release without a draw")
+            connection.execute(insert(tables.releases).values(request=request, files=_zipped(files)))
+        self._end(connection, found, FAILED if files is None else DONE, now)
 
 
 def _zipped(files: Mapping[str, bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""The tables of a desk, in the ledger's database: persons, tokens, requests, decisions and releases.
+"""The tables of a desk, in the ledger's database: persons, tokens, workers, requests, decisions, releases.
 
 A token is kept as its SHA-256 only. Times are seconds since 1970. A release is the folder that a job wrote, as one
 compressed file: it is stored in the transaction that ends the job.
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Connection,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -25,6 +26,9 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+
+from dpcausal.desk.request import Request
+from dpcausal.privacy.ledger.tables import columns_of
 
 metadata = MetaData()
 
@@ -35,6 +39,13 @@ persons = Table(
     Column("role", Text, nullable=False),
     Column("added", Float, nullable=False),
     Column("active", Integer, nullable=False),
+)
+
+workers = Table(
+    "dpcausal_workers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("seen", Float, nullable=False),
 )
 
 tokens = Table(
@@ -50,28 +61,8 @@ tokens = Table(
 requests = Table(
     "dpcausal_requests",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("key", Text, nullable=False),  # of the client: sent twice, it is one request
-    Column("dataset", Text, nullable=False),
-    Column("person", Text, ForeignKey("dpcausal_persons.name"), nullable=False),
-    Column("project", Text),
-    Column("purpose", Text, nullable=False),
-    Column("command", Text, nullable=False),
-    Column("arguments", Text, nullable=False),
-    Column("epsilon", Float, nullable=False),
-    Column("delta", Float, nullable=False),
-    Column("neighbours", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("forecast", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("asked", Float, nullable=False),
-    Column("charged", Float),
-    Column("entry", Integer),  # of the ledger
-    Column("lease", Text),  # of the worker that runs it
-    Column("lease_until", Float),
-    Column("attempts", Integer, nullable=False),
-    Column("ended", Float),
-    Column("visible", Float),  # from when on the end is shown
+    *columns_of(Request, id={"primary_key": True}),
+    ForeignKeyConstraint(["person"], ["dpcausal_persons.name"]),
     UniqueConstraint("person", "key"),
     Index("dpcausal_requests_by_state", "state", "asked"),
     Index("dpcausal_requests_by_person", "person", "asked"),

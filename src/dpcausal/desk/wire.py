@@ -28,9 +28,10 @@ from dpcausal.data.schema import Schema
 from dpcausal.discovery import discover, release
 from dpcausal.effects import effect
 from dpcausal.graphs.graph import Graph
+from dpcausal.gwas import screen
 from dpcausal.planning import plan
 
-LOADED = ci_test, discover, effect, plan, release  # and with them every class of a result
+LOADED = ci_test, discover, effect, plan, release, screen  # and with them every class of a result
 
 FORMAT = 1
 # rooms, modules and a class whose values hold rows, or a right to spend
@@ -39,6 +40,8 @@ HOLDS_ROWS = (
     "dpcausal.privacy",
     "dpcausal.data.dataset",
     "dpcausal.discovery.effect_after:Reserve",
+    "dpcausal.gwas.cohort:GenotypeCounts",
+    "dpcausal.gwas.cohort:Cohort",
 )
 # noisy tables, which were released
 NOISY = ("dpcausal.discovery.measured.tables:JointTable", "dpcausal.discovery.measured.tables:Components")

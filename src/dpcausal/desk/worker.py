@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import socket
 import tempfile
 import time
 import warnings
@@ -22,14 +23,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.desk.acro import record
-from dpcausal.desk.config import DatasetSettings
 from dpcausal.desk.questions import Question, rehearse
-from dpcausal.desk.store import LEASE, Conflict, Desk, Request
+from dpcausal.desk.request import Request
+from dpcausal.desk.store import BEAT, LEASE, Conflict, Desk
 from dpcausal.desk.wire import to_wire
 from dpcausal.discovery.result import DiscoveryResult
+from dpcausal.gwas.result import Screening
 from dpcausal.present import display
 from dpcausal.present.files import file_texts
 from dpcausal.present.page import write as write_page
@@ -37,7 +38,6 @@ from dpcausal.privacy.ledger import Entry
 
 RESULT = "result.json"  # what ``dc.remote`` rebuilds the result from
 LOADED = display  # before jobs are forked
-WARM_ROWS = 2000
 PARENT_DIED = 1  # PR_SET_PDEATHSIG
 
 
@@ -78,22 +78,6 @@ class PaidCharge:
         return {"epsilon": left.epsilon, "delta": left.delta}
 
 
-def open_rows(settings: DatasetSettings, schema: dc.Schema) -> Any:
-    """Return the rows of a data set; raise ``InputError`` where their number is public and another than declared."""
-    unit: dict[str, Any] = {"unit": settings.unit} if settings.unit else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if "://" in settings.source or settings.table:
-            data: Any = dc.connect(settings.source, schema, settings.table or None, **unit)
-        else:
-            data = dc.read(settings.source, schema, **unit)
-    if settings.neighbours == "replace-one" and data.n != settings.rows:
-        raise InputError(
-            f"data set {settings.name!r} is declared with {settings.rows} rows and has another number: mend rows"
-        )
-    return data
-
-
 def release_files(answer: Any, request: Request) -> dict[str, bytes]:
     """Return the files of a release: those of the command line, the result for ``dc.remote``, and an ACRO record."""
     if isinstance(answer, DiscoveryResult):
@@ -102,6 +86,8 @@ def release_files(answer: Any, request: Request) -> dict[str, bytes]:
         texts = {**file_texts(answer, data=request.dataset), "report.html": page}
     else:
         texts = {"privacy.json": answer.privacy.to_json(), "answer.json": answer.to_json()}
+        if isinstance(answer, Screening):
+            texts["hits.tsv"] = answer.to_tsv()
     texts |= {"summary.txt": answer.summary(), RESULT: to_wire(answer)}
     files = {name: text.encode() for name, text in texts.items()}
     return {**files, **record(files, request)}
@@ -110,7 +96,7 @@ def release_files(answer: Any, request: Request) -> dict[str, bytes]:
 def run_job(desk: Desk, request: Request) -> None:
     """Answer one request and store its release; raise whatever goes wrong."""
     settings = desk.config.datasets[request.dataset]
-    data = open_rows(settings, desk.schemas[request.dataset])
+    data = desk.subjects[request.dataset].open(settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answer = request.question.ask(data, PaidCharge(desk, request), request.dataset)
@@ -126,17 +112,10 @@ def warm_up(desk: Desk) -> None:
     a twentieth of the time. No row is read and no noise is drawn.
     """
     for name, settings in desk.config.datasets.items():
-        schema = desk.schemas[name]
-        a, b = [*schema, *schema][:2]
-        kinds: dict[str, dict[str, str]] = {
-            "ci_test": {"x": a, "y": b},
-            "effect": {"treatment": a, "outcome": b},
-            "discover": {},
-        }
-        for command in settings.commands:
-            asked = {**kinds[command], "epsilon": 1.0, "neighbours": settings.neighbours, "anyway": True}
+        subject = desk.subjects[name].small()
+        for command, example in subject.examples(settings.neighbours).items():
             with suppress(InputError):  # of two columns that do not go together
-                rehearse(Question(command, asked), schema, min(settings.rows, WARM_ROWS))
+                rehearse(Question(command, {**example, "epsilon": 1.0}), subject)
 
 
 def _child(desk: Desk, request: Request, memory: int, parent: int, log: Callable[[str], None]) -> None:
@@ -163,17 +142,33 @@ def work(
     log: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Take jobs from the queue while ``running``; with ``until_empty`` return when there are none."""
+    life = Life(desk)
     while running():
+        life.sign()
         job = desk.claim() if desk.has_work() else None
         if job is not None:
-            supervise(desk, job, log)
+            supervise(desk, job, log, life)
         elif until_empty:
             return
         else:
             time.sleep(pause)
 
 
-def supervise(desk: Desk, job: Request, log: Callable[[str], None]) -> None:
+class Life:
+    """Signs of life of one worker, every few seconds."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._name, self._next = desk, f"{socket.gethostname()} {os.getpid()}", 0.0
+
+    def sign(self) -> None:
+        """Give one, if the last was long ago."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + BEAT
+            self._desk.beat(self._name)
+
+
+def supervise(desk: Desk, job: Request, log: Callable[[str], None], life: Life) -> None:
     """Run a job in a process of its own, keep its lease, and end it where it takes too long or dies."""
     assert job.lease is not None
     memory = int(desk.config.job_memory * 2**30)
@@ -186,6 +181,7 @@ def supervise(desk: Desk, job: Request, log: Callable[[str], None]) -> None:
         process.join(LEASE / 6)
         if not process.is_alive():
             break
+        life.sign()
         try:
             desk.renew(job.id, job.lease)
         except Conflict:  # it was given to another worker, or ended just now

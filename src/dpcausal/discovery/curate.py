@@ -55,9 +55,10 @@ from numpy.typing import NDArray
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.core.variants import NOT_PRIVATE, Variant, checked_variant
 from dpcausal.discovery import printed
 from dpcausal.discovery.knowledge import Knowledge
-from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
+from dpcausal.discovery.printed import run_printed
 from dpcausal.discovery.private_search import paid_answers, strata_note
 from dpcausal.discovery.scores import assumed, scorer_for
 from dpcausal.discovery.search import (
@@ -227,7 +228,7 @@ def run(
         MarginsOf, "margins in noise scales (noise), or as printed, T(1 - beta) to T(1 + beta) (threshold)"
     ] = "noise",
     stable: Annotated[bool, STABLE] = True,
-    variant: Annotated[Variant, VARIANT] = "ours",
+    variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
     """Discover; between the margins (below, above) a coin decides."""
     if checked_variant(variant) == "paper":

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.entropy import released_generator
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.knowledge import Pair, places_of
 from dpcausal.discovery.search import Task
 from dpcausal.graphs.equivalence import cpdag
 from dpcausal.graphs.graph import Graph
@@ -52,6 +52,27 @@ Given = tuple[int, ...]
 Directions = Mapping[
     tuple[int, int], float
 ]  # the chance that an edge points from the first column to the second
+
+
+def directions_of_edges(
+    columns: Sequence[str],
+    contrasts: Contrasts,
+    edges: Collection[Pair],
+    allowed: NDArray[np.bool_],
+    *,
+    cost: float,
+    misfit: float,
+    visited: Sequence[Parents] = (),
+) -> dict[tuple[str, str], float]:
+    """Return the chance of each direction of every edge, by names.
+
+    By pairs (``directions_by_pairs``) and, where whole graphs were ``visited``, by these, too.
+    """
+    places = places_of(columns, edges)
+    chances = directions_by_pairs(contrasts, places, allowed, cost, misfit)
+    if visited:
+        chances = directions_by_both(directions_by_graphs(visited, places), chances)
+    return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
 
 def directions_by_pairs(
@@ -92,8 +113,7 @@ def allowed_arrows(task: Task) -> NDArray[np.bool_]:
     """Return a (d, d) array: whether an arrow from the first column to the second may be, by what was declared."""
     place = {name: j for j, name in enumerate(task.columns)}
     allowed = np.ones((len(place), len(place)), np.bool_)
-    for pair in task.known.forbidden:
-        a, b = (place[name] for name in pair)
+    for a, b in places_of(task.columns, task.known.forbidden):
         allowed[a, b] = allowed[b, a] = False
     for tail, head in task.known.arrows:
         allowed[place[head], place[tail]] = False
@@ -129,7 +149,7 @@ def marks_by_pairs(
     def places(names: Iterable[str]) -> Given:
         return tuple(sorted(place[name] for name in names))
 
-    edges = sorted((x, y) for x, y in map(places, found))
+    edges = places_of(columns, found)
     number = {edge: i for i, edge in enumerate(edges)}
     near: list[set[int]] = [set() for _ in columns]
     for x, y in edges:

@@ -288,8 +288,6 @@ def discover(
     relation = Neighbours.parse(neighbours, labels=False)
     checked_name(method, "method")
     checked_ledger(ledger)
-    if relation is Neighbours.FIXED_LABELS:
-        raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     if max_order is not None:
         max_order = checked_count(max_order, "max_order")
     counts = counts_of(data)
@@ -410,7 +408,7 @@ def _refuse_mixed_privacy(
 
 def _needs_no_delta(measurement: MeasurementPlan | None, share: float) -> bool:
     """Return whether no delta is charged: a plan has Laplace noise and nothing is kept for effects."""
-    return measurement is not None and not measurement.uses_delta and not share
+    return measurement is not None and not measurement.gaussian and not share
 
 
 def _ledger_note(

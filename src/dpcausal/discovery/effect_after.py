@@ -51,11 +51,13 @@ from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components, JointTable, NoisyTables, TablesOfSites
 from dpcausal.discovery.moments import Moments
 from dpcausal.effects.adjustment import columns_held_fixed
-from dpcausal.effects.effect import asked_of_data, forecast_of, requested_effect
+from dpcausal.effects.asked import AskedEffect, asked_of_data, bin_notes, by_middles
+from dpcausal.effects.effect import requested_effect
+from dpcausal.effects.forecast import forecast_of
 from dpcausal.effects.levels import coarse, group_names, what_groups_answer
 from dpcausal.effects.measure import MeasuredEffect, measure_effect
 from dpcausal.effects.outcome import bins_bias, refuse_biased, rows_with_cut
-from dpcausal.effects.plan import AskedEffect, bin_notes, by_middles, plan_effect
+from dpcausal.effects.plan import plan_effect
 from dpcausal.effects.question import EffectQuestion, effect_question, question_of_groups
 from dpcausal.effects.report import estimates, report
 from dpcausal.effects.request import EffectRequest

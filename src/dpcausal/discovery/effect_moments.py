@@ -26,8 +26,8 @@ from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric
 from dpcausal.discovery.moments import Moments
 from dpcausal.effects.adjustment import columns_held_fixed
+from dpcausal.effects.asked import AskedEffect, missing_notes
 from dpcausal.effects.estimate import Estimate, no_effect
-from dpcausal.effects.plan import AskedEffect, missing_notes
 from dpcausal.effects.question import EffectQuestion, checked_columns, effect_question
 from dpcausal.effects.report import effect_result
 from dpcausal.effects.request import EffectRequest

@@ -36,8 +36,9 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.core.variants import NOT_PRIVATE, Variant, checked_variant
 from dpcausal.discovery import printed
-from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
+from dpcausal.discovery.printed import run_printed
 from dpcausal.discovery.private_search import deletable, paid_answers, still_open
 from dpcausal.discovery.scores import KENDALL_ROWS, Scorer
 from dpcausal.discovery.search import (
@@ -144,7 +145,7 @@ def run(
     orders: Annotated[
         int | None, "orders (sizes of the set held fixed) that budget is set aside for; none is all"
     ] = None,
-    variant: Annotated[Variant, VARIANT] = "ours",
+    variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
     """Discover; orders beyond ``orders`` are paid by what deletions and second looks would need."""
     if checked_variant(variant) == "paper":

@@ -96,6 +96,22 @@ class Knowledge:
         return self.tier[z] <= max(self.tier[x], self.tier[y])
 
 
+def named(columns: Sequence[str], pairs: Iterable[tuple[int, int]]) -> list[Pair]:
+    """Return pairs of places by the names of their columns."""
+    return [frozenset((columns[x], columns[y])) for x, y in pairs]
+
+
+def places_of(columns: Sequence[str], pairs: Iterable[Pair]) -> list[tuple[int, int]]:
+    """Return pairs of names by the places of their columns, ascending.
+
+    >>> places_of(["a", "b", "c"], [frozenset("cb"), frozenset("ca")])
+    [(0, 2), (1, 2)]
+    """
+    place = {name: j for j, name in enumerate(columns)}
+    found = [sorted(place[name] for name in pair) for pair in pairs]
+    return sorted((x, y) for x, y in found)
+
+
 def checked_column(kind: str, columns: Sequence[str], name: object) -> str:
     """Return the name of a column that the argument ``kind`` names, or refuse it."""
     if not isinstance(name, str) or name not in columns:

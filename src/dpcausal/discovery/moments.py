@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -60,7 +60,7 @@ from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs, marks_by_pairs
+from dpcausal.discovery.directions import allowed_arrows, directions_of_edges, marks_by_pairs
 from dpcausal.discovery.evidence import CONFIDENCE, checked_repeats, found_again, largest_pvalues, repeats_for
 from dpcausal.discovery.fci import LATENT, USUAL, hidden_note, search_for
 from dpcausal.discovery.knowledge import Pair
@@ -302,21 +302,14 @@ def contrasts_of(moments: Moments) -> Contrasts:
 
 def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:
     """Return the chance of each direction of every edge, by a posterior over whole graphs."""
-    columns, skeleton = task.columns, found.skeleton
-    place = {name: j for j, name in enumerate(columns)}
-
-    def places_of(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
-        both = (sorted(place[name] for name in pair) for pair in pairs)
-        return sorted((x, y) for x, y in both)
-
-    chances = directions_by_pairs(
+    return directions_of_edges(
+        task.columns,
         contrasts_of(moments),
-        places_of(skeleton.edges - skeleton.open(task.known)),
+        found.skeleton.edges - found.skeleton.open(task.known),
         allowed_arrows(task),
-        acceptance_threshold(len(columns), task.level),
-        MISFIT,
+        cost=acceptance_threshold(len(task.columns), task.level),
+        misfit=MISFIT,
     )
-    return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
 
 def marks_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:

@@ -1,4 +1,4 @@
-"""NOT PRIVATE: Priv-PC, SVT-PC, EM-PC, SG and CURATE as their papers have them, for ``variant="paper"`` and figures.
+"""NOT PRIVATE: Priv-PC, SVT-PC, EM-PC and CURATE as their papers have them, for ``variant="paper"`` and figures.
 
 ``discover(..., variant="paper")`` runs them under ``dpcausal.testing.seeded`` alone: the sensitivity 9/2/sqrt(n) of the
 conditional tau does not hold, the threshold is refreshed only when the examination passes, and the total is added up
@@ -13,34 +13,22 @@ loss is larger. Noise is a float plus a float.
 
 **The score.** Definitions 5 and 6 count ties as discordant and take |tau| in every block (``printed_tau_z``): on two
 levels nearly every pair is tied, so independent columns score .75 sqrt(W), and no edge is ever deleted. The paper's
-figures can't have been made so. Its reference code [4] takes the one-sided p-value of the weighted z with signed
+figures can't have been made so. Its reference code [3] takes the one-sided p-value of the weighted z with signed
 tau-a; an edge goes where that is above .10, the tweak is .02, and strata of at most two rows or of one level are
 skipped. That is what runs here (``pvalue``).
 
 **EM-PC** [2]: at every order and node a number of edges to delete, then so many edges, by the exponential mechanism;
 the utility of a question is how many rows must change until its test turns, taken for 1-sensitive. We have [2] through
-[1] only. The greedy count is replaced by what it approximates, in two readings: ``flips_tau_a``, the score of the
-other two over the sensitivity that they assume, and ``flips_ties``, K with ties in its variance. The set that separates
-an edge is taken without noise.
+[1] only. The greedy count is replaced by what it approximates: ``flips_tau_a``, the score of the other two over
+the sensitivity that they assume. The set that separates an edge is taken without noise.
 
-**SG**: every test on a fresh Poisson subsample of one row in 20, Gaussian noise on its p-value, and the moments
-accountant of [3] over all tests that were asked. [1] says no more of it than that.
-
-**CURATE** [5]: Lemma 1's rule, with a fair coin between the margins; our copy is its appendix, so what a test of an
+**CURATE** [4]: Lemma 1's rule, with a fair coin between the margins; our copy is its appendix, so what a test of an
 order may cost, the sensitivity .3627/sqrt(n) and the margin are those of its public code, whose coin always says keep
 (``coin=False``). The threshold is .35: of .05, .2, .35 and .5 it does well on four small networks (six seeds each,
 none of them used in the figures).
 
-**Why asia does not reach 1.** ``without_noise`` runs PC with the statistics and no noise at all. tau-a shrinks with
-ties: on two columns of shares p and q its z is 3 sqrt(p(1-p)q(1-q)) times what it should be, .03 for asia and tub (1%
-each), so that this true edge always goes. With ties in the variance, or tau-b, it stays. Two other edges, either - xray
-and either - dysp, hang on what is done where nothing can be tested, since tub and lung determine either. "Independent"
-takes both away: 5 of 8 edges, .77. The reference code computes 0/0 there, NaN, which is neither below nor above the
-threshold, so it keeps both: 7 of 8 edges, .93.
-
-References: [1] Wang, Pang & Song 2020, Algorithms 2, 3 and 5, section 4.2; [2] Xu, Yuan & Wu 2017; [3] Abadi et al.
-2016 and Mironov, Talwar & Zhang 2019, eq. for integer orders; [4] ``pc.py``, ``indep_test.py`` and ``eval.py`` of [1]'s
-code at 0fb6104; [5] CURATE, appendix, and its public code.
+References: [1] Wang, Pang & Song 2020, Algorithms 2, 3 and 5, section 4.2; [2] Xu, Yuan & Wu 2017; [3] ``pc.py``,
+``indep_test.py`` and ``eval.py`` of [1]'s code at 0fb6104; [4] CURATE, appendix, and its public code.
 """
 
 from __future__ import annotations
@@ -48,16 +36,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from dpcausal.core import entropy
 from dpcausal.core.entropy import Generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.core.variants import refuse_real_rows
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Counts
 from dpcausal.discovery.knowledge import Knowledge
@@ -74,18 +63,13 @@ from dpcausal.discovery.search import (
     drive,
     pc_search,
 )
-from dpcausal.graphs.equivalence import orient
-from dpcausal.graphs.graph import Graph
 from dpcausal.planning.sieve import optimal_subsample
 from dpcausal.stats.blocks import Blocks
-from dpcausal.stats.kendall import concordance, kendall, kendall_margin
-from dpcausal.stats.published import printed_tau_z, weighted_kendall
+from dpcausal.stats.published import weighted_kendall
 
 THRESHOLD, TWEAK = 0.10, 0.02  # of the reference code
 ADVANCED_DELTA = 1e-3
 Size = Callable[[float, int], int]
-Variant = Literal["ours", "paper"]
-VARIANT = "ours, or paper: as printed, not private, and for runs under dpcausal.testing.seeded alone"
 Flips = Callable[[Blocks], float]
 
 
@@ -125,11 +109,6 @@ def printed_pvalue(counts: Counts, question: Query) -> float:
     return float(2 * ndtr(-abs(numerator) / math.sqrt(weight))) if weight > 0 else 1.0
 
 
-def definition_pvalue(counts: Counts, question: Query) -> float:
-    """Two-sided p-value of Definition 6 as printed: ties discordant, |tau| in every block."""
-    return float(2 * ndtr(-printed_tau_z(blocks_of(counts, question))))
-
-
 def sensitivity(n: int) -> float:
     """The paper's 9/2/sqrt(n), through the slope of the one-sided p-value. Too small."""
     return 4.5 / math.sqrt(n) / math.sqrt(2 * math.pi)
@@ -139,12 +118,6 @@ def advanced(epsilon: float, hits: int, delta: float = ADVANCED_DELTA) -> float:
     """sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1), or the plain sum if that is less."""
     together = math.sqrt(2 * hits * math.log(1 / delta)) * epsilon + hits * epsilon * math.expm1(epsilon)
     return min(together, hits * epsilon)
-
-
-def all_rows(epsilon: float, n: int) -> int:
-    """Return n: no subsample."""
-    del epsilon
-    return n
 
 
 def priv_pc(
@@ -205,38 +178,6 @@ def svt_pc(counts: Counts, epsilon: float, rng: Generator, *, stable: bool = Fal
     return Printed(skeleton, advanced(epsilon, hits), hits)
 
 
-ROWS_DRAWN = 0.05  # of SG
-ORDERS = np.concatenate([np.arange(2, 64), [80, 128, 256, 512]])
-
-
-def moments_epsilon(
-    noise: float, tests: int, share: float = ROWS_DRAWN, delta: float = ADVANCED_DELTA
-) -> float:
-    """Epsilon of ``tests`` Poisson-subsampled Gaussian mechanisms by the moments accountant, integer orders."""
-    best = math.inf
-    for a in ORDERS.tolist():
-        k = np.arange(a + 1)
-        log = gammaln(a + 1) - gammaln(k + 1) - gammaln(a - k + 1)
-        log += (a - k) * math.log1p(-share) + k * math.log(share) + (k * k - k) / (2 * noise**2)
-        best = min(best, (tests * float(logsumexp(log)) + math.log(1 / delta)) / (a - 1))
-    return best
-
-
-def sg_pc(counts: Counts, noise: float, rng: Generator, *, stable: bool = False) -> Printed:
-    """Run PC by subsampled Gaussian tests with this noise multiplier."""
-    scale, tests = noise * sensitivity(round(counts.n * ROWS_DRAWN)), 0
-
-    def answer(batch: list[Query]) -> Answers:
-        nonlocal tests
-        tests += len(batch)
-        drawn = [rng.binomial(counts.table((*q.given, q.x, q.y)), ROWS_DRAWN) for q in batch]
-        values = [table_pvalue(table) + rng.normal(0, scale) for table in drawn]
-        return [bool(value >= THRESHOLD) for value in values]
-
-    skeleton = drive(pc_search(tuple(counts.schema), stable=stable), answer)
-    return Printed(skeleton, moments_epsilon(noise, tests), tests)
-
-
 def em_pc(counts: Counts, epsilon: float, rng: Generator, flips: Flips | None = None) -> Printed:
     """Run EM-PC with ``epsilon`` a choice; ``flips`` is the utility, ``flips_tau_a`` if it is not given."""
     rows_to_turn = flips or flips_tau_a
@@ -293,11 +234,6 @@ def flips_tau_a(blocks: Blocks) -> float:
     return (abs(numerator) / math.sqrt(weight) + float(ndtri(THRESHOLD))) * math.sqrt(n) / 4.5
 
 
-def flips_ties(blocks: Blocks, level: float = 0.05) -> float:
-    """Return the same for K with ties in its variance, at ``level``."""
-    return kendall_margin(blocks, float(-ndtri(level / 2)), 1.0)
-
-
 CURATE_THRESHOLD, CURATE_BETA, CURATE_ORDERS = 0.35, 0.1, 4
 CURATE_SENSITIVITY = 0.3627  # over sqrt(n), of the public code
 
@@ -349,62 +285,6 @@ def curate_tests(order: int, edges: int, columns: int) -> list[float]:
     return [float(edges * math.comb(columns - 2, i)) for i in range(order, last + 1)]
 
 
-def tau_b_pvalue(counts: Counts, question: Query) -> float:
-    """p-value of the paper's z with tau-b in every stratum, as scipy computes it; strata of one level are skipped."""
-    table = counts.table((*question.given, question.x, question.y))
-    blocks = table.reshape(-1, *table.shape[-2:])
-    n = blocks.sum(axis=(1, 2)).astype(float)
-    pairs = [(n**2 - (blocks.sum(axis=axis).astype(float) ** 2).sum(axis=1)) / 2 for axis in (1, 2)]
-    live = (n > 2) & (pairs[0] > 0) & (pairs[1] > 0)
-    tau = concordance(blocks)[live] / np.sqrt(pairs[0][live] * pairs[1][live])
-    weight = 9 * n[live] * (n[live] - 1) / (2 * (2 * n[live] + 5))
-    return float(2 * ndtr(-abs(weight @ tau) / math.sqrt(weight.sum()))) if live.any() else 1.0
-
-
-def tied_pvalue(counts: Counts, question: Query) -> float:
-    """p-value of blocked Kendall with ties in its variance."""
-    table = counts.table((*question.given, question.x, question.y))
-    value, variance = kendall(table.reshape(-1, *table.shape[-2:]))
-    return float(2 * ndtr(-abs(value) / math.sqrt(variance))) if variance > 0 else 1.0
-
-
-STATISTICS: dict[str, Callable[[Counts, Query], float]] = {
-    "Definition 6 as printed": definition_pvalue,
-    "tau-a, two-sided, 1 where nothing can be tested": printed_pvalue,
-    "tau-a, as the reference code tests it": pvalue,
-    "tau-b, as scipy computes it": tau_b_pvalue,
-    "tau-a with ties in its variance": tied_pvalue,
-}
-
-
-def without_noise(counts: Counts, statistic: str, threshold: float) -> Skeleton:
-    """PC by one of ``STATISTICS``, no noise: what any private version of it converges to."""
-    value = STATISTICS[statistic]
-    search = pc_search(tuple(counts.schema), stable=False)
-    return drive(search, lambda batch: [value(counts, q) >= threshold for q in batch])
-
-
-def graph_of(skeleton: Skeleton) -> Graph:
-    """The CPDAG of a skeleton with its separating sets."""
-    return orient(Graph(skeleton.columns, undirected=skeleton.edges), skeleton.separating, frozenset())
-
-
-def checked_variant(variant: Variant) -> Variant:
-    """Return the variant of a method, if there is such a one."""
-    if variant not in get_args(Variant):
-        raise InputError(f"variant must be ours or paper, not {variant!r}")
-    return variant
-
-
-def refuse_real_rows(variant: str, what: str) -> None:
-    """Refuse a variant that is not private unless ``dpcausal.testing.seeded`` is on."""
-    if entropy.is_secure():
-        raise InputError(
-            f"variant={variant!r} of {what} is as printed and not private: it runs under dpcausal.testing.seeded "
-            "alone, on data that are not sensitive"
-        )
-
-
 def run_printed(
     name: PaperName, task: Task, algorithm: Callable[[MemoryCounts, float, Generator], Printed]
 ) -> SearchOutcome:
@@ -412,7 +292,7 @@ def run_printed(
 
     ``epsilon`` is the paper's: of a round (priv-pc), a deletion (svt-pc), a choice (em-pc), or the total (curate).
     """
-    refuse_real_rows("paper", name)
+    refuse_real_rows(name)
     if not isinstance(task.counts, MemoryCounts):
         raise InputError("variant='paper' counts rows in memory: bring them with dc.read")
     if task.known != Knowledge() or task.max_order is not None:

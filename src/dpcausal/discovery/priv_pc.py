@@ -40,8 +40,9 @@ import numpy as np
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
+from dpcausal.core.variants import NOT_PRIVATE, Variant, checked_variant
 from dpcausal.discovery import printed
-from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
+from dpcausal.discovery.printed import run_printed
 from dpcausal.discovery.private_search import Sessions, deletable, paid_answers, sharpest, strata_note
 from dpcausal.discovery.scores import ON, SCORED, On, Scorer, ScoreTest, assumed, scorer_for
 from dpcausal.discovery.search import (
@@ -160,7 +161,7 @@ def run(
         float | None,
         "how far below the second look's threshold the first one's lies, in noise scales; none fits each to its noise",
     ] = None,
-    variant: Annotated[Variant, VARIANT] = "ours",
+    variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
     """Discover; with a subsample numeric columns are compared by their declared bins, whatever ``on`` is."""
     if checked_variant(variant) == "paper":

@@ -48,8 +48,9 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from dpcausal.core.arguments import checked_count, checked_level
-from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.errors import InputError
 from dpcausal.core.facts import content_id
+from dpcausal.core.json_files import check_kind, read_json, refuse_damaged, save_text
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
 from dpcausal.core.spelling import spelled
@@ -87,6 +88,7 @@ METHODS = {
 FORMAT = 1
 FILE = "release.json"
 CONTENT = ("method", "schema", "neighbours", "rows", "values")  # what the id is made of
+SEARCH = ("level", "max_order", "latent", "target", "confidence", "stable")  # options of the search
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -330,14 +332,7 @@ class Release:
             "format": FORMAT,
             "id": _id(content),
             **content,
-            "search": {
-                "level": self.level,
-                "max_order": self.max_order,
-                "latent": self.latent,
-                "target": self.target,
-                "confidence": self.confidence,
-                "stable": self.stable,
-            },
+            "search": {name: getattr(self, name) for name in SEARCH},
             "declared": declarations(self.known),
             "budget": {**self.privacy.asked, "delta": self.delta},
             "reason": self.reason.to_dict(),
@@ -357,11 +352,7 @@ class Release:
         InputError
             If the file can't be written.
         """
-        try:
-            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write {str(path)!r}: {error.strerror or error}") from None
-        return str(path)
+        return save_text(path, self.to_json() + "\n")
 
     def _content(self) -> dict[str, Any]:
         """Return what the id is made of."""
@@ -531,33 +522,19 @@ def load_release(path: str | os.PathLike[str]) -> Release:
                 f"no {FILE} in {str(path)!r}: discover writes one with the methods measured, moments and codes, since "
                 "this version; other methods release decisions, which can't be searched again"
             )
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"can't read {str(file)!r}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{str(file)!r} is no release: not text in UTF-8") from None
-    return _parse(text, str(file))
-
-
-def _parse(text: str, name: str) -> Release:
-    """Return the release in ``text``; ``name`` is the file, for errors."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(f"{name!r} is damaged, or no release: not JSON{where}") from None
-    if not isinstance(data, dict) or "values" not in data or "id" not in data:
-        raise InputError(f"{name!r} is no release: dpcausal discover writes one as {FILE}")
-    if isinstance(data.get("format"), int) and data["format"] > FORMAT:
-        raise InputError(f"{name!r} is a release of format {data['format']}: written by a newer version")
-    try:
+    name, data = str(file), read_json(file, "release")
+    check_kind(
+        data,
+        name,
+        "release",
+        has=["values", "id"],
+        newest=FORMAT,
+        written_by=f"dpcausal discover, as {FILE},",
+    )
+    with refuse_damaged(name):
         if _id(data) != data["id"]:
             raise ValueError("its id is not that of its contents")
         return _release_from(data)
-    except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        why = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{name!r} is damaged: {why}") from None
 
 
 def _release_from(data: Mapping[str, Any]) -> Release:

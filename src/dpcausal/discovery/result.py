@@ -13,11 +13,11 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar, get_type_hints, overload
 
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, OtherNames, spellings
@@ -51,6 +51,7 @@ from dpcausal.graphs.pag import PAG
 P_VALUES = "p pvalue pvalues p_value p_values pval"  # names that are tried
 OPEN_SHARE = 0.9  # of the pairs asked about: from here on little was decided
 N = TypeVar("N", bound=Note)
+T = TypeVar("T")
 DIRECTION_LEVEL = 0.8  # the chance of a direction from which on an arrow is drawn
 HINT = WEAK  # of the repeats: an edge that is found again in fewer is a weak hint
 
@@ -112,55 +113,128 @@ class SearchableRelease(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What was asked of a search, all of it public: the names of these facts are names of the result, too."""
+    """What was asked of a search, all of it public."""
 
-    method: str
-    reason: MethodReason
-    level: float
-    direction_level: float = DIRECTION_LEVEL
-    known: Knowledge = field(default_factory=Knowledge)
-    rows: int | None = None
-    about: frozenset[Pair] | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    fewer_columns: int | None = None
+    method: Annotated[str, "The method that was used."]
+    reason: Annotated[MethodReason, "Why this method was used."]
+    level: Annotated[float, "The level of every test."]
+    direction_level: Annotated[
+        float, "The chance of a direction from which on an arrow is drawn, and of a mark."
+    ] = DIRECTION_LEVEL
+    known: Annotated[Knowledge, "What was declared beforehand."] = field(default_factory=Knowledge)
+    rows: Annotated[int | None, "The number of rows where it is public."] = None
+    about: Annotated[
+        frozenset[Pair] | None,
+        "With a target, the pairs that were asked about: those with it. Others are neither found nor absent.",
+    ] = None
+    labels: Annotated[
+        Mapping[str, str], "What columns are called for people, where the schema declares it."
+    ] = field(default_factory=dict)
+    fewer_columns: Annotated[
+        int | None,
+        "Among how many columns most pairs could have been decided, where hardly any was; None: not known.",
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairFindings:
-    """What was found out about pairs of columns besides the graph; documented at the result's names of these facts."""
+    """What was found out about pairs of columns besides the graph.
 
-    open: frozenset[Pair] = frozenset()
-    given_up_to: Mapping[Pair, int] = field(default_factory=dict)
-    separating: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
-    held: frozenset[Pair] | None = None
-    evidence: Mapping[Pair, Evidence] = field(default_factory=dict)
+    Of ``detectable``, ``strength``, ``direction``, ``marks`` and ``on_hints`` the result shows those that are about
+    its graph, and says what they are.
+    """
+
+    open: Annotated[
+        frozenset[Pair],
+        "Pairs that could not be decided: each may be an edge or not. They are not in ``graph``.",
+    ] = frozenset()
+    given_up_to: Annotated[
+        Mapping[Pair, int],
+        "For edges about which larger sets could not be asked: the largest k whose sets all were. A set of more than k "
+        "columns might separate the two.",
+    ] = field(default_factory=dict)
+    separating: Annotated[dict[Pair, tuple[str, ...]], "For absent pairs, the set that separated them."] = (
+        field(default_factory=dict)
+    )
+    held: Annotated[
+        frozenset[Pair] | None,
+        "Pairs about which a question with some column held fixed was answered; None where that is not known.",
+    ] = None
+    evidence: Annotated[
+        Mapping[Pair, Evidence],
+        "The p-value or Bayes factor of the question that came nearest to separating each pair, where released. Of "
+        "many tests: small p-values are found by chance, too. Methods that release decisions only have none.",
+    ] = field(default_factory=dict)
     detectable: Mapping[Pair, float] = field(default_factory=dict)
     strength: Mapping[Pair, LinkStrength] = field(default_factory=dict)
     direction: Mapping[tuple[str, str], float] = field(default_factory=dict)
     marks: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    confidence: Mapping[Pair, float] | None = None
-    repeats: int | None = None
-    conflicts: frozenset[Pair] = frozenset()
+    confidence: Annotated[
+        Mapping[Pair, float] | None,
+        "How often each edge is found again, on another sample and with other noise, drawn as if what was released "
+        "were the truth; None where that was not asked for. Open pairs have none.",
+    ] = None
+    repeats: Annotated[int | None, "How many times the search was repeated for ``confidence``."] = None
+    conflicts: Annotated[
+        frozenset[Pair],
+        "Edges on whose directions test results contradict each other, or contradict what was declared.",
+    ] = frozenset()
     on_hints: frozenset[Pair] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord:
-    """What the search did; documented at the result's names of these facts."""
+    """What the search did."""
 
-    asked: dict[int, int]
-    complete: bool
-    settled: bool = False
-    notes: tuple[Note, ...] = ()
+    asked: Annotated[dict[int, int], "How many questions were asked, by size of the conditioning set."]
+    complete: Annotated[bool, "Whether the search asked every question that it needed."]
+    settled: Annotated[
+        bool, "Whether, where answers contradict each other, the nearest graph that exists is shown."
+    ] = False
+    notes: Annotated[tuple[Note, ...], "What the method did and what must be known about the graph."] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reusable:
     """What later answers can be made from: released values, a share of the budget, and the release to search again."""
 
-    tables: ReleasedTables | Moments | None = None
-    reserve: Reserve | None = None
+    tables: Annotated[
+        ReleasedTables | Moments | None,
+        "Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free.",
+    ] = None
+    reserve: Annotated[
+        Reserve | None, "The share of the budget that was kept for effects, where one was."
+    ] = None
     release: SearchableRelease | None = None
+
+
+PARTS = {Terms: "terms", PairFindings: "pairs", SearchRecord: "search", Reusable: "reuse"}
+
+
+class FactOf(Generic[T]):
+    """A fact of a part of a result, as an attribute of the result; what it is stands at the part's field."""
+
+    def __init__(self, part: type) -> None:
+        self._part = part
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        (self.__doc__,) = get_type_hints(self._part, include_extras=True)[name].__metadata__
+
+    @overload
+    def __get__(self, result: None, owner: type) -> FactOf[T]: ...
+
+    @overload
+    def __get__(self, result: DiscoveryResult, owner: type) -> T: ...
+
+    def __get__(self, result: DiscoveryResult | None, owner: type) -> FactOf[T] | T:
+        if result is None:
+            return self
+        found: T = getattr(getattr(result, PARTS[self._part]), self._name)
+        return found
+
+    def __set__(self, result: DiscoveryResult, value: T) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {self._name!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,76 +305,29 @@ class DiscoveryResult(OtherNames):
     search: SearchRecord
     reuse: Reusable = field(default=Reusable(), repr=False, compare=False)
 
-    @property
-    def method(self) -> str:
-        """The method that was used."""
-        return self.terms.method
-
-    @property
-    def reason(self) -> MethodReason:
-        """Why this method was used."""
-        return self.terms.reason
-
-    @property
-    def level(self) -> float:
-        """The level of every test."""
-        return self.terms.level
-
-    @property
-    def known(self) -> Knowledge:
-        """What was declared beforehand."""
-        return self.terms.known
-
-    @property
-    def rows(self) -> int | None:
-        """The number of rows where it is public."""
-        return self.terms.rows
-
-    @property
-    def about(self) -> frozenset[Pair] | None:
-        """With a target, the pairs that were asked about: those with it. Others are neither found nor absent."""
-        return self.terms.about
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """What columns are called for people, where the schema declares it."""
-        return self.terms.labels
-
-    @property
-    def fewer_columns(self) -> int | None:
-        """Among how many columns most pairs could have been decided, where hardly any was; None: not known."""
-        return self.terms.fewer_columns
-
-    @property
-    def open(self) -> frozenset[Pair]:
-        """Pairs that could not be decided: each may be an edge or not. They are not in ``graph``."""
-        return self.pairs.open
-
-    @property
-    def given_up_to(self) -> Mapping[Pair, int]:
-        """For edges about which larger sets could not be asked: the largest k whose sets all were.
-
-        A set of more than k columns might separate the two.
-        """
-        return self.pairs.given_up_to
-
-    @property
-    def separating(self) -> dict[Pair, tuple[str, ...]]:
-        """For absent pairs, the set that separated them."""
-        return self.pairs.separating
-
-    @property
-    def held(self) -> frozenset[Pair] | None:
-        """Pairs about which a question with some column held fixed was answered; None where that is not known."""
-        return self.pairs.held
-
-    @property
-    def evidence(self) -> Mapping[Pair, Evidence]:
-        """The p-value or Bayes factor of the question that came nearest to separating each pair, where released.
-
-        Of many tests: small p-values are found by chance, too. Methods that release decisions only have none.
-        """
-        return self.pairs.evidence
+    method = FactOf[str](Terms)
+    reason = FactOf[MethodReason](Terms)
+    level = FactOf[float](Terms)
+    direction_level = FactOf[float](Terms)
+    known = FactOf[Knowledge](Terms)
+    rows = FactOf[int | None](Terms)
+    about = FactOf[frozenset[Pair] | None](Terms)
+    labels = FactOf[Mapping[str, str]](Terms)
+    fewer_columns = FactOf[int | None](Terms)
+    open = FactOf[frozenset[Pair]](PairFindings)
+    given_up_to = FactOf[Mapping[Pair, int]](PairFindings)
+    separating = FactOf[dict[Pair, tuple[str, ...]]](PairFindings)
+    held = FactOf[frozenset[Pair] | None](PairFindings)
+    evidence = FactOf[Mapping[Pair, Evidence]](PairFindings)
+    confidence = FactOf[Mapping[Pair, float] | None](PairFindings)
+    repeats = FactOf[int | None](PairFindings)
+    conflicts = FactOf[frozenset[Pair]](PairFindings)
+    asked = FactOf[dict[int, int]](SearchRecord)
+    complete = FactOf[bool](SearchRecord)
+    settled = FactOf[bool](SearchRecord)
+    notes = FactOf[tuple[Note, ...]](SearchRecord)
+    tables = FactOf[ReleasedTables | Moments | None](Reusable)
+    reserve = FactOf[Reserve | None](Reusable)
 
     @cached_property
     def detectable(self) -> Mapping[Pair, float]:
@@ -344,62 +371,9 @@ class DiscoveryResult(OtherNames):
         return {end: chance for end, chance in self.pairs.marks.items() if frozenset(end) in edges}
 
     @property
-    def direction_level(self) -> float:
-        """The chance of a direction from which on an arrow is drawn, and of a mark."""
-        return self.terms.direction_level
-
-    @property
-    def confidence(self) -> Mapping[Pair, float] | None:
-        """How often each edge is found again; None where that was not asked for. Open pairs have none.
-
-        Another sample and other noise are drawn as if what was released were the truth.
-        """
-        return self.pairs.confidence
-
-    @property
-    def repeats(self) -> int | None:
-        """How many times the search was repeated for ``confidence``."""
-        return self.pairs.repeats
-
-    @property
-    def conflicts(self) -> frozenset[Pair]:
-        """Edges on whose directions test results contradict each other, or contradict what was declared."""
-        return self.pairs.conflicts
-
-    @property
     def on_hints(self) -> frozenset[Pair]:
         """Edges whose direction rests on weak hints: without these it is not determined. ``shown`` has none there."""
         return self.pairs.on_hints & self.graph.skeleton
-
-    @property
-    def asked(self) -> dict[int, int]:
-        """How many questions were asked, by size of the conditioning set."""
-        return self.search.asked
-
-    @property
-    def complete(self) -> bool:
-        """Whether the search asked every question that it needed."""
-        return self.search.complete
-
-    @property
-    def settled(self) -> bool:
-        """Whether, where answers contradict each other, the nearest graph that exists is shown."""
-        return self.search.settled
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What the method did and what must be known about the graph."""
-        return self.search.notes
-
-    @property
-    def tables(self) -> ReleasedTables | Moments | None:
-        """Noisy tables (``measured``) or moments (``moments``) that were released, from which effects are free."""
-        return self.reuse.tables
-
-    @property
-    def reserve(self) -> Reserve | None:
-        """The share of the budget that was kept for effects, where one was."""
-        return self.reuse.reserve
 
     @property
     def release(self) -> SearchableRelease | None:
@@ -684,33 +658,23 @@ class DiscoveryResult(OtherNames):
             "graph": json.loads(self.graph.to_json()),
             "complete": self.complete,
             "open": sorted_pairs(self.open),
-            "given_up_to": given_list(self.given_up_to),
+            "given_up_to": by_pair(self.given_up_to, "columns"),
             "conflicts": sorted_pairs(self.contradicted),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
             "on_hints": sorted_pairs(self.on_hints),
-            "direction": direction_list(self.direction),
-            "mark_chances": mark_list(self.marks),
-            "detectable": [
-                {"pair": sorted(pair), "w": w if math.isfinite(w) else None}
-                for pair, w in sorted(self.detectable.items(), key=lambda item: sorted(item[0]))
-            ],
-            "strength": [
-                {"pair": sorted(pair), **link.to_dict()}
-                for pair, link in sorted(self.strength.items(), key=lambda item: sorted(item[0]))
-            ],
-            "separating": [
-                {"pair": sorted(pair), "given": list(given)}
-                for pair, given in sorted(self.separating.items(), key=lambda item: sorted(item[0]))
-            ],
+            "direction": by_arrow(self.direction, "chance"),
+            "mark_chances": by_arrow(self.marks, "head"),
+            "detectable": by_pair(
+                {pair: w if math.isfinite(w) else None for pair, w in self.detectable.items()}, "w"
+            ),
+            "strength": by_pair({pair: link.to_dict() for pair, link in self.strength.items()}),
+            "separating": by_pair({pair: list(given) for pair, given in self.separating.items()}, "given"),
             "labels": dict(self.labels),
-            "evidence": [
-                {"pair": sorted(pair), **one.to_dict()}
-                for pair, one in sorted(self.evidence.items(), key=lambda item: sorted(item[0]))
-            ],
+            "evidence": by_pair({pair: one.to_dict() for pair, one in self.evidence.items()}),
             "asked": {str(order): count for order, count in sorted(self.asked.items())},
             "notes": [shown.words(note) for note in self.notes],
             "declared": declared(self.known),
-            "confidence": None if self.confidence is None else confidence_list(self.confidence),
+            "confidence": None if self.confidence is None else by_pair(self.confidence, "found_again"),
             "confidence_repeats": self.repeats,
             "missing_edges": shown.summary(self, part="missing_edges"),
             "facts": self.facts(),
@@ -901,7 +865,6 @@ class DiscoveryResult(OtherNames):
         return display().html(self)
 
 
-PARTS = (Terms, PairFindings, SearchRecord, Reusable)
 R = TypeVar("R")
 
 
@@ -918,7 +881,7 @@ def replaced(value: R, **facts: Any) -> R:
     changes = dict(facts)
     for one in fields(value):  # type: ignore[arg-type]
         part = getattr(value, one.name)
-        inner = {name for name in facts if isinstance(part, PARTS) and hasattr(part, name)}
+        inner = {name for name in facts if type(part) in PARTS and hasattr(part, name)}
         if inner:
             changes[one.name] = replace(part, **{name: changes.pop(name) for name in inner})
     return replace(value, **changes)  # type: ignore[type-var]
@@ -929,20 +892,19 @@ def sorted_pairs(pairs: Collection[Pair]) -> list[list[str]]:
     return sorted(sorted(pair) for pair in pairs)
 
 
-def given_list(given: Mapping[Pair, int]) -> list[dict[str, Any]]:
-    """Return up to how many columns edges were asked about as plain data, for JSON."""
-    return [
-        {"pair": sorted(pair), "columns": columns}
-        for pair, columns in sorted(given.items(), key=lambda item: sorted(item[0]))
-    ]
+def by_pair(values: Mapping[Pair, Any], name: str = "") -> list[dict[str, Any]]:
+    """Return what is known of pairs as plain data, for JSON: under ``name``, or each a mapping of its own.
+
+    >>> by_pair({frozenset("ba"): 0.5}, "w"), by_pair({frozenset("ba"): {"w": 0.5}})
+    ([{'pair': ['a', 'b'], 'w': 0.5}], [{'pair': ['a', 'b'], 'w': 0.5}])
+    """
+    ranked = sorted((sorted(pair), value) for pair, value in values.items())
+    return [{"pair": pair, **({name: value} if name else value)} for pair, value in ranked]
 
 
-def confidence_list(confidence: Mapping[Pair, float]) -> list[dict[str, Any]]:
-    """Return confidences as plain data, for JSON."""
-    return [
-        {"pair": sorted(pair), "found_again": part}
-        for pair, part in sorted(confidence.items(), key=lambda item: sorted(item[0]))
-    ]
+def by_arrow(chances: Mapping[tuple[str, str], float], name: str) -> list[dict[str, Any]]:
+    """Return chances about ordered pairs as plain data, for JSON."""
+    return [{"from": a, "to": b, name: round(chance, 4)} for (a, b), chance in sorted(chances.items())]
 
 
 def checked_direction_level(level: object) -> float:
@@ -954,16 +916,6 @@ def checked_direction_level(level: object) -> float:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level <= 1.0:
         raise InputError(f"direction_level must be above 0.5 and at most 1, not {level!r}")
     return float(level)
-
-
-def direction_list(direction: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
-    """Return the chances of directions as plain data, for JSON."""
-    return [{"from": a, "to": b, "chance": round(chance, 4)} for (a, b), chance in sorted(direction.items())]
-
-
-def mark_list(marks: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
-    """Return the chances of heads at the second column as plain data, for JSON."""
-    return [{"from": a, "to": b, "head": round(chance, 4)} for (a, b), chance in sorted(marks.items())]
 
 
 def in_order(pairs: Collection[Pair], columns: Sequence[str]) -> list[tuple[str, ...]]:

@@ -30,8 +30,9 @@ from typing import Annotated
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import SearchAnswers
+from dpcausal.core.variants import NOT_PRIVATE, Variant, checked_variant
 from dpcausal.discovery import printed
-from dpcausal.discovery.printed import VARIANT, Variant, checked_variant, run_printed
+from dpcausal.discovery.printed import run_printed
 from dpcausal.discovery.private_search import (
     Sessions,
     deletable,
@@ -103,7 +104,7 @@ def run(
     stable: Annotated[bool, STABLE] = True,
     on: Annotated[On, ON] = "values",
     test: Annotated[ScoreTest, SCORED] = "kendall",
-    variant: Annotated[Variant, VARIANT] = "ours",
+    variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
     """Discover; with fewer ``positives``, from public knowledge, noise is less, and pairs beyond them are open."""
     if checked_variant(variant) == "paper":

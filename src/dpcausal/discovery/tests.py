@@ -200,6 +200,7 @@ def run(
         notes=(AskedTests(answers.names, cost), *weak),
         open=skeleton.open(known) | unsupported,
         evidence=answers_evidence(answers, skeleton),
+        printed=any(make_test(name, options).printed for name in answers.names),
     )
 
 

@@ -1,6 +1,6 @@
 """``dc.effect``: how much a treatment changes an outcome, others held fixed, with an interval that knows the noise.
 
-1. **Asked** (``request.py``, ``question.py``): what is compared, and which columns are held fixed (``adjustment.py``).
+1. **Asked** (``asked.py``): what is compared (``question.py``), and which columns are held fixed (``adjustment.py``).
 2. **Planned** (``plan.py``): which table or regression is measured, with which noise; public numbers decide.
 3. **Measured** (``measure.py``): charged, then released.
 4. **Reported** (``report.py``): the estimate and its interval (``estimate.py``), and what they rest on.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from dpcausal.core.arguments import (
     NO_FORECAST,
@@ -28,31 +28,22 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.counts.protocol import Counts, unit_of
-from dpcausal.data.columns import Level, Numeric
+from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
-from dpcausal.effects.forecast import EffectForecast, forecast, smaller_question
+from dpcausal.effects.asked import ask, asked_of_data
+from dpcausal.effects.forecast import EffectForecast, forecast_of, smaller_question, with_rare_treatment
 from dpcausal.effects.measure import measure_effect
-from dpcausal.effects.outcome import refuse_wide_bin, rows_with_cut, schema_with_cut
-from dpcausal.effects.plan import (
-    AskedEffect,
-    EffectPlan,
-    ask,
-    by_middles,
-    choose_method,
-    missing_notes,
-    plan_effect,
-    refuse_asked_regression,
-)
+from dpcausal.effects.outcome import rows_with_cut, schema_with_cut
+from dpcausal.effects.plan import EffectPlan, allowed_by, plan_effect, refuse_asked_regression
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
-from dpcausal.effects.request import EffectMethod, EffectPopulation, EffectRequest
+from dpcausal.effects.request import EffectMethod, EffectPopulation, EffectRequest, requested
 from dpcausal.effects.result import EffectResult, RestsOn
-from dpcausal.effects.survival import FollowUp, Survival, follow_up, states_schema, with_states
-from dpcausal.graphs.doubts import NONE, Doubts, read_graph
+from dpcausal.effects.survival import Survival, follow_up, states_schema, with_states
 from dpcausal.graphs.graph import Graph
-from dpcausal.privacy.accounting.composition import Filter, check_total
-from dpcausal.privacy.budget import Allowance, Budget, refuse_hopeless
+from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.budget import Budget, refuse_hopeless
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
@@ -178,13 +169,11 @@ def effect(
     (1.0, 1.0)
     """
     refuse_missing_epsilon(epsilon, "effect", (), spelled("--no-privacy", "epsilon=None"))
-    known, doubts = graph_and_doubts(graph)
-    request = EffectRequest(
+    request = requested(
         treatment,
-        **_outcome(outcome),
+        outcome,
+        graph,
         adjust=adjust,
-        graph=known,
-        doubts=doubts,
         estimand=estimand,
         compare=compare,
         event=event,
@@ -199,7 +188,7 @@ def effect(
         dataset=dataset,
     )
     found = requested_effect(data, request)
-    if known is None or adjust is None:
+    if request.graph is None or adjust is None:
         return found
     return replace(found, notes=(*found.notes, RestsOn("graph-checks")))
 
@@ -234,13 +223,6 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
     return report(asked, *measure_effect(data, plan, budget, more=[*known, *unused]))
 
 
-def _outcome(outcome: str | Survival) -> dict[str, Any]:
-    """The outcome as a request names it: a column, or the event of a follow-up with what it is the event of."""
-    if isinstance(outcome, Survival):
-        return {"outcome": outcome.event, "survival": outcome}
-    return {"outcome": outcome}
-
-
 def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) -> Budget:
     """What the ledger is charged: a delta only where the noise needs one."""
     one = plan.asked.question
@@ -266,72 +248,6 @@ def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) ->
     )
 
 
-def asked_of_data(
-    data: Dataset | Counts, request: EffectRequest, followed: FollowUp | None = None
-) -> AskedEffect:
-    """Return what is asked of rows or counts, of which only public facts are looked at.
-
-    ``followed``: the follow-up whose states are the levels of the outcome.
-
-    A mean of a number of which only wide bins are counted is refused here, before anything is charged.
-    """
-    has_rows = isinstance(data, Dataset)
-    values = isinstance(data, Dataset) and request.outcome in data.values
-    asked = ask(data.schema, request, has_rows=has_rows, values=values, found=followed)
-    column = data.schema[request.outcome]
-    if isinstance(column, Numeric) and by_middles(data.schema, asked.question) and not request.anyway:
-        refuse_wide_bin(column, request.outcome)
-    return asked
-
-
-def graph_and_doubts(graph: object) -> tuple[Graph | None, Doubts]:
-    """Return a graph and what it says against itself; the second is known of the file of a graph alone."""
-    if isinstance(graph, os.PathLike):
-        return read_graph(graph)
-    if graph is not None and not isinstance(graph, Graph):
-        raise InputError(f"graph must be a dc.Graph or the Path of a graph.json, not {type(graph).__name__}")
-    return graph, NONE
-
-
-def allowed_by(epsilon: float, delta: float) -> Allowance:
-    """Return what a total allows; raise ``InputError`` for an absurd one."""
-    total = Filter(epsilon, delta)
-    return Allowance(total.epsilon, total.rho)
-
-
-def forecast_of(
-    asked: AskedEffect, rows: int, *, help_wanted: bool = True, part: Allowance | None = None
-) -> EffectForecast:
-    """Return what the interval is expected to be with the budget of the request; ``help_wanted``: with what helps.
-
-    ``part`` is what an answer may take, where that is a part of the budget.
-    """
-    request = asked.request
-    epsilon, delta = (request.epsilon, request.delta) if part is None else (part.epsilon, 0.0)
-    assert epsilon is not None
-
-    def chosen(allowed: Allowance, question: EffectQuestion, sets: Sequence[tuple[str, ...]]) -> str:
-        less = replace(asked, question=replace(question, adjust=sets[0]), sets=tuple(sets))
-        return choose_method(less, allowed, rows)
-
-    found = forecast(
-        asked.schema,
-        asked.question,
-        asked.used,
-        chosen,
-        epsilon,
-        delta,
-        request.relation,
-        rows,
-        request.level,
-        population=request.population,
-        help_wanted=help_wanted,
-        part=part,
-    )
-    rules = missing_notes(asked.schema, asked.question, table=found.method == "table")
-    return replace(found, notes=tuple(rules))
-
-
 def forecast_effect(
     source: Schema | Dataset | Counts,
     treatment: str,
@@ -340,6 +256,7 @@ def forecast_effect(
     adjust: Iterable[str] | None = None,
     graph: Graph | os.PathLike[str] | None = None,
     rows: int | None = None,
+    share: float | None = None,
     epsilon: float = REQUIRED,
     delta: float = 0.0,
     estimand: str = "auto",
@@ -364,6 +281,9 @@ def forecast_effect(
         As in ``effect``.
     rows : int or None, default None
         How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
+    share : float or None, default None
+        The share of rows that have the treatment's second level, if it has two: a public guess, above 0 and up to 0.5.
+        None takes a third, and says what 5% would mean (``.rare``).
     epsilon : float
         What the answer may cost.
     anyway : bool, default False
@@ -393,13 +313,11 @@ def forecast_effect(
     if epsilon is None:
         raise InputError(NO_FORECAST)
     check_total(epsilon, delta)
-    known, doubts = graph_and_doubts(graph)
-    request = EffectRequest(
+    request = requested(
         treatment,
-        **_outcome(outcome),
+        outcome,
+        graph,
         adjust=adjust,
-        graph=known,
-        doubts=doubts,
         estimand=estimand,
         compare=compare,
         event=event,
@@ -420,12 +338,24 @@ def forecast_effect(
     elif has_rows:
         schema = schema_with_cut(schema, outcome, event)
     asked = ask(schema, request, has_rows=has_rows, values=has_rows, found=followed)
+    asked = replace(asked, share=checked_share(share, asked.question))
     if method == "regression":
         refuse_asked_regression(asked)
-    found = forecast_of(asked, count)
+    found = with_rare_treatment(asked, forecast_of(asked, count))
     if len(asked.used) != 1 or followed is not None:
         return found
-    return replace(found, test=smaller_question(schema, found, request.relation, rows=has_rows))
+    return replace(found, test=smaller_question(asked, found))
+
+
+def checked_share(share: object, question: EffectQuestion) -> float | None:
+    """Return the share of rows in the second arm."""
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share <= 0.5:
+        raise InputError(f"share must be above 0 and at most 0.5, not {share!r}")
+    if question.others:
+        raise InputError(f"share is of a treatment with two levels, and {question.treatment} has more")
+    return float(share)
 
 
 def _public_rows(source: Schema | Dataset | Counts, request: EffectRequest, rows: int | None) -> int:

@@ -199,7 +199,7 @@ def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, 
     treatment varies there.
     """
     quantile = float(-ndtri((1 - level) / 2))
-    slope = difference(measured.sums, measured.fit, measured.variance, quantile)
+    slope = difference(measured.sums, measured.fit, measured.variance, quantile, measured.kurtosis)
     widest, linear = question.high - question.low, ColumnsEnter("linear", question.adjust)
     if not math.isfinite(slope.estimate):
         return Estimate(math.nan, (-widest, widest), share=0.0, notes=(linear, NothingKnown(noise=True)))

@@ -22,7 +22,7 @@ from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import Column, Level, Numeric, has_order
 from dpcausal.data.schema import Schema
 from dpcausal.effects.levels import Groups, coarse, compare_option, examples, group_names, level_names
-from dpcausal.effects.outcome import left_out_codes, number_cut, outcome_scores
+from dpcausal.effects.outcome import Scores, left_out_codes, number_cut, outcome_scores
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.survival import FollowUp
 
@@ -198,25 +198,15 @@ def effect_question(
     treatment, outcome = request.treatment, request.outcome
     given = checked_columns(schema, treatment, outcome, adjust)
     arms, names = _arms(treatment, schema[treatment], request.compare)
+    column, by_value = schema[outcome], False
     if found is not None:
-        scores = [float(code % found.kinds == 0 and code < found.states - 1) for code in range(found.states)]
-        return EffectQuestion(
-            treatment=treatment,
-            outcome=outcome,
-            adjust=given,
-            arms=arms,
-            arm_names=names,
-            treatment_levels=schema[treatment].size,
-            scores=(*scores, *[0.0] * found.missing),
-            by_value=False,
-            low=0.0,
-            high=1.0,
-            event=found.event_level,
-            estimand=_estimand(request.estimand, outcome, found.event_level),
-            missing=(found.states,) * found.missing,
-            follow_up=found,
-        )
-    counted = outcome_scores(outcome, schema[outcome], request.event)
+        happens = [float(code % found.kinds == 0 and code < found.states - 1) for code in range(found.states)]
+        counted = Scores((*happens, *[0.0] * found.missing), 0.0, 1.0, found.event_level)
+        missing = (found.states,) * found.missing
+    else:
+        counted = outcome_scores(outcome, column, request.event)
+        missing = left_out_codes(column, counted.scores, counted.event)
+        by_value = values and isinstance(column, Numeric) and counted.event is None
     return EffectQuestion(
         treatment=treatment,
         outcome=outcome,
@@ -225,12 +215,13 @@ def effect_question(
         arm_names=names,
         treatment_levels=schema[treatment].size,
         scores=counted.scores,
-        by_value=values and isinstance(schema[outcome], Numeric) and counted.event is None,
+        by_value=by_value,
         low=counted.low,
         high=counted.high,
         event=counted.event,
         estimand=_estimand(request.estimand, outcome, counted.event),
-        missing=left_out_codes(schema[outcome], counted.scores, counted.event),
+        missing=missing,
+        follow_up=found,
     )
 
 

@@ -37,6 +37,7 @@ from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import FINENESS, Grid, release
 from dpcausal.stats.double_residual import UNITS, Fit, fitted, row_parts, sums_sensitivity
 from dpcausal.stats.limits import checked_rows
+from dpcausal.stats.measured import GAUSSIAN, LAPLACE
 from dpcausal.stats.moments import TreeSum, moment_sensitivity, packed, second_moments, shrunk, unpacked
 
 Floats = NDArray[np.float64]
@@ -170,6 +171,11 @@ class PlannedRegression:
         """Whether the noise is Gaussian."""
         return isinstance(self.moments, Gaussian) or isinstance(self.sums, Gaussian)
 
+    @property
+    def kurtosis(self) -> float:
+        """The excess kurtosis of the noise of a sum."""
+        return GAUSSIAN if isinstance(self.sums, Gaussian) else LAPLACE
+
 
 @proved("regression.proof.md")
 def planned_regression(
@@ -198,6 +204,7 @@ class MeasuredRegression(NamedTuple):
     sums: Floats  # of products of residuals
     variance: float  # of the noise of a sum
     noise: float  # standard deviation of the noise of an entry of the moments
+    kurtosis: float  # of the noise of a sum, in excess of the normal law
 
 
 @proved("regression.proof.md")
@@ -231,4 +238,4 @@ def measure_regression(
         a, y = ends(rows, question, start, stop)
         sums += row_parts(features(rows, names, start, stop), a, y, fit).sum(axis=1)
     parts = np.asarray(release(planned.sums, budget, f"sums for the {question.key}", sums / UNITS))
-    return MeasuredRegression(fit, parts, variance, noise)
+    return MeasuredRegression(fit, parts, variance, noise, planned.kurtosis)

@@ -14,6 +14,7 @@ from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
+from dpcausal.effects.asked import AskedEffect, missing_notes
 from dpcausal.effects.estimate import (
     Estimate,
     estimate,
@@ -22,9 +23,8 @@ from dpcausal.effects.estimate import (
     estimate_strata,
     no_effect,
 )
-from dpcausal.effects.forecast import ANY_CUT, EffectForecast, most_width
+from dpcausal.effects.forecast import ANY_CUT, EffectForecast, is_number, most_width
 from dpcausal.effects.levels import level_names
-from dpcausal.effects.plan import AskedEffect, missing_notes
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.regression import MeasuredRegression
 from dpcausal.effects.result import (
@@ -204,7 +204,7 @@ def wide_notes(asked: AskedEffect, found: EffectResult) -> list[EffectNote]:
         or any(isinstance(note, WideInterval | NothingKnown) for note in found.notes)
     ):
         return []
-    number = isinstance(asked.schema[question.outcome], Numeric) and not question.two_levels
+    number = is_number(asked.schema, question)
     event = ANY_CUT if number else None
     return [WideInterval("wide", **_outcome_bounds(question, number=number), event=event)]
 

@@ -1,21 +1,22 @@
 """What is asked of an effect, as one value: every door makes it, checks it once, and passes it on.
 
-``request -> question and columns held fixed (``adjustment.py``, ``question.py``) -> plan (``plan.py``) -> measurement
-(``table.py``, ``regression.py``) -> estimate (``estimate.py``) -> result (``report.py``)``.
+``request -> question and columns held fixed (``asked.py``) -> plan (``plan.py``) -> measurement (``measure.py``) ->
+estimate (``estimate.py``) -> result (``report.py``)``.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from dpcausal.core.arguments import checked_ledger, checked_level
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Level
 from dpcausal.effects.survival import Survival
-from dpcausal.graphs.doubts import NONE, Doubts
+from dpcausal.graphs.doubts import NONE, Doubts, read_graph
 from dpcausal.graphs.graph import Graph
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ class EffectRequest:
                 "level is the confidence of the interval, such as 0.95, and not below "
                 f"{LEAST_CONFIDENCE:g}: {self.level!r}"
             )
-        if self.relation is Neighbours.FIXED_LABELS:
-            raise InputError("effect holds no labels fixed: neighbours must be replace-one or add-remove")
+        Neighbours.parse(self.neighbours, labels=False)
         checked_ledger(self.ledger)
         if self.method not in get_args(EffectMethod):
             raise InputError(f"method must be auto, table or regression, not {self.method!r}")
@@ -92,3 +92,20 @@ class EffectRequest:
     def relation(self) -> Neighbours:
         """Which two data sets must be hard to tell apart."""
         return Neighbours.parse(self.neighbours, labels=False)
+
+
+def requested(
+    treatment: str, outcome: str | Survival, graph: Graph | os.PathLike[str] | None, **options: Any
+) -> EffectRequest:
+    """Return the request of an outcome that may be a follow-up, by a graph that may be in a file.
+
+    What a graph says against itself is known of its file alone. ``options`` are further fields of the request.
+    """
+    doubts = NONE
+    if isinstance(graph, os.PathLike):
+        graph, doubts = read_graph(graph)
+    if graph is not None and not isinstance(graph, Graph):
+        raise InputError(f"graph must be a dc.Graph or the Path of a graph.json, not {type(graph).__name__}")
+    if isinstance(outcome, Survival):
+        outcome, options = outcome.event, {**options, "survival": outcome}
+    return EffectRequest(treatment, outcome, graph=graph, doubts=doubts, **options)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_column, checked_list
 from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.counts.merged import Recuts, merged_columns
+from dpcausal.counts.merged import MergedCounts, Recuts
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.columns import Categorical, Level, Numeric
 from dpcausal.data.dataset import Dataset
@@ -274,4 +274,4 @@ def with_states(data: Dataset | Counts, found: FollowUp) -> Dataset | Counts:
         )
     counts = data.with_bins(found.time, bins) if isinstance(data, Recuts) else data
     schema = states_schema(counts.schema, found)
-    return merged_columns(counts, schema, (found.time, found.event), state_codes(counts.schema, found))
+    return MergedCounts(counts, schema, (found.time, found.event), state_codes(counts.schema, found))

@@ -55,16 +55,18 @@ class Measured:
     rows: float  # public, or the noisy sum
     scores: tuple[float, ...] = (0.0, 1.0)  # of the cells of an arm
 
-    def arms(self, adjust: Sequence[str]) -> Arms:
-        """Return the sums over strata of ``adjust``, which are among ``columns``."""
+    def _over(self, adjust: Sequence[str]) -> tuple[Floats, Floats | None, float, float]:
+        """Return cells and rows in neither arm, summed over other columns, and variance and kurtosis of their noise."""
         over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
         summed = math.prod(self.cells.shape[i] for i in over)
-        scores = np.asarray(self.scores)
-        cells = self.cells.sum(axis=over).reshape(-1, 2, len(scores))
         others = None if self.others is None else self.others.sum(axis=over).ravel()
-        found = arms_of_cells(
-            cells, others, scores, summed * self.variance, self.rows, self.kurtosis / max(summed, 1)
-        )
+        return self.cells.sum(axis=over), others, summed * self.variance, self.kurtosis / max(summed, 1)
+
+    def arms(self, adjust: Sequence[str]) -> Arms:
+        """Return the sums over strata of ``adjust``, which are among ``columns``."""
+        cells, others, variance, kurtosis = self._over(adjust)
+        cells, scores = cells.reshape(-1, 2, len(self.scores)), np.asarray(self.scores)
+        found = arms_of_cells(cells, others, scores, variance, self.rows, kurtosis)
         if self.spread is None:
             return found
         return replace(found, factor=spread_factor(found, self.spread / (4 * SPREAD)))
@@ -76,20 +78,14 @@ class Measured:
 
         ``public_rows``: whether the cells are known to sum to ``rows``.
         """
-        over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
-        summed = math.prod(self.cells.shape[i] for i in over)
-        cells = self.cells.sum(axis=over)
-        others = None if self.others is None else self.others.sum(axis=over).ravel()
-        return StrataTable(
-            cells.reshape(-1, *cells.shape[-2:]),
-            cells.shape[:-2],
-            summed * self.variance,
-            self.kurtosis / max(summed, 1),
-            self.rows if public_rows else None,
-            None if margin is None else margin.cells.reshape(2, 2),
-            0.0 if margin is None else margin.variance,
-            others=others,
+        cells, others, variance, kurtosis = self._over(adjust)
+        rows = self.rows if public_rows else None
+        found = StrataTable(
+            cells.reshape(-1, *cells.shape[-2:]), cells.shape[:-2], variance, kurtosis, rows, others=others
         )
+        if margin is None:
+            return found
+        return replace(found, margin=margin.cells.reshape(2, 2), margin_noise=margin.variance)
 
 
 @proved("table.proof.md")
@@ -208,49 +204,46 @@ def exact_cells(
 
 
 @proved("table.proof.md")
-def measure(data: Dataset | Counts, planned: PlannedTable, budget: Budget, n: int | None) -> Measured:
-    """Release a table as it was planned; ``n``: rows where they are public."""
-    schema, question, columns = data.schema, planned.question, planned.columns
+def exact_numbers(data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]) -> Floats:
+    """Return the numbers of a table one after another, in rows; for a mechanism, or where there is no privacy."""
     spread = not question.by_levels
     cells, others, more = exact_cells(data, question, columns)
     parts = [cells.ravel(), *([others] if question.others else []), *([more] if spread else [])]
-    exact = np.concatenate(parts) / (UNITS if spread else 1)
+    return np.asarray(np.concatenate(parts) / (UNITS if spread else 1))
+
+
+@proved("table.proof.md")
+def measure(data: Dataset | Counts, planned: PlannedTable, budget: Budget, n: int | None) -> Measured:
+    """Release a table as it was planned; ``n``: rows where they are public."""
+    question, columns = planned.question, planned.columns
+    exact = exact_numbers(data, question, columns)
     noisy = np.asarray(release(planned.mechanism, budget, f"table of the {question.key}", exact))
-    shape = tuple(schema[name].size for name in columns)
-    ends = np.cumsum([cells.size, others.size])
-    found = noisy[: ends[0]].reshape(*shape, 2, -1)
-    rest = noisy[ends[0] : ends[1]].reshape(shape) if question.others else None
-    rows = float(found.sum()) + (0.0 if rest is None else float(rest.sum())) if n is None else float(n)
-    return Measured(
-        columns,
-        found,
-        rest,
-        float(noisy[-1]) if spread else None,
-        planned.variance,
-        planned.kurtosis,
-        max(rows, 1.0),
-        question.cell_scores,
-    )
+    return _measured(data.schema, question, columns, noisy, n, planned.variance, planned.kurtosis)
 
 
 def exact_table(data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]) -> Measured:
     """Return the table without noise: not private, for ``epsilon=None``."""
-    cells, others, more = exact_cells(data, question, columns)
-    spread = not question.by_levels
-    scale = UNITS if spread else 1
-    shape = tuple(data.schema[name].size for name in columns)
-    rest = (others / scale).reshape(shape) if question.others else None
-    found = (cells / scale).reshape(*shape, 2, -1)
-    return Measured(
-        tuple(columns),
-        found,
-        rest,
-        float(more[0]) / scale if spread else None,
-        0.0,
-        0.0,
-        max(float(data.n), 1.0),
-        question.cell_scores,
-    )
+    return _measured(data.schema, question, columns, exact_numbers(data, question, columns), data.n)
+
+
+def _measured(
+    schema: Schema,
+    question: EffectQuestion,
+    columns: Sequence[str],
+    numbers: Floats,
+    n: int | None,
+    variance: float = 0.0,
+    kurtosis: float = 0.0,
+) -> Measured:
+    """Return the table of released numbers; without public rows, their number is the noisy sum."""
+    shape = tuple(schema[name].size for name in columns)
+    size = strata_cells(schema, columns)
+    end = size * 2 * len(question.cell_scores)
+    cells = numbers[:end].reshape(*shape, 2, -1)
+    others = numbers[end : end + size].reshape(shape) if question.others else None
+    rows = float(cells.sum()) + (0.0 if others is None else float(others.sum())) if n is None else float(n)
+    spread, rows = None if question.by_levels else float(numbers[-1]), max(rows, 1.0)
+    return Measured(tuple(columns), cells, others, spread, variance, kurtosis, rows, question.cell_scores)
 
 
 def planned_tables(

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -220,47 +220,54 @@ def open_back_door(
     def closed(held: Collection[str]) -> bool:
         return all(d_separated(cut[i], x, y, held) for i in few)
 
-    near: set[str] = set()
-    for i in few:
-        near |= members[i].ancestors([x, y]) - descendants(members[i], x)
+    def open_path(held: Collection[str]) -> tuple[str, ...] | None:
+        return next(filter(None, (_open_path(cut[i], x, y, held) for i in few)), None)
+
+    near = {name for i in few for name in members[i].ancestors([x, y]) - descendants(members[i], x)}
     parents = {name for i in few for name in cut[i].parents(x)}
-    hold = closing_set(graph, near - {x, y, *given}, parents - {y, *given}, given, sizes, closed)
-    paths = []
-    for name in hold:
-        held = {*given, *hold} - {name}
-        paths += [path for i in few for path in _open_path(cut[i], x, y, held)][:1]
-    shown = tuple(tuple(_edge(graph, a, b) for a, b in pairwise(path)) for path in paths)
     sure = every and len(unblocked) == len(cut)
-    return OpenBackDoor(sure, hold, opening_columns(given, closed), shown)
+    return what_closes(graph, (x, y), near, parents, given, sizes, closed, open_path, sure=sure)
 
 
-def closing_set(
+def what_closes(
     graph: Graph,
+    ends: tuple[str, str],
     near: Collection[str],
     fallback: Collection[str],
     given: Collection[str],
     sizes: Mapping[str, int],
     closed: Callable[[Collection[str]], bool],
-) -> tuple[str, ...]:
-    """Return the columns of ``near`` with the fewest cells that, added to ``given``, close every path.
+    open_path: Callable[[Collection[str]], tuple[str, ...] | None],
+    *,
+    sure: bool,
+) -> OpenBackDoor:
+    """Return what would close the paths that ``given`` leaves open.
 
-    Where no few of them do, what is needed of ``fallback``; nothing where that does not help either.
+    Added are the columns of ``near`` with the fewest cells that close every path. Where no few of them do, what is
+    needed of ``fallback``; nothing where that does not help either.
     """
-    best = cheapest_set(graph, near, sizes, lambda held: closed((*given, *held)))
-    if best is not None:
-        return best
-    needed = sorted(fallback, key=graph.nodes.index)
-    if not closed((*given, *needed)):
-        return ()
-    for name in list(needed):
-        fewer = [one for one in needed if one != name]
-        needed = fewer if closed((*given, *fewer)) else needed
-    return tuple(needed)
+    taken = {*ends, *given}
+    hold = cheapest_set(graph, set(near) - taken, sizes, lambda held: closed((*given, *held)))
+    if hold is None:
+        hold = tuple(sorted(set(fallback) - taken, key=graph.nodes.index))
+        if not closed((*given, *hold)):
+            hold = ()
+        for name in hold:
+            fewer = tuple(one for one in hold if one != name)
+            hold = fewer if closed((*given, *fewer)) else hold
+    leave = tuple(name for name in given if closed([one for one in given if one != name]))
+    paths = [open_path({*given, *hold} - {name}) for name in hold]
+    return OpenBackDoor(sure, hold, leave, tuple(drawn(graph, path) for path in paths if path))
 
 
-def opening_columns(given: Collection[str], closed: Callable[[Collection[str]], bool]) -> tuple[str, ...]:
-    """Return the columns of ``given`` that each open a path: without it all paths are closed."""
-    return tuple(name for name in given if closed([one for one in given if one != name]))
+def drawn(graph: Graph, path: Sequence[str]) -> Edges:
+    """Return the edges of a path as the graph draws them, an arrowhead to the right where there is one."""
+    edges = []
+    for a, b in pairwise(path):
+        marks = graph.marks(a, b)
+        turn = marks.startswith("<") and not marks.endswith(">")
+        edges.append((b, graph.marks(b, a), a) if turn else (a, marks, b))
+    return tuple(edges)
 
 
 def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[list[Graph], bool]:
@@ -291,13 +298,13 @@ def _cut(graph: Graph, dag: Graph, x: str, y: str) -> Graph:
     return Graph(dag.nodes, directed=[arrow for arrow in dag.directed - first if arrow[0] != x])
 
 
-def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """Yield a shortest path from x to y that is open given ``given``, if one is found in time."""
+def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> tuple[str, ...] | None:
+    """Return a shortest path from x to y that is open given ``given``, if one is found in time."""
     opened = dag.ancestors(given)
     waiting: deque[tuple[str, ...]] = deque([(x,)])
     for _ in range(MAX_WALKS):
         if not waiting:
-            return
+            break
         path = waiting.popleft()
         here = path[-1]
         for name in sorted(dag.adjacent(here) - set(path), key=dag.nodes.index):
@@ -306,13 +313,6 @@ def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> Iterator[t
                 if here not in opened if collider else here in given:
                     continue
             if name == y:
-                yield (*path, y)
-                return
+                return (*path, y)
             waiting.append((*path, name))
-
-
-def _edge(graph: Graph, a: str, b: str) -> tuple[str, str, str]:
-    """Return the edge between a and b as the graph draws it."""
-    if b in graph.children(a):
-        return (a, "->", b)
-    return (b, "->", a) if a in graph.children(b) else (a, "-", b)
+    return None

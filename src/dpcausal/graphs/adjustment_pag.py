@@ -32,10 +32,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import pairwise
 
 from dpcausal.core.errors import InputError
-from dpcausal.graphs.adjustment import Edges, OpenBackDoor, cheapest_set, closing_set, opening_columns
+from dpcausal.graphs.adjustment import OpenBackDoor, cheapest_set, drawn, what_closes
 from dpcausal.graphs.graph import Pair, reachable_by
 from dpcausal.graphs.pag import PAG, Mark
 
@@ -173,15 +172,6 @@ class _Marks:
         """Return whether the edge may be a -> b: no arrowhead at a, no tail at b."""
         return self.forward(a, b) and self.graph.mark(a, b) is not Mark.TAIL
 
-    def edges(self, path: tuple[str, ...]) -> Edges:
-        """Return the edges of a path as the graph draws them, an arrowhead to the right where there is one."""
-        found = []
-        for a, b in pairwise(path):
-            if self.graph.mark(b, a) is Mark.ARROW and self.graph.mark(a, b) is not Mark.ARROW:
-                a, b = b, a
-            found.append((a, self.graph.marks(a, b), b))
-        return tuple(found)
-
 
 def pag_adjustment(
     graph: PAG, x: str, y: str, sizes: Mapping[str, int], possible: Collection[Pair] = frozenset()
@@ -284,17 +274,17 @@ def _closing(
     """Return what would close a path that is open, or that ``maybe`` is."""
 
     def closed(held: Collection[str]) -> bool:
-        return marks.open_path(x, y, held, without, maybe=maybe) is None
+        return open_path(held) is None
+
+    def open_path(held: Collection[str]) -> tuple[str, ...] | None:
+        return marks.open_path(x, y, held, without, maybe=maybe)
 
     changed = marks.possible_descendants({x}) - {name for name in marks.near[x] if marks.may_cause(name, x)}
-    near = marks.possible_ancestors({x, y}) - changed - {x, y, *given}
-    hold = closing_set(marks.graph, near, near, given, sizes, closed)
-    paths = [marks.open_path(x, y, {*given, *hold} - {name}, without, maybe=maybe) for name in hold] or [path]
-    sure = not maybe and (
-        len(path) > 2 or marks.graph.mark(x, y) is Mark.ARROW
-    )  # y o-> x: the outcome may come first
-    shown = tuple(marks.edges(one) for one in paths if one is not None)
-    return OpenBackDoor(sure, hold, opening_columns(given, closed), shown)
+    near = marks.possible_ancestors({x, y}) - changed
+    # of y o-> x the outcome may come first
+    sure = not maybe and (len(path) > 2 or marks.graph.mark(x, y) is Mark.ARROW)
+    found = what_closes(marks.graph, (x, y), near, near, given, sizes, closed, open_path, sure=sure)
+    return found if found.hold else found._replace(paths=(drawn(marks.graph, path),))
 
 
 def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDoor | None:
@@ -302,5 +292,5 @@ def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDo
     starts = {path[1] for path in marks.directed_paths(x, y) if not set(path) & set(given)}
     for name in sorted(starts, key=marks.graph.nodes.index):
         if not marks.visible(x, name):
-            return OpenBackDoor(False, (), (), (marks.edges((x, name)),))
+            return OpenBackDoor(False, (), (), (drawn(marks.graph, (x, name)),))
     return None

@@ -174,6 +174,14 @@ class ScreenPlan:
         """Null law of the allele counts."""
         return NullLaw(2 * self.cases, 2 * self.controls, self.maf, self.least)
 
+    @cached_property
+    def chi2_found(self) -> float:
+        """The chi-squared with which a SNP is found half the time, averaged over frequencies of the minor allele."""
+        lower = self.law.lower
+        few = np.unique(np.concatenate([lower[::8], lower[-1:]]))
+        score, cut, _ = self._passing(self.design.tau, self.design.share, few)
+        return z_needed(score, self.law, cut) ** 2
+
     @property
     def answers(self) -> int:
         """Largest number of SNPs that are tested: the divisor of the level."""

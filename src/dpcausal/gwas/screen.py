@@ -31,9 +31,11 @@ from dpcausal.core import statement as facts
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import PrivacyStatement, Public
+from dpcausal.core.variants import Variant, checked_variant
 from dpcausal.gwas.cohort import GenotypeCounts
 from dpcausal.gwas.null_law import Floats, chi2_quantile
 from dpcausal.gwas.plan import FIXED_LABELS, RISK, UNITS, Method, ScreenPlan, Unit
+from dpcausal.gwas.printed import screen_as_printed
 from dpcausal.gwas.result import Hit, Screening
 from dpcausal.gwas.statistics import Name, floor_of, least_minor_count
 from dpcausal.privacy.budget import Budget
@@ -218,6 +220,7 @@ def screen(
     maf: float = 0.0,
     share: float | None = None,
     freq_share: float = 0.0,
+    variant: Variant = "ours",
 ) -> Screening:
     """Find SNPs associated with a disease: plan (``Screen``) and run in one call.
 
@@ -255,6 +258,10 @@ def screen(
         The share of epsilon that chooses (``em``), the rest tests; None plans it.
     freq_share : float, default 0.0
         The share of epsilon that buys a lower bound on the counts of minor alleles; 0 buys none.
+    variant : str, default "ours"
+        "paper": Kakizaki, Fukuchi & Sakuma's Algorithm 3 (``svt``) or 4 (``em``) as printed, for one allele. They are
+        not private: they run under ``dpcausal.testing.seeded`` alone. Of the other options they know ``level``,
+        ``max_hits`` (s1) and ``max_answers`` (s2).
 
     Returns
     -------
@@ -279,6 +286,13 @@ def screen(
         max_hits=max_hits, max_answers=max_answers, statistic=statistic, unit=unit, maf=maf, share=share,
         freq_share=freq_share,
     )  # fmt: skip
+    if checked_variant(variant) == "paper":
+        own = replace(plan, statistic="distance", unit="person", maf=0.0, share=None, freq_share=0.0)
+        if plan != own or frequencies is not None or ledger is not None:
+            raise InputError(
+                "variant='paper' knows level, max_hits and max_answers alone, and no ledger: leave out the rest"
+            )
+        return screen_as_printed(plan, counts)
     return plan.run(counts, frequencies=frequencies, ledger=ledger, dataset=dataset)
 
 

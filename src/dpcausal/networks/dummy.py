@@ -54,7 +54,7 @@ def dummy(schema: Schema, rows: int, seed: int = 0) -> Dataset:
 
 
 def dummy_values(schema: Schema, rows: int, seed: int = 0) -> dict[str, list[object]]:
-    """Return the values of dummy rows by column, as a file would hold them."""
+    """Return the values of dummy rows by column, as a file would hold them; with a declared unit, a row a person."""
     generator = np.random.default_rng(seed)
     values: dict[str, list[object]] = {}
     for name, column in schema.items():
@@ -63,4 +63,6 @@ def dummy_values(schema: Schema, rows: int, seed: int = 0) -> dict[str, list[obj
             values[name] = [levels[code] for code in generator.integers(len(levels), size=rows)]
         else:
             values[name] = generator.uniform(column.lower, column.upper, size=rows).tolist()
+    if schema.unit is not None:
+        values |= {name: list(range(rows)) for name in schema.unit.columns() if name not in values}
     return values

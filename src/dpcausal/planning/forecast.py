@@ -12,17 +12,10 @@ merged levels keep all. So what is hopeless by it is hopeless, not merely poor: 
 it is columns of equal variance (``power.py``).
 
 **By order.** ``OrderPlan`` is one order of ``dc.plan``. Columns differ in size, so an order has tables of many sizes:
-``typical`` takes the middle of the columns sorted by size, ``largest`` the columns with most levels; both are sets of
-m + 2 columns, x and y being the largest of them. Columns with one level are left out.
+m + 2 columns from the middle of those sorted by size stand for them, x and y being the largest. Columns with one level
+are left out.
 
 **After a run** that decided hardly anything, ``columns_within_reach`` says among how many columns more would be.
-
-**For comparison**, ``smallest_by_priv_pc`` is the smallest dependence that ``priv-pc`` keeps with a stated probability
-when it is asked about. Its score counts K = sum (observed - expected) over 2 x 2 tables (``discovery/scores.py``); a
-dependence w that is the same in every block and lies along one split with shares a and b moves it by
-n w sqrt(a(1-a) b(1-b)). The edge stays with probability 1 - false_hit((|K| - T sqrt(V))/D), averaged over K, normal
-with variance V = n a(1-a) b(1-b). An edge is asked about many times, and each time may remove it: this is the chance
-for one.
 
 **Guarantee.** Schema, public number of rows and budget alone go in. Where the number of rows is protected there is no
 forecast, and no refusal.
@@ -31,13 +24,10 @@ forecast, and no refusal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
-
-import numpy as np
-from scipy.special import ndtri
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.forecast import (
@@ -52,33 +42,20 @@ from dpcausal.core.forecast import (
     PowerForecast,
     Remedy,
     enough_epsilon,
+    smallest_found,
 )
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement_plan import (
-    NOT_MEASURED,
     MeasurementPlan,
     PublicNumbers,
     expected_noise,
     plan_measurement,
 )
-from dpcausal.planning.power import (
-    Expected,
-    least_by_evidence,
-    least_dependence,
-    margin,
-    moments_curve,
-    power_of,
-    power_of_evidence,
-)
+from dpcausal.planning.power import Expected, moments_curve, power_of, power_of_evidence
 from dpcausal.planning.settings import MAX_SET
-from dpcausal.planning.sieve import SHARE, SieveDesign, once, resolution, rounds
-from dpcausal.privacy.accounting.composition import Filter
-from dpcausal.stats.evidence import score_sensitivity
 
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 1e4  # of those tried for an order
-MAX_LEVELS_ALL_SPLITS = 5
 NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a warning
 
 
@@ -101,73 +78,59 @@ class Aim:
 
 @dataclass(frozen=True)
 class OrderPlan:
-    """What to expect at one order; dependences are Cohen's w (``power.py``), found with the power asked for.
+    """What to expect at one order, of columns with a middle number of levels; dependences are Cohen's w (``power.py``).
 
-    ``testable``: whether the driver will answer "independent" at all. ``questions`` there can be, ``interactions``
-    assumed to be measured for them (None: it needs none). ``places`` of x, y and what is given among the columns with
-    two levels or more (``largest``: in the largest tables). ``count``, ``sampling_sd`` and ``noise_sd`` are of a cell
-    of the largest table that a test needs. ``noise_share``: part of the variance of the statistic that is noise;
-    ``worth``: rows without noise that would show as much. ``smallest`` is w in the typical tables,
-    ``smallest_largest`` in the largest tables, ``smallest_exact`` without any noise, ``smallest_priv_pc`` for one
-    question of priv-pc. ``epsilon_enough``: with which ``effect`` is found in typical tables and, above order 2, the
-    order is testable; None where the rows are too few for any epsilon (or one above 10,000).
+    Attributes
+    ----------
+    order : int
+        How many columns are held fixed.
+    testable : bool
+        Whether independent columns would be called so.
+    places : tuple of int
+        x, y and the columns given, by their places in the schema.
+    levels : tuple of int
+        With how many levels these are measured.
+    smallest : float
+        The least w that is found with the power asked for; infinite where none is.
+    smallest_exact : float
+        The same without any noise.
+    epsilon_enough : float or None
+        With which ``Aim.effect`` is found and, above order 2, the order is testable; None where the rows are too few
+        for any epsilon (or one above 10,000).
     """
 
     order: int
     testable: bool
-    questions: int
-    interactions: int | None
-    x: int
-    y: int
-    given: tuple[int, ...]
     places: tuple[int, ...]
-    largest: tuple[int, ...]
-    count: float
-    sampling_sd: float
-    noise_sd: float
-    noise_share: float
-    worth: float
+    levels: tuple[int, ...]
     smallest: float
-    smallest_largest: float
     smallest_exact: float
-    smallest_priv_pc: float
     epsilon_enough: float | None
 
     @property
-    def noise_ratio(self) -> float:
-        """Noise over sampling error in one cell."""
-        return self.noise_sd / self.sampling_sd
-
-    @property
-    def mutual_information(self) -> float:
-        """About what ``smallest`` is in bits: w^2/(2 ln 2)."""
-        return self.smallest**2 / (2 * math.log(2))
+    def largest_possible(self) -> float:
+        """The largest w that x and y can have: sqrt(k - 1) for k levels of the one with fewer."""
+        return math.sqrt(min(self.levels[:2]) - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        return {
-            **asdict(self),
-            "noise_ratio": self.noise_ratio,
-            "smallest_mutual_information_bits": self.mutual_information,
-        }
+        """Return plain data, for JSON; None where no dependence is found."""
+        w = {name: getattr(self, name) for name in ("smallest", "smallest_exact")}
+        return asdict(self) | {name: value if math.isfinite(value) else None for name, value in w.items()}
 
 
-def places_of(
-    sizes: tuple[int, ...], order: int, which: str, pair: tuple[int, int] | None = None
-) -> tuple[int, ...]:
-    """Return places of x, y and the columns given that represent the order; a ``pair`` is x and y of "typical".
+def places_of(sizes: tuple[int, ...], order: int, pair: tuple[int, int] | None = None) -> tuple[int, ...]:
+    """Return places of x, y and the columns given that stand for the order; a ``pair`` is x and y.
 
-    >>> places_of((2, 2, 3, 4, 9), 1, "typical"), places_of((2, 2, 3, 4, 9), 1, "typical", (0, 4))
+    >>> places_of((2, 2, 3, 4, 9), 1), places_of((2, 2, 3, 4, 9), 1, (0, 4))
     ((3, 2, 1), (4, 0, 2))
     """
-    usable = [j for j, size in enumerate(sizes) if size > 1]
-    if pair is not None and which == "typical":
-        rest = sorted((j for j in usable if j not in pair), key=lambda j: sizes[j])
+    ranked = sorted((j for j, size in enumerate(sizes) if size > 1), key=lambda j: sizes[j])
+    if pair is not None:
+        rest = [j for j in ranked if j not in pair]
         start = (len(rest) - order) // 2
         x, y = sorted(pair, key=lambda j: -sizes[j])
         return x, y, *rest[start : start + order]
-    ranked = sorted(usable, key=lambda j: sizes[j])
-    start = (len(ranked) - order - 2) // 2 if which == "typical" else len(ranked) - order - 2
+    start = (len(ranked) - order - 2) // 2
     *given, y, x = ranked[start : start + order + 2]
     return x, y, *given
 
@@ -177,7 +140,7 @@ def table_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> Expect
     x, y, *given = (plan.sizes[j] for j in places)
     if plan.larger:
         return Expected(aim.rows, x, y, tuple(given), aim.share, plan.variance)
-    return pair_at(plan, places, aim, NOT_MEASURED if not is_asked(plan, len(given)) else 1.0)
+    return pair_at(plan, places, aim)
 
 
 def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: float = 1.0) -> Expected:
@@ -190,67 +153,39 @@ def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: fl
     return Expected(aim.rows, x, y, (), aim.share, noise)
 
 
-def representative_places(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> tuple[int, ...]:
+def representative_places(plan: MeasurementPlan, order: int, aim: Aim) -> tuple[int, ...]:
     """Return places of the columns that represent the order: with the target, where there is one."""
     sizes, target = plan.public.sizes, plan.public.target
     if target is None or aim.pair is not None:
-        return places_of(sizes, order, which, aim.pair)
+        return places_of(sizes, order, aim.pair)
     others = sorted((j for j, size in enumerate(sizes) if size > 1 and j != target), key=lambda j: sizes[j])
-    other = others[len(others) // 2] if which == "typical" else others[-1]
-    return places_of(sizes, order, "typical", (target, other))
+    return places_of(sizes, order, (target, others[len(others) // 2]))
+
+
+def curve_at(
+    plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, *, at_best: bool = False
+) -> PowerCurve:
+    """Return the chance that a dependence is found between the columns at these places, as a function of w.
+
+    w is that of levels as declared; groups that they are merged to keep part of it (``MeasurementPlan.kept``), or all
+    with ``at_best``.
+    """
+    if not is_asked(plan, len(places) - 2):
+        return lambda w: 0.0
+    table, pair = table_at(plan, places, aim), pair_at(plan, places, aim)
+    enough, kept = plan.enough(aim.level), 1.0 if at_best else plan.kept(*places[:2])
+
+    def found(w: float) -> float:
+        left = w * kept
+        chance = power_of_evidence(pair, left, enough) * plan.chance_chosen(left, *places[:2])
+        return min(chance, power_of(table, left, aim.level)) if table.given else chance
+
+    return found
 
 
 def least_found(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> float:
-    """Return the least w that is found with the power asked for: by its evidence, and by a test where one is made.
-
-    It is that of levels as declared; groups that they are merged to keep part of it (``MeasurementPlan.kept``).
-    """
-    enough = plan.enough(aim.level)
-    table, kept = table_at(plan, places, aim), plan.kept(*places[:2])
-    if plan.tree:
-        return _least_in_tree(plan, table, enough, aim.power, places[:2]) / kept
-    if not table.given and not is_asked(plan, len(places) - 2):
-        return least_by_evidence(table, enough, aim.power) / kept
-    by_evidence = least_by_evidence(pair_at(plan, places, aim), enough, aim.power)
-    if not table.given:
-        return by_evidence / kept
-    return max(by_evidence, least_dependence(table, aim.level, aim.power)) / kept
-
-
-def _least_in_tree(
-    plan: MeasurementPlan, table: Expected, enough: float, power: float, places: tuple[int, ...]
-) -> float:
-    """Return the least w that is chosen and then found with this probability."""
-
-    def found(w: float) -> bool:
-        return power_of_evidence(table, w, enough) * plan.chance_chosen(w, *places) >= power
-
-    low = least_by_evidence(table, enough, power)
-    high = low
-    while not found(high) and high < 1e6:
-        low, high = high, 1.5 * high
-    for _ in range(20 if high > low else 0):
-        middle = (low + high) / 2
-        low, high = (low, middle) if found(middle) else (middle, high)
-    return high
-
-
-def power_at(
-    plan: MeasurementPlan, places: tuple[int, ...], w: float, aim: Aim, *, at_best: bool = False
-) -> float:
-    """Return the chance that a dependence w is found; ``at_best``: if merged levels keep all of it."""
-    table = table_at(plan, places, aim)
-    w *= 1.0 if at_best else plan.kept(*places[:2])
-    if not is_asked(plan, len(places) - 2):
-        return 0.0
-    found = power_of_evidence(pair_at(plan, places, aim), w, plan.enough(aim.level))
-    found *= plan.chance_chosen(w, *places[:2])
-    return min(found, power_of(table, w, aim.level)) if table.given else found
-
-
-def curve_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> PowerCurve:
-    """Return the chance that a dependence is found between the columns at these places, as a function of w."""
-    return lambda w: power_at(plan, places, w, aim)
+    """Return the least w that is found with the power asked for; infinite where none is."""
+    return smallest_found(curve_at(plan, places, aim), aim.power)
 
 
 def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> bool:
@@ -263,53 +198,11 @@ def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) ->
     if order <= MAX_SET:
         once_only = pair_at(plan, places, aim, 1.0 if plan.joint else plan.first_look / plan.variance((2, 2)))
         left = plan.settings.absent * plan.kept(*places[:2])
-        if least_by_evidence(once_only, plan.enough(aim.level)) <= left:
+        if power_of_evidence(once_only, left, plan.enough(aim.level)) >= WANTED:
             return True
     if not (plan.larger and is_asked(plan, order)):
         return False
     return table_at(plan, places, aim).informative(plan.settings.min_se(order))
-
-
-def default_sieve(pairs: int, epsilon: float, delta: float, neighbours: Neighbours) -> SieveDesign:
-    """Return the design that ``priv-pc`` chooses by default."""
-    total = Filter(epsilon, delta)
-    ways = [once(total, pairs, SHARE, neighbours)]
-    if total.rho > 0:
-        ways.append(rounds(total, pairs, SHARE, neighbours, None, None))
-    return min(ways, key=lambda way: resolution(way.false_hit))
-
-
-def _splits(size: int) -> int:
-    """Return how many two-way splits of unordered levels are scored."""
-    return size if size > MAX_LEVELS_ALL_SPLITS else 2 ** (size - 1) - 1
-
-
-def smallest_by_priv_pc(
-    table: Expected, way: SieveDesign, neighbours: Neighbours, level: float, wanted: float
-) -> float:
-    """Return the w that one question of ``priv-pc`` keeps with probability ``wanted``."""
-    spread = 1.0
-    for size in (table.x, table.y):
-        p = np.sort(margin(size, table.share))
-        ends = np.cumsum(p)[:-1]
-        side = float(ends[np.argmin(np.abs(ends - 0.5))])
-        spread *= side * (1 - side)
-    unit, deviation = table.rows * math.sqrt(spread), math.sqrt(table.rows * spread)
-    threshold = float(-ndtri(level / (2 * _splits(table.x) * _splits(table.y))))
-    scale = score_sensitivity(neighbours, math.prod(table.given))
-    points = ndtri((np.arange(32) + 0.5) / 32)
-
-    def kept(w: float) -> float:
-        seen = np.abs(unit * w + deviation * points) - threshold * deviation
-        return 1 - float(np.mean([way.false_hit(x) for x in seen / scale]))
-
-    low, high = 0.0, 1e-3
-    while kept(high) < wanted and high < 1e6:
-        high *= 2
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if kept(middle) < wanted else (low, middle)
-    return high
 
 
 @lru_cache(maxsize=1024)
@@ -330,8 +223,8 @@ def epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
 def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
     def is_enough(epsilon: float) -> bool:
         tried = _at_epsilon(plan, epsilon)
-        places = representative_places(tried, order, "typical", aim)
-        if power_at(tried, places, aim.effect, aim) < aim.power:
+        places = representative_places(tried, order, aim)
+        if curve_at(tried, places, aim)(aim.effect) < aim.power:
             return False
         return order <= MAX_SET or can_call_absent(tried, places, aim)
 
@@ -339,42 +232,25 @@ def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None
     return enough_epsilon(is_enough, LOWEST_EPSILON, HIGHEST_EPSILON, near)
 
 
-def order_plan(plan: MeasurementPlan, order: int, aim: Aim, sieve: SieveDesign) -> OrderPlan:
+def order_plan(plan: MeasurementPlan, order: int, aim: Aim) -> OrderPlan:
     """Return what to expect at one order."""
-    d = sum(size > 1 for size in plan.public.sizes)
-    places, most = (representative_places(plan, order, which, aim) for which in ("typical", "largest"))
-    table = table_at(plan, places, aim)
-    exact = Expected(aim.rows, table.x, table.y, table.given, aim.share)
-    sure = least_by_evidence(
-        Expected(aim.rows, table.x, table.y, share=aim.share), plan.enough(aim.level), aim.power
-    )
+    places = representative_places(plan, order, aim)
+    levels, enough = tuple(plan.sizes[j] for j in places), plan.enough(aim.level)
+    x, y, *given = levels
+    pair, table = (Expected(aim.rows, x, y, held, aim.share) for held in ((), tuple(given)))
+
+    def without_noise(w: float) -> float:
+        return min(power_of_evidence(pair, w, enough), power_of(table, w, aim.level))
+
     return OrderPlan(
         order=order,
         testable=can_call_absent(plan, places, aim),
-        questions=math.comb(d, 2) * math.comb(d - 2, order),
-        interactions=plan.interactions(order),
-        x=table.x,
-        y=table.y,
-        given=tuple(plan.sizes[j] for j in places[2:]),
         places=places,
-        largest=most,
-        count=table.count,
-        sampling_sd=math.sqrt(table.count),
-        noise_sd=math.sqrt(table.noise_variance),
-        noise_share=max(0.0, 1 - table.worth / exact.worth),
-        worth=table.worth,
+        levels=levels,
         smallest=least_found(plan, places, aim),
-        smallest_largest=least_found(plan, most, aim),
-        smallest_exact=max(sure, least_dependence(exact, aim.level, aim.power)),
-        smallest_priv_pc=smallest_by_priv_pc(table, sieve, plan.public.neighbours, aim.level, aim.power),
+        smallest_exact=smallest_found(without_noise, aim.power),
         epsilon_enough=epsilon_enough(plan, order, aim),
     )
-
-
-def _can_be(plan: MeasurementPlan, places: Sequence[int], w: float) -> bool:
-    """Return whether the first two columns can depend so much: w is at most sqrt(min(r, c) - 1), of groups too."""
-    most = min(plan.sizes[j] for j in places[:2])
-    return bool(w * plan.kept(*places[:2]) < (most - 1) ** 0.5)
 
 
 def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
@@ -405,9 +281,9 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     def enough(columns: int) -> bool:
         smaller = with_columns(columns)
         try:
-            least = _least(smaller, 0, "typical", aim)
-            places = representative_places(smaller, 0, "typical", aim)
-            return least is not None and least <= MEDIUM and can_call_absent(smaller, places, aim)
+            places = representative_places(smaller, 0, aim)
+            found = curve_at(smaller, places, aim)(MEDIUM) >= WANTED
+            return found and can_call_absent(smaller, places, aim)
         except (ArithmeticError, ValueError):  # at the ends of what floats hold
             return False
 
@@ -415,12 +291,6 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     if plan.public.rows is None or high <= low or enough(high) or not enough(low):
         return None
     return most_columns(enough, low, high)
-
-
-def _least(plan: MeasurementPlan, order: int, which: str, aim: Aim) -> float | None:
-    places = representative_places(plan, order, which, aim)
-    found = least_found(plan, places, aim)
-    return found if _can_be(plan, places, found) else None
 
 
 def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
@@ -437,7 +307,7 @@ def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
     usable = [j for j, size in enumerate(sizes) if size > 1]
     ranked = sorted(usable, key=lambda j: (j != target, sizes[j], j))
     aim = Aim(round(plan.public.rows_or_one), level, WANTED, STRONG, None)
-    return lambda w: power_at(plan, (ranked[1], ranked[0]), w, aim, at_best=True)
+    return curve_at(plan, (ranked[1], ranked[0]), aim, at_best=True)
 
 
 def forecast_graph(

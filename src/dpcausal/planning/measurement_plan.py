@@ -10,8 +10,9 @@ answers every question, and is taken where a pair has less noise so than by comp
 
 **Noise.** Laplace for a pure budget; with a delta, whichever of Laplace and Gaussian leaves less noise in a pair.
 
-**Larger tables** (``larger``) are measured where the noise in a pair is below its sampling error, or small in itself.
-Elsewhere the rest of the budget goes to the most promising pairs, in rounds.
+**Larger tables** (``larger``) are measured where the noise in a pair is below its sampling error, or small in itself:
+columns and pairs then have half of the budget, and the tables of each order half of what is left. Elsewhere the rest
+goes to the most promising pairs, in rounds.
 
 **A tree.** With many columns a look at every pair is dear: its noise grows with the number of columns. Where noise is
 large, a mechanism chooses pairs that join all columns, and these alone are measured.
@@ -358,11 +359,6 @@ class MeasurementPlan:
         return plan_measurement(replace(self.public, epsilon=epsilon), self.settings)
 
     @property
-    def uses_delta(self) -> bool:
-        """Whether any noise needs the delta."""
-        return self.gaussian
-
-    @property
     def law(self) -> str:
         """Laplace or Gaussian."""
         return "Gaussian" if self.gaussian else "Laplace"
@@ -497,11 +493,11 @@ class MeasurementPlan:
             return 1.0 - self.shares.left
         if not self.larger:
             return 0.0
-        share = next_share(self.shares.left, self.settings)
+        share = next_share(self.shares.left)
         left = self.shares.left
         for _ in range(order - 2):
             left -= share
-            share = next_share(left, self.settings)
+            share = next_share(left)
         return share
 
     @cached_property
@@ -697,7 +693,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
         return replace(plan, shares=replace(left, choice=choice, pairs=rest - choice))
     if public.target is not None:
         return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2,)))
-    first = min(settings.share_first - settings.share_singles, rest)
+    first = min(0.5 - settings.share_singles, rest)
     if should_measure_larger(plan._noise(public.pairs, first), plan.sizes, rows, settings):
         return replace(plan, larger=True, shares=replace(left, pairs=first))
     pairs, again = shares_of_pairs(public, rest, settings)
@@ -733,7 +729,7 @@ def _noise_of_components(public: PublicNumbers, settings: MeasuredSettings, *, g
     if public.target is not None:
         return noise(every, 0.5)
     if steps_for(public.sizes):
-        return noise(every, settings.share_first - settings.share_singles)
+        return noise(every, 0.5 - settings.share_singles)
     first, again = shares_of_pairs(public, rest, settings)
     some = spread_pairs(len(public.columns), again_count(len(public.columns), settings))
     return 1.0 / (1.0 / noise(every, first) + math.fsum(1.0 / noise(some, share) for share in again))
@@ -766,9 +762,7 @@ def should_measure_larger(
     then show what only larger tables can explain away.
     """
     levels = math.exp(sum(map(math.log, sizes)) / len(sizes))
-    return noise <= max(
-        settings.larger_ratio * rows / levels**2, (settings.larger_small * rows / levels) ** 2
-    )
+    return noise <= max(rows / levels**2, (settings.larger_small * rows / levels) ** 2)
 
 
 def signal(
@@ -824,10 +818,9 @@ def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSet
     return room**2 * (math.fsum(kept) / len(kept)) ** 2 <= settings.tree_signal
 
 
-def next_share(left: float, settings: MeasuredSettings = SETTINGS) -> float:
-    """Return the share for the tables of the next order, of what is left; 0 where too little is."""
-    share = settings.share_next * left
-    return share if share >= MIN_SHARE else 0.0
+def next_share(left: float) -> float:
+    """Return the share for the tables of the next order, half of what is left; 0 where that is too little."""
+    return left / 2 if left / 2 >= MIN_SHARE else 0.0
 
 
 def again_count(columns: int, settings: MeasuredSettings = SETTINGS) -> int:

@@ -26,19 +26,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Literal
 
 from dpcausal._version import __version__
-from dpcausal.citests.base import Question
-from dpcausal.citests.choice import choose
-from dpcausal.citests.power import power_curve
-from dpcausal.citests.registry import make_test
 from dpcausal.core.arguments import checked_column, checked_count, checked_level
 from dpcausal.core.display import display
-from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.errors import InputError
 from dpcausal.core.facts import content_id
 from dpcausal.core.forecast import Power, PowerCurve, PowerForecast
+from dpcausal.core.json_files import check_kind, read_json, refuse_damaged, save_text
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import DEFAULT_BINS, Numeric
@@ -46,10 +42,8 @@ from dpcausal.data.schema import Schema
 from dpcausal.planning.forecast import (
     Aim,
     OrderPlan,
-    can_call_absent,
     columns_within_reach,
     curve_at,
-    default_sieve,
     least_found,
     order_plan,
     places_of,
@@ -120,26 +114,14 @@ class ExecutablePlan:
         InputError
             If there is no such file, or it is no plan, or one of a newer version.
         """
-        name = fspath(path)
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"can't read the plan {name!r}: {error.strerror or error}") from None
-        except (ValueError, RecursionError):
-            raise InputError(f"{name!r} is no plan: not JSON in UTF-8") from None
-        if not isinstance(data, dict) or "measurement" not in data:
-            raise InputError(f"{name!r} is no plan: dpcausal plan --out writes one")
-        if isinstance(data.get("format"), int) and data["format"] > FORMAT:
-            raise InputError(f"{name!r} is a plan of format {data['format']}: written by a newer version")
-        try:
+        name, data = fspath(path), read_json(path, "plan")
+        check_kind(data, name, "plan", has=["measurement"], newest=FORMAT, written_by="dpcausal plan --out")
+        with refuse_damaged(name):
             if data["id"] != content_id({name: data[name] for name in CONTENT}):
                 raise ValueError("its id is not that of its contents")
             schema = Schema.from_toml_string(data["schema"])
             found = cls(schema, MeasurementPlan.from_dict(data["measurement"]), checked_level(data["level"]))
             found.check_fits(schema)
-        except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            told = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(f"{name!r} is damaged: {told}") from None
         return found
 
     def check_fits(self, schema: Schema) -> None:
@@ -207,25 +189,21 @@ class Plan:
 
     Attributes
     ----------
-    columns : tuple of str
-        All columns of the schema.
+    schema : Schema
+        The declared columns.
     aim : Aim
         What was planned for: rows, level, power, effect, share and pair.
     measurement : MeasurementPlan
         What will be measured, with which noise, shares and levels; ``discover(plan=...)`` measures exactly that.
     orders : tuple of OrderPlan
         For every size of the conditioning set, the smallest dependence (Cohen's w) that is found, and more.
-    coarser : tuple of float or None
-        The smallest dependence at each order if no number had more than four bins; None where that shows no more.
+    chances : tuple of PowerForecast
+        How likely a weak, medium and strong dependence of the two columns of the first order is found: by the graph,
+        and by ``moments`` where columns hold numbers (at best).
     numbers : bool
         Whether ``auto`` takes ``moments``, another method than the one planned here: most columns hold numbers.
-    target : str or None
-        The one column that the graph is about.
-    graph_chances : tuple of PowerForecast
-        How likely a weak, medium and strong dependence of the two columns is found: by the graph, and by ``moments``
-        where columns hold numbers (at best). ``chances`` has a single test with the whole budget, too.
-    schema : Schema or None
-        The declared columns.
+    coarser : float or None
+        The smallest dependence at the first order if no number had more than four bins; None where that shows no more.
     fewer : int or None
         Among how many columns most pairs could be decided, found or called absent, where among these they can't.
 
@@ -237,52 +215,44 @@ class Plan:
     ('Laplace', (0,))
     """
 
-    columns: tuple[str, ...]
+    schema: Schema = field(repr=False, compare=False)
     aim: Aim
     measurement: MeasurementPlan
     orders: tuple[OrderPlan, ...]
-    coarser: tuple[float, ...] | None = None
+    chances: tuple[PowerForecast, ...]
     numbers: bool = False
-    target: str | None = None
-    graph_chances: tuple[PowerForecast, ...] = ()
-    schema: Schema | None = field(default=None, repr=False, compare=False)
+    coarser: float | None = None
     fewer: int | None = None
 
-    @cached_property
-    def largest_power(self) -> Power:
-        """How likely ``measured`` finds a dependence of the two columns with most levels."""
-        return Power.of(curve_at(self.measurement, self.orders[0].largest, self.aim))
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the schema."""
+        return tuple(self.schema)
+
+    @property
+    def target(self) -> str | None:
+        """The one column that the graph is about."""
+        target = self.measurement.public.target
+        return None if target is None else self.columns[target]
+
+    @property
+    def noise_sd(self) -> float:
+        """Standard deviation of the noise in a count of the two columns of the first order, in rows."""
+        return math.sqrt(self.measurement.variance(self.orders[0].levels))
+
+    @property
+    def _rare_aim(self) -> Aim:
+        return replace(self.aim, share=RARE_SHARE)
 
     @cached_property
-    def with_rare_levels(self) -> tuple[float, bool] | None:
-        """The smallest dependence of the first order, and whether pairs can be called absent, with a rare level.
-
-        That is if the rarest level of every column had ``RARE_SHARE`` of the rows; None where a share was asked about.
-        """
-        if self.aim.share is not None:
-            return None
-        aim, places = replace(self.aim, share=RARE_SHARE), self.orders[0].places
-        return least_found(self.measurement, places, aim), can_call_absent(self.measurement, places, aim)
+    def with_rare_levels(self) -> OrderPlan | None:
+        """The first order if every rarest level had ``RARE_SHARE`` of the rows; None where a share was asked about."""
+        return None if self.aim.share is not None else order_plan(self.measurement, 0, self._rare_aim)
 
     @cached_property
     def rare_power(self) -> Power:
         """How likely a dependence of the first order is found with such a rare level."""
-        return Power.of(
-            curve_at(self.measurement, self.orders[0].places, replace(self.aim, share=RARE_SHARE))
-        )
-
-    @cached_property
-    def chances(self) -> tuple[PowerForecast, ...]:
-        """How likely a dependence is found: by the graph, and by a single test with the whole budget (at best)."""
-        if self.schema is None:
-            return self.graph_chances
-        public = self.measurement.public
-        question = Question.of(self.schema, *self.named(self.orders[0].places[:2]))
-        name, _ = choose(question, public.epsilon)
-        budget = (self.aim.rows, public.epsilon, public.delta, self.aim.level, public.neighbours)
-        curve = power_curve(make_test(name, {}, ()), question, *budget, self.aim.share)
-        alone = [] if curve is None else [_forecast("test", name, public, self.aim, curve)]
-        return (*self.graph_chances, *alone)
+        return Power.of(curve_at(self.measurement, self.orders[0].places, self._rare_aim))
 
     @property
     def cost(self) -> Cost:
@@ -328,17 +298,15 @@ class Plan:
             "design": "joint" if self.measurement.joint else "components",
             "design_words": display().summary(self, part="design"),
             "noise": self.measurement.law,
+            "noise_sd": self.noise_sd,
             "with_rare_levels": None
             if rare is None
-            else {"share": RARE_SHARE, "smallest": rare[0], "testable": rare[1]},
+            else {"share": RARE_SHARE, "smallest": rare.to_dict()["smallest"], "testable": rare.testable},
             "testable_orders": list(self.testable_orders),
             "epsilon_enough": self.epsilon_enough,
             "columns_within_reach": self.fewer,
-            "smallest_with_four_bins": None if self.coarser is None else list(self.coarser),
-            "orders": [
-                plan.to_dict() | {"places": self.named(plan.places), "largest": self.named(plan.largest)}
-                for plan in self.orders
-            ],
+            "smallest_with_four_bins": self.coarser,
+            "orders": [plan.to_dict() | {"places": self.named(plan.places)} for plan in self.orders],
             "cost": asdict(self.cost),
             **self.executable.to_dict(),
         }
@@ -370,15 +338,11 @@ class Plan:
         ...     dc.discover(network.sample(20_000, seed=1), plan=path).privacy.epsilon
         1.0
         """
-        try:
-            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write {fspath(path)!r}: {error.strerror or error}") from None
+        save_text(path, self.to_json() + "\n")
 
     @property
     def executable(self) -> ExecutablePlan:
         """What ``discover(plan=...)`` executes."""
-        assert self.schema is not None
         return ExecutablePlan(self.schema, self.measurement, self.aim.level)
 
     def summary(self, width: int = 110, *, full: bool = False) -> str:
@@ -389,7 +353,7 @@ class Plan:
         width : int, default 110
             Characters to a line.
         full : bool, default False
-            Whether to show every column of the table.
+            Whether to explain the table, and say what would be measured.
         """
         return display().summary(self, width=width, full=full)
 
@@ -482,8 +446,6 @@ def plan(
     _check_rows(rows)
     check_total(epsilon, delta)
     relation = Neighbours.parse(neighbours, labels=False)
-    if relation is Neighbours.FIXED_LABELS:
-        raise InputError("discover holds no labels fixed: neighbours must be replace-one or add-remove")
     aim = Aim(
         rows,
         checked_level(level),
@@ -510,24 +472,21 @@ def plan(
     _check_target(target, declared, aim.pair)
     public = PublicNumbers.of_schema(declared, rows, float(epsilon), float(delta), relation, target)
     measurement = plan_measurement(public)
-    sieve = default_sieve(math.comb(usable, 2), public.epsilon, public.delta, relation)
-    orders = tuple(order_plan(measurement, order, aim, sieve) for order in range(last + 1))
+    orders = tuple(order_plan(measurement, order, aim) for order in range(last + 1))
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
     chances = _graph_chances(declared, measurement, aim, orders[0].places[:2])
     decided = (chances[0].medium or 0.0) >= aim.power and orders[0].testable
     too_many = target is None and aim.share is None and not decided
     return Plan(
-        tuple(declared),
+        declared,
         aim,
         measurement,
         orders,
-        _coarser(measurement, aim, orders, declared),
-        target is None
-        and moments_pay(tuple(declared), numeric, rows, public.epsilon, public.delta, relation),
-        target,
         chances,
-        declared,
-        columns_within_reach(measurement, aim.level) if too_many else None,
+        numbers=target is None
+        and moments_pay(tuple(declared), numeric, rows, public.epsilon, public.delta, relation),
+        coarser=_coarser(measurement, aim, orders[0], declared),
+        fewer=columns_within_reach(measurement, aim.level) if too_many else None,
     )
 
 
@@ -573,12 +532,10 @@ def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) 
         raise InputError(f"pair must name the target, {target}: no other pairs are measured")
 
 
-COARSER_GAIN = 0.95  # coarser bins are proposed where they lower the smallest dependence of some order by 5%
+COARSER_GAIN = 0.95  # coarser bins are proposed where they lower the smallest dependence by 5%
 
 
-def _coarser(
-    measurement: MeasurementPlan, aim: Aim, orders: tuple[OrderPlan, ...], schema: Schema
-) -> tuple[float, ...] | None:
+def _coarser(measurement: MeasurementPlan, aim: Aim, first: OrderPlan, schema: Schema) -> float | None:
     """Return the smallest w of the same columns with at most four bins a number; None where that shows no more."""
     public = measurement.public
     columns = tuple(
@@ -590,14 +547,12 @@ def _coarser(
     if columns == public.columns:
         return None
     coarse = plan_measurement(replace(public, columns=columns), measurement.settings)
-    found = tuple(least_found(coarse, order.places, aim) for order in orders)
-    pairs = zip(found, orders, strict=True)
-    return found if any(w < COARSER_GAIN * min(order.smallest, 1e6) for w, order in pairs) else None
+    found = least_found(coarse, first.places, aim)
+    return found if found < COARSER_GAIN * min(first.smallest, first.largest_possible) else None
 
 
 def _conditioning_cells(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> int:
-    ways = (places_of(sizes, last, which, pair)[2:] for which in ("typical", "largest"))
-    return max(math.prod(sizes[j] for j in given) for given in ways)
+    return math.prod(sizes[j] for j in places_of(sizes, last, pair)[2:])
 
 
 def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:

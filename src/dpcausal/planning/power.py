@@ -140,25 +140,6 @@ class Expected:
     share: float | None = None
     variance: Variance = no_noise
 
-    @property
-    def widest(self) -> tuple[int, ...]:
-        """Columns of the largest table that the test needs: x and y, or x and all that is given."""
-        return (self.x, *self.given) if len(self.given) > 1 else (self.x, *(self.given or (self.y,)))
-
-    @property
-    def count(self) -> float:
-        """Mean count of a cell of that table."""
-        return self.rows / math.prod(self.widest)
-
-    @property
-    def noise_variance(self) -> float:
-        """Of a cell of that table: the sum over its components, each spread over the other columns."""
-        total = 0.0
-        for inner in subsets(len(self.widest)):
-            part = [1 - 1 / r if j in inner else 1 / r**2 for j, r in enumerate(self.widest)]
-            total += self.variance(tuple(self.widest[j] for j in inner)) * math.prod(part)
-        return total
-
     @cached_property
     def _margins(self) -> tuple[Floats, Floats]:
         """Expected tables of x and of y against what is given, with every pattern of noise along the first axis."""
@@ -251,11 +232,6 @@ def power_of_evidence(table: Expected, w: float, enough: float) -> float:
     return _above(evidence_cut(enough, float(table.dof), table.worth), table, w)
 
 
-def least_by_evidence(table: Expected, enough: float, wanted: float = 0.8) -> float:
-    """Return the w whose evidence passes ``enough`` with probability ``wanted``; infinite where none does."""
-    return _least_above(evidence_cut(enough, float(table.dof), table.worth), table, wanted)
-
-
 def power_of(table: Expected, w: float, level: float) -> float:
     """Return the chance that the test rejects where the dependence is w.
 
@@ -265,36 +241,9 @@ def power_of(table: Expected, w: float, level: float) -> float:
     return _above(float(chdtri(table.dof, level)), table, w)
 
 
-def least_dependence(table: Expected, level: float, wanted: float = 0.8) -> float:
-    """Return the w for which the test rejects with probability ``wanted``; infinite where none is.
-
-    May be above what w can be, sqrt(min(r, c) - 1): then none is found that reliably either.
-
-    >>> round(least_dependence(Expected(1000, 2, 2), 0.05), 4)
-    0.0886
-    """
-    return _least_above(float(chdtri(table.dof, level)), table, wanted)
-
-
 def _above(cut: float, table: Expected, w: float) -> float:
     """Return the chance that the form passes ``cut`` where the dependence is w."""
     return float(1 - chndtr(cut, float(table.dof), min(table.worth * w * w, MAX_NONCENTRALITY)))
-
-
-def _least_above(cut: float, table: Expected, wanted: float) -> float:
-    """Return the w for which the form passes ``cut`` with probability ``wanted``; infinite where none does."""
-    dof, worth = float(table.dof), table.worth
-    if worth <= 0.0:
-        return math.inf
-    low, high = 0.0, 16.0
-    while 1 - chndtr(cut, dof, high) < wanted:
-        if high >= MAX_NONCENTRALITY:
-            return math.sqrt(cut / worth)
-        high *= 2
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 1 - chndtr(cut, dof, middle) < wanted else (low, middle)
-    return math.sqrt(high / worth)
 
 
 SPREAD_SHARE, PURE_SPREAD_SHARE = (

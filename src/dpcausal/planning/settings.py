@@ -22,10 +22,6 @@ class MeasuredSettings:
         For how common levels are, where some are to be merged.
     share_singles : float
         For single columns.
-    share_first : float
-        For single columns and pairs together, where larger tables are measured with the rest.
-    share_next : float
-        Of what is then left, for the tables of each larger order.
     rounds_again : int
         Rounds in which the most promising pairs are measured again.
     again_per_column : float
@@ -33,12 +29,10 @@ class MeasuredSettings:
     levels_unordered, levels_ordered, levels_of_numbers, levels_in_tree : float
         Levels that a column may have before some are merged, times the root of the noise in a proportion: without an
         order, with one, bins of a number, and without an order where only the pairs of a tree are measured.
-    larger_ratio : float
-        Noise variance of a pair over its sampling variance, up to which larger tables are measured.
-    larger_small : float
-        Noise in a correlation, about, up to which they are, too.
     larger_noise : float
         Noise of larger tables over that of pairs, at most.
+    larger_small : float
+        Noise in a correlation, about, up to which larger tables are measured though sampling errors are smaller still.
     tree_columns, tree_levels : int, float
         From so many columns on, with so many levels on average, a tree of pairs may be chosen.
     tree_signal : float
@@ -66,17 +60,14 @@ class MeasuredSettings:
     share_rows: float = 0.02
     share_levels: float = 0.05
     share_singles: float = 0.15
-    share_first: float = 0.5
-    share_next: float = 0.7
     rounds_again: int = 2
     again_per_column: float = 2.5
     levels_unordered: float = 0.45
     levels_ordered: float = 0.35
     levels_of_numbers: float = 0.25
     levels_in_tree: float = 0.95
-    larger_ratio: float = 1.0
-    larger_small: float = 0.01
     larger_noise: float = 2.0
+    larger_small: float = 0.01
     tree_columns: int = 10
     tree_levels: float = 2.5
     tree_signal: float = 50.0

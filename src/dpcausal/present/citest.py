@@ -7,7 +7,6 @@ an unchecked draft. What else there is to know is in the full words (``summary(f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from dpcausal.citests import result as facts
@@ -25,16 +24,9 @@ from dpcausal.citests.result import (
 )
 from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerForecast
 from dpcausal.core.spelling import spelled
-from dpcausal.present import statement
 from dpcausal.present.planning import figures, sizes_words
-from dpcausal.present.statement import (
-    by_bins_words,
-    cost_lines,
-    percent,
-    pvalue_words,
-    question_words,
-    rows_differ,
-)
+from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
+from dpcausal.present.text import as_html, percent
 
 if TYPE_CHECKING:
     from dpcausal.citests.forecast import CITestForecast
@@ -271,7 +263,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
         *([trend_words(trend)] if full and trend is not None else []),
         *([] if result.missed is None else [missed_words(result.missed)]),
         *([] if result.pvalue is None else [rows_differ("p-value", result.privacy.unit)]),
-        *([statement.summary(result.privacy)] if full else cost_lines(result.privacy)),
+        *cost_lines(result.privacy, full=full),
         *([] if result.with_noise is None else [with_noise_words(result.with_noise)]),
     ]
     return "\n".join(lines)
@@ -279,8 +271,7 @@ def answer_text(result: CITestResult, *, full: bool = False) -> str:
 
 def html(result: CITestResult) -> str:
     """Return the summary as a piece of HTML for notebooks."""
-    lines = "<br>".join(escape(line) for line in answer_text(result).splitlines())
-    return f"<div>{lines}</div>"
+    return as_html(answer_text(result))
 
 
 def forecast_words(found: CITestForecast) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from html import escape
 from typing import Any
 
+from dpcausal._version import __version__
 from dpcausal.effects.result import EffectResult
 
 WIDTH, HEIGHT = 560, 320
@@ -46,7 +48,8 @@ def curves_svg(result: EffectResult) -> str:
     title = escape(f"Risk of {result.outcome} = {result.event} over time")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        f'role="img" font-family="sans-serif"><title>{title}</title>{"".join(parts)}</svg>'
+        'role="img" font-family="sans-serif" style="max-width:100%;height:auto">'
+        f"<title>{title}</title>{''.join(parts)}</svg>"
     )
 
 
@@ -64,14 +67,27 @@ def _axes(last: float, most: float, at: Callable[[float, float], str]) -> str:
             f'<line x1="{x}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#ddd"/>'
             f'<text x="{float(x) - 6:.1f}" y="{float(y) + 4:.1f}" font-size="11" text-anchor="end">{risk:.0%}</text>'
         )
+    middle, low = (LEFT + WIDTH - RIGHT) / 2, HEIGHT - BOTTOM
+    parts.append(f'<text x="{middle:g}" y="{low + 34}" font-size="12" text-anchor="middle">time</text>')
+    parts.append(f'<text x="{LEFT}" y="{TOP - 4}" font-size="12" text-anchor="end">risk</text>')
     return "".join(parts)
 
 
 def effect_page(result: Any) -> str:
-    """Return a page without links to elsewhere: the curves, and what is said of the effect."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in result.summary().splitlines())
+    """Return a page without links to elsewhere: what is said of the effect, the curves, and what was promised."""
+    first, second = result.compare
+    of = result.outcome if result.event is None else f"{result.outcome} = {result.event}"
+    title = escape(f"{result.treatment}, {second} against {first}: {of}")
+    made = f"dpcausal {__version__}, {date.today().isoformat()}"
     return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Effect</title>'
-        "<style>body{font-family:sans-serif;max-width:46em;margin:2em auto;line-height:1.4}</style></head>"
-        f"<body>{curves_svg(result)}{lines}</body></html>"
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><style>body{font-family:sans-serif;'
+        "max-width:46em;margin:2em auto;padding:0 1em;line-height:1.4;overflow-wrap:anywhere}</style></head>"
+        f"<body><h1>{title}</h1>{_paragraphs(result.summary())}{curves_svg(result)}"
+        f"<h2>What was promised</h2>{_paragraphs(result.privacy.summary())}<p>{made}</p></body></html>"
     )
+
+
+def _paragraphs(text: str) -> str:
+    """Return lines as paragraphs."""
+    return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line)

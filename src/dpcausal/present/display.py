@@ -6,7 +6,7 @@ Types are looked up by their names.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -42,6 +42,49 @@ FACTS: dict[str, Callable[[Any], str]] = {
     "EffectNote": effect.note_words,
 }
 
+# type, or a part of what is said of it -> the function that says it
+SUMMARIES: dict[str, Callable[..., str]] = {
+    "PrivacyStatement": statement.summary,
+    "CITestResult": citest.answer_text,
+    "PowerForecast": citest.missed_words,
+    "PowerForecast.refusal": planning.refusal_words,
+    "CITestForecast": citest.forecast_words,
+    "Trend": citest.trend_words,
+    "EffectResult": effect.summary,
+    "EffectResult.answer": effect.answer_words,
+    "EffectResult.assumes": effect.assumes_words,
+    "EffectForecast": effect.forecast_words,
+    "EffectForecast.refusal": effect.refusal_words,
+    "DiscoveryResult": graph_words.summary,
+    "DiscoveryResult.missing_edges": graph_words.absent_means,
+    "DiscoveryResult.edges": lambda result: "\n".join(graph_words.edge_lines(result)),
+    "Plan": planning.plan_text,
+    "Plan.design": planning.design_words,
+    "Protocol": sites.protocol_text,
+    "Contribution": sites.contribution_text,
+    "OtherBudget": lambda other, dataset: ledger.other_budget_words(dataset, other),
+    "EarlierRows": lambda rows, dataset: ledger.other_rows_words(dataset, rows),
+    "EarlierQuestion": ledger.asked_before_words,
+    "EarlierRelease": ledger.search_again_words,
+    "Screening": gwas.summary,
+    "Draft": schema.draft_toml,
+    "SchemaCheck": schema.check_text,
+}
+
+NOTEBOOK: dict[str, Callable[..., str]] = {
+    "PrivacyStatement": statement.html,
+    "CITestResult": citest.html,
+    "EffectResult": effect.html,
+    "DiscoveryResult": page.notebook_html,
+    "Plan": planning.html,
+}
+PLOTS: dict[str, Callable[..., Any]] = {
+    "PrivacyStatement": plots.plot_budget,
+    "DiscoveryResult": plots.plot_result,
+    "Plan": plots.plot_power,
+}
+REPORTS: dict[str, Callable[..., Any]] = {"DiscoveryResult": page.write, "Plan": plots.draw_plan}
+
 
 def words(fact: Fact | StrEnum) -> str:
     """Return one fact, or one member of an enumeration of the statement, as a clause or sentence."""
@@ -49,107 +92,38 @@ def words(fact: Fact | StrEnum) -> str:
         if family.__name__ in FACTS:
             return FACTS[family.__name__](fact)
     if isinstance(fact, StrEnum):
-        return str(statement.enum_words(fact))
+        return statement.enum_words(fact)
     raise TypeError(f"no words for {fact!r}")
 
 
-def summary(value: Any, **options: Any) -> str:
+def _of(table: Mapping[str, Callable[..., Any]], value: Any, what: str, part: str = "") -> Callable[..., Any]:
+    """Return the function for a value; raise ``TypeError`` where there is none."""
+    name = type(value).__name__
+    key = f"{name}.{part}" if part else name
+    if key not in table:
+        raise TypeError(f"no {what} of {name}")
+    return table[key]
+
+
+def summary(value: Any, *, part: str = "", **options: Any) -> str:
     """Return a result, statement or plan in plain lines; ``part`` asks for one part of them."""
-    full, part = bool(options.get("full")), options.get("part")
-    match type(value).__name__:
-        case "PrivacyStatement":
-            return str(statement.summary(value))
-        case "CITestResult":
-            return str(citest.answer_text(value, full=full))
-        case "PowerForecast":
-            return str(citest.missed_words(value) if part is None else planning.refusal_words(value))
-        case "CITestForecast":
-            return str(citest.forecast_words(value))
-        case "Trend":
-            return str(citest.trend_words(value))
-        case "EffectResult":
-            if part == "answer":
-                return str(effect.answer_words(value))
-            if part == "assumes":
-                return str(effect.assumes_words(value))
-            return str(effect.summary(value, full=full))
-        case "EffectForecast":
-            return str(effect.refusal_words(value) if part == "refusal" else effect.forecast_words(value))
-        case "DiscoveryResult":
-            return _discovery(value, part, full=full, every=bool(options.get("open")))
-        case "Plan":
-            return str(
-                planning.design_words(value) if part == "design" else planning.plan_text(value, **options)
-            )
-        case "Protocol":
-            return str(sites.protocol_text(value))
-        case "Contribution":
-            return str(sites.contribution_text(value))
-        case "OtherBudget":
-            return str(ledger.other_budget_words(options["dataset"], value))
-        case "EarlierRows":
-            return str(ledger.other_rows_words(options["dataset"], value))
-        case "EarlierQuestion":
-            return str(ledger.asked_before_words(value))
-        case "EarlierRelease":
-            return str(ledger.search_again_words(value))
-        case "Screening":
-            return str(gwas.summary(value))
-        case "Draft":
-            return str(schema.draft_toml(value))
-        case "SchemaCheck":
-            return str(schema.check_text(value))
-    raise TypeError(f"no summary of {type(value).__name__}")
-
-
-def _discovery(value: Any, part: Any, *, full: bool, every: bool) -> str:
-    if part == "missing_edges":
-        return str(graph_words.absent_means(value))
-    if part == "edges":
-        return "\n".join(graph_words.edge_lines(value))
-    if full:
-        return str(graph_words.full_text(value))
-    return str(graph_words.discovery_text(value, every=every))
-
-
-# type -> the function that shows it in a notebook
-NOTEBOOK: dict[str, Callable[[Any], str]] = {
-    "PrivacyStatement": statement.html,
-    "CITestResult": citest.html,
-    "EffectResult": effect.html,
-    "DiscoveryResult": page.notebook_html,
-    "Plan": planning.html,
-}
+    return str(_of(SUMMARIES, value, "summary", part)(value, **options))
 
 
 def html(value: Any) -> str:
     """Return a result, statement or plan as a piece of HTML for a notebook."""
-    kind = type(value).__name__
-    if kind in NOTEBOOK:
-        return NOTEBOOK[kind](value)
-    raise TypeError(f"no HTML of {kind}")
+    return str(_of(NOTEBOOK, value, "HTML")(value))
 
 
 def plot(value: Any, ax: Any, **options: Any) -> Any:
     """Draw a result, statement or plan with matplotlib; return the axes. Instead of axes, a file is written to."""
-    if plots.is_picture(ax):
-        return plots.saved(plot(value, None, **options), ax)
-    match type(value).__name__:
-        case "PrivacyStatement":
-            return plots.plot_budget(value, ax)
-        case "DiscoveryResult":
-            return plots.plot_result(value, ax, **options)
-        case "Plan":
-            return plots.plot_power(value, ax)
-    raise TypeError(f"no plot of {type(value).__name__}")
+    draw = _of(PLOTS, value, "plot")
+    return (
+        plots.saved(draw(value, None, **options), ax) if plots.is_picture(ax) else draw(value, ax, **options)
+    )
 
 
 def report(value: Any, path: str | os.PathLike[str], **options: Any) -> str:
     """Write a discovery as one self-contained HTML page, or a plan as a picture; return its path."""
-    match type(value).__name__:
-        case "DiscoveryResult":
-            return str(page.write(value, os.fspath(path), **options))
-        case "Plan":
-            plots.draw_plan(value, path)
-            return os.fspath(path)
-    raise TypeError(f"no report of {type(value).__name__}")
+    _of(REPORTS, value, "report")(value, path, **options)
+    return os.fspath(path)

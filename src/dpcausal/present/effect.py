@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError
@@ -15,7 +14,8 @@ from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
-from dpcausal.present.statement import happened, listed, percent, rows_differ, short_cost_lines
+from dpcausal.present.statement import happened, rows_differ, short_cost_lines
+from dpcausal.present.text import as_html, as_sentence, few, listed, percent
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -47,15 +47,6 @@ MOST_PAIRS = 3  # named in a note
 MOST_LISTED = 6  # possible effects listed without being asked
 
 
-def _either(ways: Sequence[str]) -> str:
-    """Ways as alternatives.
-
-    >>> _either(["more rows"]), _either(["a", "b", "c"])
-    ('more rows', 'a, b or c')
-    """
-    return " or ".join(filter(None, [", ".join(ways[:-1]), ways[-1]]))
-
-
 def _event_way(event: str) -> str:
     """An event instead of a mean, as the reader spells it."""
     way = spelled(f'--event "{event}"', f"event={event!r}")
@@ -78,7 +69,7 @@ def _shortens(ways: Sequence[str]) -> str:
     >>> _shortens([]), _shortens(["fewer bins"])
     ('more epsilon shortens it', 'fewer bins or more epsilon shorten it')
     """
-    return f"{_either([*ways, 'more epsilon'])} shorten{'' if ways else 's'} it"
+    return f"{listed([*ways, 'more epsilon'], 'or')} shorten{'' if ways else 's'} it"
 
 
 def _back_door(fact: facts.BackDoor) -> str:
@@ -185,7 +176,7 @@ def _nothing_known(fact: facts.NothingKnown) -> str:
         return "nowhere do both groups have 3 rows or more"
     return (
         "the noise is larger than the groups that are compared; more epsilon, more rows, or coarser bins of what is "
-        "held fixed help"
+        "held fixed help; so do fewer columns held fixed, where those left out are no common causes"
     )
 
 
@@ -196,7 +187,7 @@ def _noise_rules(fact: facts.WideInterval) -> str:
 
 def _wide(fact: facts.WideInterval) -> str:
     event = [] if fact.event is None else [_event_way(fact.event)]
-    ways = _either([*event, *_of_schema(fact), "more epsilon", "more rows"])
+    ways = listed([*event, *_of_schema(fact), "more epsilon", "more rows"], "or")
     return f"the interval is too wide to say much{f': {ways} would help' if asks() else ''}"
 
 
@@ -209,14 +200,13 @@ def _later(fact: facts.AdjustsForLater) -> str:
 
 
 def _contradicted(fact: facts.Contradicted) -> str:
-    pairs = ", ".join(map(" - ".join, fact.pairs[:MOST_PAIRS]))
-    more = f" and {len(fact.pairs) - MOST_PAIRS} more" if len(fact.pairs) > MOST_PAIRS else ""
+    pairs = few([*map(" - ".join, fact.pairs)], MOST_PAIRS)
     means = (
         ": do not rely on this answer unless you know these directions"
         if fact.own
         else ", and what to hold fixed may depend on these"
     )
-    return f"the graph contradicts itself about the direction of {pairs}{more}{means}"
+    return f"the graph contradicts itself about the direction of {pairs}{means}"
 
 
 def _several(fact: facts.Several) -> str:
@@ -244,9 +234,18 @@ def _followed_up(fact: facts.FollowedUp) -> str:
     )
 
 
-# what is said of a note, by its kind: a text with the fields of the note, or a function of it
-WORDS: dict[str, str | Callable[[Any], str]] = {
-    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
+Words = str | Callable[[Any], str]  # a text with the fields of a note, or a function of it
+# what is said of a note, by its kind, in the sections of an answer
+WARNINGS: dict[str, Words] = {
+    "outcome-earlier": "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it",
+    "back-door": _back_door,
+    "later": _later,
+    "contradicted": _contradicted,
+    "several": _several,
+    "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
+    "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
+}
+GRAPH_SAYS: dict[str, Words] = {
     "hidden-causes": "common causes may be hidden: that holds in every graph with hidden causes that this one allows",
     "graph-checks": "you named what is held fixed, and the graph was only used to check it",
     "hint-itself": "the link of the two is only a weak hint in the graph",
@@ -255,25 +254,20 @@ WORDS: dict[str, str | Callable[[Any], str]] = {
     "are missed",
     "from-graph": _from_graph,
     "open-pairs": "whether {columns} should be held fixed stayed open in the graph",
-    "contradicted": _contradicted,
-    "back-door": _back_door,
-    "descendant": "by the graph the treatment may change {columns}: adjusting for that can hide part of the effect or "
-    "make one up",
-    "later": _later,
-    "outcome-earlier": "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it",
-    "several": _several,
+}
+RESTS: dict[str, Words] = {
+    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
+    **GRAPH_SAYS,
+    "followed-up": _followed_up,
     "binned": "{columns} by the declared bins: confounding within a bin remains",
     "linear": "{columns} taken out by linear regression: what is not linear in them remains",
     "scored": _scores,
     "by-groups": _by_groups,
     "treatment-bins": "{treatment} by its declared bins",
-    "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
-    "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
-    "numbers": _number_rules,
-    "followed-up": _followed_up,
-    "missing-left-out": _missing_left_out,
-    "missing-counts": _missing_counts,
-    "missing-held": _missing_held,
+}
+REMARKS: dict[str, Words] = {
+    "descendant": "by the graph the treatment may change {columns}: adjusting for that can hide part of the effect or "
+    "make one up",
     "pooled": "{strata} combinations of levels with fewer rows than noise are taken as one (about {share:.1%} of the "
     "rows)",
     "left-out": _strata_left_out,
@@ -290,6 +284,13 @@ WORDS: dict[str, str | Callable[[Any], str]] = {
     "fresh-noise": _fresh_noise,
     "reserved": _fresh_noise,
 }
+SCHEMA_RULES: dict[str, Words] = {"numbers": _number_rules}
+MISSING: dict[str, Words] = {
+    "missing-left-out": _missing_left_out,
+    "missing-counts": _missing_counts,
+    "missing-held": _missing_held,
+}
+WORDS: dict[str, Words] = {**WARNINGS, **RESTS, **REMARKS, **SCHEMA_RULES, **MISSING}
 
 
 def number(value: float) -> str:
@@ -355,18 +356,18 @@ def assumes_lines(result: EffectResult) -> list[str]:
     rests = [_rests(result, unsure)]
     rests += ["a mean over people in whom the treatment varies"] if result.population == "overlap" else []
     rests += [
-        note_words(note) for note in _in_section(notes, "rests") if not (unsure and _leaves_unsure(note))
+        note_words(note) for note in _among_kinds(notes, RESTS) if not (unsure and _leaves_unsure(note))
     ]
-    lines = [*map(note_words, _in_section(notes, "warning")), "; ".join(rests)]
+    lines = [*map(note_words, _among_kinds(notes, WARNINGS)), "; ".join(rests)]
     lines += [
         note_words(note) + (_left_out(result) if isinstance(note, facts.StrataLeftOut) else "")
-        for note in (*_in_section(notes, "remark"), *_in_section(notes, "schema"))
+        for note in (*_among_kinds(notes, REMARKS), *_among_kinds(notes, SCHEMA_RULES))
     ]
     if 0 < result.share < 1 and not any(isinstance(note, facts.StrataLeftOut) for note in notes):
         about = "about " if result.privacy.epsilon is not None else ""
         lines.append(f"the answer holds for {about}{result.share:.0%} of the rows")
     lines += _missing_clauses(result)
-    return [*map(_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy.unit)]
+    return [*map(as_sentence, lines), *missing_lines(notes), rows_differ("interval", result.privacy.unit)]
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
@@ -406,37 +407,14 @@ def _left_out(result: EffectResult) -> str:
         return ""
     named = [
         ", ".join(f"{name} {level}" for name, level in zip(result.adjust, levels, strict=True))
-        for levels in result.left_out[:STRATA_NAMED]
+        for levels in result.left_out
     ]
-    rest = len(result.left_out) - len(named)
-    return f". Left out: {'; '.join(named)}" + (f" and {rest} more" if rest else "")
+    return f". Left out: {few(named, STRATA_NAMED, between='; ')}"
 
 
-# where a note stands, by its kind: a warning before all else, in the line on what an answer rests on, among the rules
-# of the schema, or among those for missing values at the end; all others are remarks
-GRAPH_SAYS = (
-    "hidden-causes",
-    "graph-checks",
-    "hint-itself",
-    "open-itself",
-    "no-path",
-    "from-graph",
-    "open-pairs",
-)
-COLUMNS_ENTER = ("followed-up", "binned", "linear", "scored", "by-groups", "treatment-bins")
-SECTIONS = {
-    "warning": ("outcome-earlier", "back-door", "later", "contradicted", "several", "outcome-bins"),
-    "rests": ("unadjusted", *GRAPH_SAYS, *COLUMNS_ENTER),
-    "schema": ("numbers",),
-    "missing": ("missing-left-out", "missing-counts", "missing-held"),
-}
-
-
-def _in_section(notes: Sequence[EffectNote], name: str) -> list[EffectNote]:
-    """The notes that stand in a section, in their order."""
-    if name == "remark":
-        return [note for note in notes if not any(note.kind in kinds for kinds in SECTIONS.values())]
-    return [note for note in notes if note.kind in SECTIONS[name]]
+def _among_kinds(notes: Sequence[EffectNote], kinds: Container[str]) -> list[EffectNote]:
+    """The notes of these kinds, in their order."""
+    return [note for note in notes if note.kind in kinds]
 
 
 def _leaves_unsure(note: EffectNote) -> bool:
@@ -446,11 +424,7 @@ def _leaves_unsure(note: EffectNote) -> bool:
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
     """Return a line for each thing that becomes of missing values."""
-    return [_sentence(note_words(note)) for note in _in_section(notes, "missing")]
-
-
-def _sentence(clause: str) -> str:
-    return f"{clause[:1].upper()}{clause[1:]}."
+    return [as_sentence(note_words(note)) for note in _among_kinds(notes, MISSING)]
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
@@ -488,8 +462,7 @@ def raw_lines(result: EffectResult) -> list[str]:
 
 def html(result: EffectResult) -> str:
     """Return the lines as a piece of HTML for notebooks."""
-    lines = "<br>".join(escape(line) for line in summary(result).splitlines())
-    return f"<div>{curves_svg(result)}{'<br>' if result.curves else ''}{lines}</div>"
+    return curves_svg(result) + as_html(summary(result))
 
 
 def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
@@ -497,7 +470,7 @@ def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
     if not isinstance(found, EffectResult):
         return []
     with for_everyone():
-        warnings = [_sentence(note_words(note)) for note in _in_section(found.notes, "warning")]
+        warnings = [as_sentence(note_words(note)) for note in _among_kinds(found.notes, WARNINGS)]
         return [answer_words(found), *listed_effects(found), *warnings]
 
 
@@ -570,15 +543,30 @@ def forecast_words(found: EffectForecast) -> str:
             "Whether there is an effect takes less budget than how large it is: one that this interval tells from none "
             f"in 80% of runs is found by {test} in {percent(chance)}, at best."
         )
+    if found.rare is not None and not found.says_nothing:
+        wide = f"it is {number(found.rare)} wide" if math.isfinite(found.rare) else "nothing can be said"
+        told = spelled("--share", "share=")
+        lines.append(
+            f"If only 5% of rows have {_arm(one)}, {wide}: give the share that you expect by {told}."
+        )
     word = "combination" if found.strata == 1 else "combinations"
     strata = f"{found.strata:,} {word} of levels held fixed" if one.adjust else "nothing held fixed"
     lines.append(
         f"From public numbers only: {found.rows:,} rows, {strata}, epsilon {found.epsilon:g}, delta {found.delta:g}, "
-        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on: good to a "
-        "factor of about 3."
+        f"method {found.method}. Levels are taken to be as common as 1, 1/2, 1/3 and so on"
+        + (
+            ": good to a factor of about 3."
+            if found.share is None
+            else f", {_arm(one)} as {percent(found.share)}."
+        )
     )
     lines += missing_lines(found.notes)
     return "\n".join(lines)
+
+
+def _arm(one: EffectQuestion) -> str:
+    """The second arm, in words."""
+    return f"{one.treatment} {one.arm_names[1]}"
 
 
 def _compared(one: EffectQuestion) -> str:
@@ -616,18 +604,10 @@ def _ways(found: EffectForecast) -> str:
         ways.append(_bounds_way(one.outcome, one.low, one.high))
     if found.fewer is not None:
         dropped = [name for name in one.adjust if name not in found.fewer]
+        no_cause = "it is no common cause" if len(dropped) == 1 else "they are no common causes"
         ways.append(
-            f"leaving {', '.join(dropped)} out of what is held fixed, if {_no_causes(dropped)} of {one.treatment} and "
+            f"leaving {', '.join(dropped)} out of what is held fixed, if {no_cause} of {one.treatment} and "
             f"{one.outcome}: else the effect is confounded"
         )
     ways += ["coarser bins of what is held fixed"] if one.adjust else []
     return help_words(found, ways)
-
-
-def _no_causes(names: list[str]) -> str:
-    """That columns are no common causes.
-
-    >>> _no_causes(["age"]), _no_causes(["age", "sex"])
-    ('it is no common cause', 'they are no common causes')
-    """
-    return "it is no common cause" if len(names) == 1 else "they are no common causes"

@@ -31,18 +31,17 @@ from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.present.clusters import HEADING, NAMED, groups, in_rows, left_out, letter
 from dpcausal.present.graph_words import counts_words, fits_words, lone_clauses, lone_columns
 from dpcausal.present.layout import Layout, layout
-from dpcausal.present.statement import counted
 from dpcausal.present.tables import (
-    HINT,
     MARKS,
     OPEN_MEANS,
+    SHARES,
     EdgeNotes,
     grade,
     mark_kinds,
     node_words,
     open_sentence,
-    share_words,
 )
+from dpcausal.present.text import counted
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -87,9 +86,26 @@ def key_ends(key: Key, name: str = "graph") -> str:
     ' marker-start="url(#graph-ring)" marker-end="url(#graph-head)"'
     """
     head = "told" if key.kind == "declared" else "head"
-    shapes = {"<": head, ">": head, "o": "ring"}
-    ends = (("start", key.ends[:1]), ("end", key.ends[-1:]))
-    return "".join(f' marker-{end}="url(#{name}-{shapes[mark]})"' for end, mark in ends if mark in shapes)
+    shapes = {"<": head, ">": head, "o": "ring", "-": ""}
+    return _markers(name, (shapes[key.ends[0]], shapes[key.ends[-1]]))
+
+
+def _markers(name: str, ends: tuple[str, str], weak: str = "") -> str:
+    """The attributes that draw shapes at the ends of a line; ``weak``: paler heads."""
+    shapes = [shape + weak * (shape in ("head", "told")) for shape in ends]
+    places = zip(("start", "end"), shapes, strict=True)
+    return "".join(f' marker-{place}="url(#{name}-{shape})"' for place, shape in places if shape)
+
+
+def line_ends(graph: Graph, line: Line, marks: EdgeNotes) -> tuple[str, str]:
+    """Return the shapes at the upper and the lower end of a line: head, told (hollow, declared), ring, or none."""
+    ways = (line.lower, line.upper), (line.upper, line.lower)
+    if isinstance(graph, PAG):
+        upper, lower = (MARKERS.get(graph.mark(*way), "") for way in ways)
+        return upper, lower
+    heads = ("told" if marks.declares(*way) else "head" for way in ways)
+    upper, lower = (head if way in graph.directed else "" for way, head in zip(ways, heads, strict=True))
+    return upper, lower
 
 
 def line_grade(pair: Pair, marks: EdgeNotes) -> str:
@@ -126,8 +142,12 @@ def _grade_keys(grades: Collection[str]) -> list[Key]:
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
     ['found again: perhaps', 'found again: less than half, a hint']
     """
-    words = {"sure": share_words(1.0), "weaker": share_words(HINT), "hint": f"{share_words(0.0)}, a hint"}
-    return [Key(kind, f"found again: {text}") for kind, text in words.items() if kind in grades]
+    hint = {"hint": ", a hint"}
+    return [
+        Key(kind, f"found again: {text}{hint.get(kind, '')}")
+        for kind, text in SHARES.items()
+        if kind in grades
+    ]
 
 
 STEP_Y, HEIGHT = 96.0, 36.0  # from layer to layer; of a box
@@ -256,8 +276,9 @@ def svg(
     """
     parts, (left, top, wide, high) = drawing(graph, marks or EdgeNotes(), name, possible, strength)
     sizes = f'viewBox="{left:g} {top:g} {wide:g} {high:g}" style="--natural: {wide:g}px"'
+    seen = ' class="show-open"' if possible and shown else ""  # open pairs
     head = (
-        f'<svg id="{name}"{_shows(possible, shown)} {sizes} role="group" '
+        f'<svg id="{name}"{seen} {sizes} role="group" '
         f'aria-label="Causal graph, {counted(len(graph.skeleton), "edge")}">'
     )
     return "\n".join([head, *parts, "</svg>"])
@@ -359,11 +380,6 @@ def _layered(
     return [*parts, "</g>"], (left, top, wide, high)
 
 
-def _shows(possible: Collection[Pair], shown: bool) -> str:
-    """The class by which open pairs are seen."""
-    return ' class="show-open"' if possible and shown else ""
-
-
 def _open(line: Line) -> str:
     words = escape(open_sentence(line.upper, line.lower))
     return (
@@ -382,31 +398,16 @@ def _edge(
 ) -> str:
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
-    upward = arrow and (line.lower, line.upper) in graph.directed
-    a, b = (line.lower, line.upper) if upward else (line.upper, line.lower)
+    ends = line_ends(graph, line, marks)
+    a, b = line.upper, line.lower
+    if (b, a) in (marks.marks if isinstance(graph, PAG) else graph.directed):
+        a, b = b, a
     words = escape(marks.sentence(a, b, arrow))
-    kind = "arrow" if arrow else "plain"
+    kind = "arrow" if arrow else "marked" if isinstance(graph, PAG) else "plain"
     kind += " conflict" if pair in marks.conflicts else ""
-    kind += f" {grade(marks.confidence[pair])}" if pair in marks.confidence else ""
-    declared = arrow and marks.declares(a, b)
-    kind += " declared" if declared else ""
-    weak = "-weak" if marks.hints(pair) else ""  # a smaller and paler head
-    shape = "told" if declared else "head"
-    head = f' marker-{"start" if upward else "end"}="url(#{marker}-{shape}{weak})"' if arrow else ""
-    if isinstance(graph, PAG):
-        a, b = (
-            (line.upper, line.lower) if (line.upper, line.lower) in marks.marks else (line.lower, line.upper)
-        )
-        words = escape(marks.sentence(a, b, arrow))
-        kind = kind.replace("plain", "marked")
-        head = "".join(
-            f' marker-{end}="url(#{marker}-{MARKERS[mark]}{weak if mark is Mark.ARROW else ""})"'
-            for end, mark in (
-                ("start", graph.mark(line.lower, line.upper)),
-                ("end", graph.mark(line.upper, line.lower)),
-            )
-            if mark in MARKERS
-        )
+    kind += f" {line_grade(pair, marks)}" if pair in marks.confidence else ""
+    kind += " declared" if "told" in ends else ""
+    head = _markers(marker, ends, "-weak" if marks.hints(pair) else "")  # smaller and paler heads
     label = ""
     if strength is not None:
         words += f"; {strength_words(strength)}"
@@ -419,11 +420,8 @@ def _edge(
 
 
 INK, SOFT = "#1b1f24", "#57606a"
-LETTER, LINE, SAMPLE = (
-    5.4,
-    15.0,
-    44.0,
-)  # of the legend: width of a letter, height of a line, length of a sample
+# of the legend: width of a letter, height of a line, length of a sample
+LETTER, LINE, SAMPLE = 5.4, 15.0, 44.0
 KEY_GAP = 6.0  # between two keys of the legend, so that arrowheads do not touch
 MIN_WIDTH, TITLE = 460.0, 26.0  # of the figure; height of the title
 LONE_DRAWN = 12  # columns without an edge that are drawn; more are named below the figure
@@ -574,14 +572,17 @@ def data_name(result: DiscoveryResult, file: str = "") -> str:
     return str((result.privacy.ledger or {}).get("dataset") or file)
 
 
+def heading(result: DiscoveryResult, *names: str) -> str:
+    """Return what a page or a figure shows, and of which data, as far as their names are known."""
+    about = "Causal graph" if result.target is None else f"What is linked to {result.target}"
+    about = "Codes that go together" if result.strength else about
+    of = ", ".join(filter(None, names))
+    return f"{about}: {of}" if of else about
+
+
 def figure_title(result: DiscoveryResult, name: str) -> str:
     """Return what the figure shows, of which data and how many rows, as far as that is known and public."""
-    target = result.target
-    of = [name] if name else []
-    of += [f"n = {result.rows:,}"] if result.rows is not None else []
-    about = "Causal graph" if target is None else f"What is linked to {target}"
-    about = "Codes that go together" if result.strength else about
-    return f"{about}: {', '.join(of)}" if of else about
+    return heading(result, name, "" if result.rows is None else f"n = {result.rows:,}")
 
 
 def caption(result: DiscoveryResult) -> str:

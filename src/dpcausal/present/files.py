@@ -34,9 +34,6 @@ methods that release decisions only have none. A graph that is not private says 
 ``registry.yaml`` is a draft for OpenDP's registry of deployments, with the fields of its schema of July 2026
 (``deployments-schema.yaml``). What only the publisher knows is left empty, with a comment ``fill in``. The registry
 knows no product type "graph": ``Summary statistics`` comes nearest. Every text is a JSON string, which YAML reads.
-
-``Origin`` holds where a report's data came from: the user's own files and call, for "how to reproduce". A report is
-made to be shown, so ``ledger_name`` takes out who logs in to a ledger with what password.
 """
 
 from __future__ import annotations
@@ -45,32 +42,22 @@ import csv
 import io
 import json
 import re
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
 from typing import Any
 
-from dpcausal.core.redact import ledger_name
-from dpcausal.discovery.knowledge import Pair, declared
-from dpcausal.discovery.result import (
-    DiscoveryResult,
-    confidence_list,
-    direction_list,
-    given_list,
-    in_order,
-    mark_list,
-    sorted_pairs,
-)
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
+
+from dpcausal.discovery.evidence import LinkStrength
+from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.result import DiscoveryResult, in_order, sorted_pairs
+from dpcausal.graphs.doubts import without_edges
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
-from dpcausal.present.figures import figure_svg, rebuilt
-from dpcausal.present.graph_words import absent_means
-from dpcausal.present.notes import note_words
+from dpcausal.present.figures import figure_svg
 from dpcausal.present.statement import caveat_lines, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     EdgeFact,
-    EdgeNotes,
     PairRow,
     edge_rows,
     grade,
@@ -79,33 +66,33 @@ from dpcausal.present.tables import (
     pairs_words,
     share_words,
 )
+from dpcausal.present.text import counted
 
 STATEMENT, RELEASE = "privacy.json", "release.json"
 
 
+SAID = (  # of a result, in its graph.json
+    *(
+        "open",
+        "given_up_to",
+        "complete",
+        "conflicts",
+        "unsure_arrows",
+        "on_hints",
+        "direction",
+        "mark_chances",
+    ),
+    *("missing_edges", "declared", "method", "why", "notes", "facts"),
+)
+
+
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
     """Return the graph with what must be known of its edges; ``statement`` names the file of its statement."""
-    more: dict[str, Any] = {
-        "open": sorted_pairs(result.open),
-        "given_up_to": given_list(result.given_up_to),
-        "complete": result.complete,
-        "conflicts": sorted_pairs(result.contradicted),
-        "unsure_arrows": sorted(list(arrow) for arrow in result.unsure_arrows),
-        "found": _lists(without_hints(result)),
-        "hints": sorted_pairs(result.hints),
-        "on_hints": sorted_pairs(result.on_hints),
-        "direction": direction_list(result.direction),
-        "mark_chances": mark_list(result.marks),
-        "missing_edges": absent_means(result),
-        "declared": declared(result.known),
-        "method": result.method,
-        "why": result.why,
-        "notes": [note_words(note) for note in result.notes],
-        "facts": result.facts(),
-    }
+    said = result.to_dict()
+    more: dict[str, Any] = {name: said[name] for name in SAID}
+    more |= {"found": _lists(without_hints(result)), "hints": sorted_pairs(result.hints)}
     if result.confidence is not None:
-        more["confidence"] = confidence_list(result.confidence)
-        more["confidence_repeats"] = result.repeats
+        more |= {name: said[name] for name in ("confidence", "confidence_repeats")}
     more |= stamp(result)
     if words := caveat_lines(result.privacy):
         more["caveats"] = words
@@ -139,9 +126,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
 
 def without_hints(result: DiscoveryResult) -> Graph:
     """Return the graph as it is shown, without weak hints: what files for other programs hold."""
-    hints, shown = result.hints, result.shown
-    edges = (edge for edge in shown.marked_edges() if frozenset((edge[0], edge[2])) not in hints)
-    return rebuilt(shown, shown.nodes, edges)
+    return without_edges(result.shown, frozenset(result.hints))
 
 
 def _lists(graph: Graph) -> dict[str, list[list[str]]]:
@@ -175,9 +160,10 @@ PAIR_COLUMNS = (
     *("a", "b", "state", "marks", "direction", "a_to_b", "b_to_a"),
     *("found_again", "held_fixed", "given_up_to", "least_w"),
 )
-NOTE_COLUMN = "note"
-STRENGTH_COLUMNS = ("w", "w_low", "w_high", "sign")  # of the edges of codes
-EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")  # the first two where some pair has the number
+# only where some pair has something in it: of the question that came nearest, and of the edges of codes
+EVIDENCE_COLUMNS = ("p_value", "log10_bayes", "asked_given")
+STRENGTH_COLUMNS = ("w", "w_low", "w_high", "sign")
+NOTHING = "nothing"
 
 
 def pairs_csv(result: DiscoveryResult) -> str:
@@ -195,67 +181,50 @@ def pairs_csv(result: DiscoveryResult) -> str:
     an edge is (``result.strength``). ``note``, the last column, has the remark on an edge, as the
     terminal shows it, why a pair is open, and that levels without an order were merged in a pair without an edge.
     """
+    cells = [_cells(row, result.strength.get(frozenset((row.a, row.b)))) for row in pair_rows(result)]
+    more = [name for name in (*EVIDENCE_COLUMNS, *STRENGTH_COLUMNS) if any(one.get(name) for one in cells)]
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    columns = _evidence_columns(result)
-    strong = STRENGTH_COLUMNS if result.strength else ()
-    rows.writerow([*PAIR_COLUMNS, *columns, *strong, NOTE_COLUMN])
-    for row in pair_rows(result):
-        rows.writerow(
-            [
-                row.a,
-                row.b,
-                row.state,
-                row.marks,
-                row.direction,
-                *("" if row.chances is None else f"{row.chances[k]:.2f}" for k in (0, 1)),
-                "" if row.found_again is None else f"{row.found_again:.2f}",
-                _names(row.held_fixed),
-                "" if row.given_up_to is None else row.given_up_to,
-                row.least_w,
-                *_numbers(row, columns),
-                *(_strength(result, row) if strong else ()),
-                row.note,
-            ]
-        )
+    rows = csv.DictWriter(text, [*PAIR_COLUMNS, *more, "note"], extrasaction="ignore", lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(cells)
     return text.getvalue()
 
 
-NOTHING = "nothing"
+def _cells(row: PairRow, link: LinkStrength | None) -> dict[str, str]:
+    """Return what every column of ``pairs.csv`` has for a pair; ``link``: how strong an edge of codes is."""
+    a_to_b, b_to_a = (None, None) if row.chances is None else row.chances
+    cells = {
+        "a": row.a,
+        "b": row.b,
+        "state": row.state,
+        "marks": row.marks,
+        "direction": row.direction,
+        "a_to_b": _known(a_to_b, ".2f"),
+        "b_to_a": _known(b_to_a, ".2f"),
+        "found_again": _known(row.found_again, ".2f"),
+        "held_fixed": _names(row.held_fixed),
+        "given_up_to": _known(row.given_up_to, "d"),
+        "least_w": row.least_w,
+        "note": row.note,
+    }
+    if (one := row.evidence) is not None:
+        numbers = {"p_value": one.pvalue, "log10_bayes": one.log10_bayes}
+        cells |= {name: _known(value, ".3g") for name, value in numbers.items()}
+        cells["asked_given"] = _names(one.given)
+    if link is not None:
+        cells |= {"w": f"{link.w:.3g}", "w_low": f"{link.low:.3g}", "w_high": f"{link.high:.3g}"}
+        cells["sign"] = f"{link.sign}"
+    return cells
+
+
+def _known(value: float | None, form: str) -> str:
+    """A number in this form; empty where it is not known."""
+    return "" if value is None else format(value, form)
 
 
 def _names(given: tuple[str, ...] | None) -> str:
     """Columns held fixed, with semicolons; empty where that is not known."""
     return "" if given is None else "; ".join(given) or NOTHING
-
-
-def _numbers(row: PairRow, columns: Sequence[str]) -> list[str]:
-    """The cells of ``_evidence_columns``."""
-    one = row.evidence
-    if one is None:
-        return [""] * len(columns)
-    numbers = ["" if value is None else f"{value:.3g}" for value in (one.pvalue, one.log10_bayes)]
-    cells = dict(zip(EVIDENCE_COLUMNS, [*numbers, _names(one.given)], strict=True))
-    return [cells[name] for name in columns]
-
-
-def _strength(result: DiscoveryResult, row: PairRow) -> list[str]:
-    """The cells of ``STRENGTH_COLUMNS``: empty for a pair without an edge."""
-    link = result.strength.get(frozenset((row.a, row.b)))
-    if link is None:
-        return [""] * len(STRENGTH_COLUMNS)
-    return [*(f"{one:.3g}" for one in (link.w, link.low, link.high)), f"{link.sign}"]
-
-
-def _evidence_columns(result: DiscoveryResult) -> list[str]:
-    """Those of ``EVIDENCE_COLUMNS`` that some pair has something in; none where decisions alone were released."""
-    known = result.evidence.values()
-    has = (
-        any(one.pvalue is not None for one in known),
-        any(one.log10_bayes is not None for one in known),
-        bool(known),
-    )
-    return [name for name, some in zip(EVIDENCE_COLUMNS, has, strict=True) if some]
 
 
 DOT_WIDTHS = {"sure": 2, "weaker": 1, "hint": 0.5}  # by ``grade``
@@ -291,269 +260,53 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     return found
 
 
-def declared_pairs(result: DiscoveryResult) -> frozenset[Pair]:
-    """Return the edges that have an arrow because it was declared."""
-    notes = EdgeNotes.of(result)
-    return frozenset(frozenset(arrow) for arrow in result.shown.directed if notes.declares(*arrow))
-
-
 def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
     """Return what GraphML says of each edge: conflict, declared; given_up_to and confidence where they are known."""
-    confidence, by_you = result.confidence or {}, declared_pairs(result)
-    return {
-        pair: {"conflict": pair in result.contradicted, "declared": pair in by_you}
-        | ({"given_up_to": result.given_up_to[pair]} if pair in result.given_up_to else {})
-        | ({"confidence": float(confidence[pair])} if pair in confidence else {})
-        for pair in result.graph.skeleton
-    }
+    found: dict[Pair, dict[str, Any]] = {}
+    for row in edge_rows(result):
+        known = {"given_up_to": row.given_up_to, "confidence": row.found_again}
+        found[frozenset((row.a, row.b))] = {
+            "conflict": EdgeFact.CONTRADICTED in row.facts,
+            "declared": EdgeFact.DIRECTION_DECLARED in row.facts,
+            **{name: value for name, value in known.items() if value is not None},
+        }
+    return found
 
 
 VARIANTS = {"pure": "Pure DP", "approximate": "Approximate DP", "zCDP": "Zero-concentrated DP"}
-FILL_IN = "fill in"
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029]")  # line ends and controls in YAML, though not in JSON
 
 
-class Blank(str):
-    """A text that the publisher has to replace."""
-
-    __slots__ = ()
+def template(name: str) -> Template:
+    """Return a template of this room; ``quoted`` writes a text for YAML, ``items_of`` a list as one text."""
+    environment = Environment(
+        loader=PackageLoader("dpcausal.present"),
+        autoescape=select_autoescape(),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {
+        "quoted": lambda text: UNPRINTABLE.sub(
+            lambda found: f"\\u{ord(found[0]):04x}", json.dumps(str(text), ensure_ascii=False)
+        ),
+        "items_of": lambda lines: "\n".join(f"- {line}" for line in lines),
+    }
+    return environment.get_template(name)
 
 
 def registry_yaml(result: DiscoveryResult) -> str:
-    """Return the record of a discovery, a draft, as YAML."""
-    statement = result.privacy
-    words = statement.to_dict()
-    head = ["# A draft for OpenDP's registry of differential privacy deployments, made from privacy.json."]
-    head += [f'# Lines with "{FILL_IN}" hold what this software can\'t know; look at the others, too.']
-    if not statement.private:
-        head.append(
-            f"# NOT PRIVATE: {' '.join((statement.why_not_private or '').split())} Do not register it."
-        )
-    return "\n".join([*head, *_yaml_lines(_record(result, words))]) + "\n"
-
-
-def _record(result: DiscoveryResult, words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record of a discovery, a draft, as YAML (``templates/registry.yaml``)."""
     statement, graph = result.privacy, result.graph
+    words = statement.to_dict()
     kind = "partial ancestral graph" if graph.kind == "pag" else "partly directed graph"
-    loss: dict[str, Any] = {
-        "privacy_unit": words["unit"],
-        "privacy_unit_details": f"Adjacent are {relation_words(statement)}.",
-    }
-    if statement.epsilon is not None:
-        loss["privacy_parameters"] = _parameters(words)
-    variant = {"variant_name": VARIANTS.get(str(words["definition"]), "Custom")} if statement.private else {}
-    return {
-        "url_slug": Blank("fill-in"),
-        "status": "Draft",
-        "tier": 3,
-        "deployment": {
-            "basic": {
-                "name": Blank(""),
-                "data_curators": [Blank("")],
-                "intended_use": Blank(""),
-                "data_product_type": "Summary statistics",
-                "data_product_region": Blank(""),
-                "description": f"A causal graph ({kind}) over {len(graph.nodes)} columns: {', '.join(graph.nodes)}.",
-                "publication_date": Blank("1900-01-01"),
-                "data_product_sector": Blank(""),
-            },
-            "dp_variant": {
-                **variant,
-                "data_domain": "Tables with the declared columns and levels; a value outside is mapped or clamped.",
-                "unprotected_quantities": _yaml_list(words["public"]),
-            },
-            "privacy_loss": loss,
-            "deployment_model": {
-                "model_name": "Central",
-                "actors": Blank(""),
-                "release_type": Blank("One release"),
-                "data_source_type": Blank("Static"),
-                "access_type": "Non-interactive",
-            },
-            "accounting": {
-                "post_processing": "The graph, its directions and its words are computed from the noisy values alone.",
-                "composition": str(words["composition"]),
-            },
-            "implementation": {
-                # whether levels and bounds were declared or read from the rows is for the publisher to say
-                "preprocessing_and_hyperparameter_tuning": Blank(""),
-                "mechanisms": _mechanisms(words),
-                "justification": Blank(""),
-            },
-            "administrative": {"sources": Blank(""), "notes": Blank(""), "registry_authors": [Blank("")]},
-        },
-    }
-
-
-def _parameters(words: Mapping[str, Any]) -> dict[str, float]:
-    """Epsilon, with delta where there is one, and rho where the promise is made in it."""
-    found = {"epsilon": float(words["epsilon"])}
-    if words["delta"]:
-        found["delta"] = float(words["delta"])
-    if "rho" in words["parameters"]:
-        found["rho"] = float(words["parameters"]["rho"])
-    return found
-
-
-def _mechanisms(words: Mapping[str, Any]) -> str:
-    counted: dict[str, int] = {}
-    for event in words["events"]:
-        counted[event["kind"]] = counted.get(event["kind"], 0) + 1
-    used = [f"{kind} ({many} time{'' if many == 1 else 's'})" for kind, many in counted.items()]
-    software = ", ".join(f"{name} {version}" for name, version in words["software"].items())
-    return _yaml_list(
-        [
-            f"Mechanisms: {', '.join(used) or 'none'}.",
-            f"Noise: {words['noise']}.",
-            *words["limits"],
-            f"Software: {software}.",
-        ]
+    events = Counter(event["kind"] for event in words["events"])
+    return template("registry.yaml").render(
+        words=words,
+        description=f"A causal graph ({kind}) over {len(graph.nodes)} columns: {', '.join(graph.nodes)}.",
+        variant=VARIANTS.get(str(words["definition"]), "Custom"),
+        relation=relation_words(statement),
+        mechanisms=", ".join(f"{name} ({counted(many, 'time')})" for name, many in events.items()) or "none",
+        software=", ".join(f"{name} {version}" for name, version in words["software"].items()),
     )
-
-
-def _yaml_list(lines: list[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _yaml_lines(value: Mapping[str, Any], depth: int = 0) -> list[str]:
-    """Mappings as YAML, two blanks a level.
-
-    >>> _yaml_lines({"a": {"b": 1.0, "c": [Blank("")]}})
-    ['a:', '  b: 1.0', '  c:', '    - ""  # fill in']
-    """
-    found, blank = [], "  " * depth
-    for key, inner in value.items():
-        if isinstance(inner, Mapping):
-            found += [f"{blank}{key}:", *_yaml_lines(inner, depth + 1)]
-        elif isinstance(inner, list):
-            found += [f"{blank}{key}:", *(f"{blank}  - {_yaml_text(one)}" for one in inner)]
-        else:
-            found.append(f"{blank}{key}: {_yaml_text(inner)}")
-    return found
-
-
-def _yaml_text(value: Any) -> str:
-    text = UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
-    return text + (f"  # {FILL_IN}" if isinstance(value, Blank) else "")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The files as they may be shown, the words of the command, and its arguments by their names in Python.
-
-    ``reading`` has the arguments of ``dc.read``, and ``columns`` where only some of them were used.
-    """
-
-    data: str
-    schema: str
-    command: Sequence[str]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    table: str = ""  # on an engine; ``data`` is its address then
-    connected: bool = False  # counted where it is, by ``dc.connect``
-
-    def shell(self) -> str:
-        """The command.
-
-        >>> Origin("my p.csv", "s.toml", ["dpcausal", "discover", "my p.csv"]).shell()
-        "dpcausal discover 'my p.csv'"
-        """
-        return shlex.join(ledger_name(word) if "://" in word else word for word in self.command)
-
-    def python(self, method: str) -> str:
-        """The same call in Python, with the method that was really used.
-
-        >>> found = Origin("p.csv", "s.toml", [], {"epsilon": 1.0}, {"columns": ["a", "b"], "encoding": "latin-1"})
-        >>> print("\\n".join(found.python("measured").splitlines()[2:4]))
-        schema = dc.Schema.from_toml('s.toml').select(['a', 'b'])
-        data = dc.read('p.csv', schema, encoding='latin-1')
-        >>> print(Origin("clinic.duckdb", "s.toml", []).python("measured").splitlines()[2])
-        data = dc.connect('clinic.duckdb', dc.Schema.from_toml('s.toml'))
-        >>> print(Origin("p.csv", "s.toml", [], reading={"encoding": "latin-1"}, connected=True).python("measured"))
-        import dpcausal as dc
-        <BLANKLINE>
-        data = dc.connect('p.csv', dc.Schema.from_toml('s.toml').with_format(encoding='latin-1'))
-        result = dc.discover(data, method='measured')
-        result.report("report.html")
-        """
-        named = {**self.arguments, "method": method}
-        if isinstance(ledger := named.get("ledger"), str):
-            named["ledger"] = ledger_name(ledger)
-        given = ", ".join(f"{name}={literal(value)}" for name, value in named.items())
-        schema = f"dc.Schema.from_toml({self.schema!r})"
-        reading = [f"{name}={value!r}" for name, value in self.reading.items() if name != "columns"]
-        written = [one for one in reading if one.startswith(("encoding=", "sheet="))]
-        first = ""
-        if "columns" in self.reading:
-            first, schema = f"schema = {schema}.select({self.reading['columns']!r})\n", "schema"
-        if self.connected or self.table or self.data.lower().endswith((".duckdb", ".ddb")):
-            format_ = f".with_format({', '.join(written)})" if written else ""
-            table = [repr(self.table)] if self.table else []
-            persons = [one for one in reading if one not in written]
-            opened = f"dc.connect({', '.join([repr(self.data), schema + format_, *table, *persons])})"
-        elif "codes" in self.reading:
-            opened = self._codes_opened()
-        else:
-            opened = f"dc.read({', '.join([repr(self.data), schema, *reading])})"
-        return (
-            "import dpcausal as dc\n\n"
-            f"{first}data = {opened}\n"
-            f"result = dc.discover(data, {given})\n"
-            + "".join(f"print(result.effect({a!r}, {b!r}))\n" for a, b in self.arguments.get("effect", ()))
-            + 'result.report("report.html")'
-        )
-
-    def _codes_opened(self) -> str:
-        """How a long table of codes is read."""
-        given = {name: value for name, value in self.reading.items() if name not in ("codes", "people")}
-        people = str(self.reading["people"])
-        words = [f"{name}={value!r}" for name, value in given.items()]
-        words += [f"people={people if people.isdecimal() else repr(people)}"]
-        words += [f"schema=dc.Schema.from_toml({self.schema!r})"] if self.schema else []
-        codes = f"open({self.reading['codes']!r}).read().split()"
-        return f"dc.read_codes({self.data!r}, {codes}, {', '.join(words)})"
-
-
-@dataclass(frozen=True)
-class AgainOrigin(Origin):
-    """Of a graph that was computed from a release, whose file takes the place of data and schema."""
-
-    release: str = ""
-
-    def python(self, method: str) -> str:
-        """The same call in Python; the release knows the method.
-
-        >>> print(AgainOrigin("", "", [], {"tiers": [["a"], ["b"]]}, release="out").python("measured"))
-        import dpcausal as dc
-        <BLANKLINE>
-        result = dc.load_release('out').discover(tiers=[['a'], ['b']])
-        result.report("report.html")
-        """
-        given = ", ".join(f"{name}={literal(value)}" for name, value in self.arguments.items())
-        return (
-            "import dpcausal as dc\n\n"
-            f"result = dc.load_release({self.release!r}).discover({given})\n"
-            'result.report("report.html")'
-        )
-
-
-def literal(value: Any) -> str:
-    """As Python writes it, sets in order and numbers short.
-
-    >>> literal([("a", "b"), frozenset({"d", "c"})]), literal(1e-6)
-    ("[('a', 'b'), frozenset({'c', 'd'})]", '1e-06')
-    """
-    if isinstance(value, frozenset):
-        return "frozenset({" + ", ".join(map(repr, sorted(value))) + "})"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
-    return number(value) if isinstance(value, float) else repr(value)
-
-
-def number(value: float) -> str:
-    """As short as it can be and still the same number.
-
-    >>> number(1.0), number(1e-6), number(0.1234567)
-    ('1', '1e-06', '0.1234567')
-    """
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)

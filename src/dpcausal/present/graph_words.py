@@ -10,10 +10,7 @@ is in the full text and on the page.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -21,14 +18,9 @@ from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.knowledge import Knowledge, declared
 from dpcausal.discovery.result import DiscoveryResult, Verdict, in_order
-from dpcausal.present.notes import (
-    MERGED_SHOWN,
-    as_sentence,
-    groups_words,
-    method_words,
-    note_words,
-)
-from dpcausal.present.statement import cost_lines, counted, few
+from dpcausal.graphs.graph import Graph
+from dpcausal.present.notes import MERGED_SHOWN, groups_words, method_words, note_words
+from dpcausal.present.statement import cost_lines
 from dpcausal.present.statement import summary as statement_summary
 from dpcausal.present.tables import (
     HINT,
@@ -45,6 +37,7 @@ from dpcausal.present.tables import (
     open_reason,
     share_words,
 )
+from dpcausal.present.text import aligned, as_sentence, counted, digits, few
 from dpcausal.stats.contrasts import POWER
 
 if TYPE_CHECKING:
@@ -52,12 +45,11 @@ if TYPE_CHECKING:
 
 
 PAIRS_SHOWN = 4  # absent, open or changed pairs named in a line
-ALONE_SHOWN = 10  # columns without an edge on a line each; more are on one
+ALONE_SHOWN = 10  # columns without an edge named in a brief line
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
     "covers all of them."
 )
-CONTRADICTED_MEANS = "Direction contradicted: test results point both ways, so no direction is shown."
 NOTHING_HELD_SENTENCE = "Where nothing was held fixed, a third column may explain the link."
 NOTHING_WRITTEN = "Nothing was written (--out DIR writes the files)."
 W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
@@ -84,24 +76,18 @@ def arrows_mean(result: DiscoveryResult) -> str:
     by_you = arrows & result.known.required_arrows(result.graph.skeleton)
     if by_you == arrows:
         return "Arrows: as declared, not found in the data."
+    first = "Declared arrows are not found in the data; others have" if by_you else "Arrows have"
     if result.direction:
-        declared = "Declared arrows are not found in the data; others" if by_you else "Arrows"
-        return (
-            f"{declared} have a chance of {result.direction_level:.0%} or more, if no common cause is hidden."
-        )
-    first = "Declared arrows are not found in the data; others have " if by_you else "Arrows have "
+        return f"{first} a chance of {result.direction_level:.0%} or more, if no common cause is hidden."
     if result.conflicts and not result.settled:
-        return f"{first}the direction that the test results say; these contradict each other: no graph fits them all."
-    agrees = " and what was declared" if by_you else ""
+        return f"{first} the direction that the test results say; these contradict each other: no graph fits them all."
     whatever = ", whether or not open pairs are edges" if result.open else ""
-    return f"{first}{fits_words(result)}{agrees}{whatever}; a wrong test result can turn them round."
+    return f"{first} {fits_words(result)}{whatever}; a wrong test result can turn them round."
 
 
-def marks_mean(result: DiscoveryResult, *, brief: bool = False) -> str:
-    """Return what each kind of mark of a PAG means; empty for other graphs. ``brief``: hidden causes are said once."""
+def marks_mean(result: DiscoveryResult) -> str:
+    """Return what each kind of mark of a PAG means, hidden causes once; empty for other graphs."""
     means = {marks: MARKS[marks][1] for marks in mark_kinds(result.shown)}
-    if not brief:
-        return " ".join(f"{marks}: {words}." for marks, words in means.items())
     text = "; ".join(f"{marks}: {words.partition('; ')[0]}" for marks, words in means.items())
     also: dict[str, list[str]] = {}
     for marks, words in means.items():
@@ -112,23 +98,16 @@ def marks_mean(result: DiscoveryResult, *, brief: bool = False) -> str:
 
 def legend(result: DiscoveryResult) -> list[str]:
     """Return what the marks in the list of edges mean: only those that are there."""
-    graph, hints = result.shown, result.hints
+    graph = result.shown
     plain = graph.undirected - result.contradicted and graph.kind != "pag"
     meanings = {
         marks_mean(result): True,
         arrows_mean(result): True,
         "-: direction not decided by the data.": plain,
-        CONTRADICTED_MEANS: result.contradicted and graph.kind != "pag",
-        "Direction rests on weak hints: without them it is not decided, so none is shown.": (
-            result.on_hints - result.contradicted
-        ),
         "Only tested with so many columns held fixed: with more, the edge might disappear.": (
             result.given_up_to.keys() - result.nothing_held
         ),
         NOTHING_HELD_SENTENCE: result.nothing_held,
-        "An arrow on a weak hint is no finding: neither the edge nor its direction is.": (
-            hints & {frozenset(arrow) for arrow in graph.directed}
-        ),
     }
     return [line for line, there in meanings.items() if line and there]
 
@@ -275,12 +254,10 @@ def sure_line(result: DiscoveryResult) -> str:
 
 
 def again_line(result: DiscoveryResult) -> str:
-    """Return what the words beside edges say, or that every edge is found again; empty where that is not known."""
+    """Return what the words beside edges say that are not found again in nearly all repeats; empty where all are."""
     said = {share_words(part) for part in result.found_confidence.values()}
     perhaps, hint = share_words(HINT), share_words(0.0)
     parts = []
-    if (sure := sure_edges(result)) and sure == result.graph.skeleton:
-        parts.append(f"found again on other samples and noise: {share_words(1.0)}, each edge")
     parts += [f"{perhaps}: in 2 to 8 of 10 runs on real data"] if perhaps in said else []
     parts += [f"{hint}: a weak hint, not a finding"] if hint in said else []
     text = "; ".join(parts)
@@ -340,7 +317,7 @@ def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
     >>> detectable_clause([0.05], strata=True)
     'a link of w = 0.05 (very weak), alike in all strata held fixed, is found in 80% of runs'
     """
-    low, high = f"{min(pairs):.2g}", f"{max(pairs):.2g}"
+    low, high = digits(min(pairs)), digits(max(pairs))
     which = low if low == high else f"{low} to {high}"
     link = f"a link of w = {which} ({w_words(max(pairs))})" + ", alike in all strata held fixed," * strata
     return f"{link} is found in {POWER:.0%} of runs"
@@ -385,12 +362,6 @@ def merged_line(result: DiscoveryResult, *, brief: bool = False) -> str:
     if rest := [column for column in columns if column[0] not in named]:
         parts.append(groups_words(rest, MERGED_SHOWN if brief else None))
     return f"Levels merged, because of the noise: {'; '.join(parts)}."
-
-
-def merged_groups(result: DiscoveryResult) -> str:
-    """Return which levels were merged to which groups; empty where that is not known."""
-    groups = [f"{name}: {' | '.join(names)}" for name, names in known_groups(result).items()]
-    return f"Groups after merging: {'; '.join(groups)}." if groups else ""
 
 
 def helps_words(result: DiscoveryResult) -> str:
@@ -455,22 +426,17 @@ def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
 EDGE_HEADS = ("edge", "direction", "found again", "held fixed", "note")
 
 
-def edge_table(result: DiscoveryResult, heads: Sequence[str] = ()) -> list[str]:
-    """Return the table of edges: edge, chance of its direction, how often found again, a note, where there is one.
-
-    With ``heads`` in brief, with a column for what was held fixed where that was little.
-    """
-    if not heads:
-        return aligned([(row.edge, row.points, row.again, row.note) for row in edge_rows(result)])
+def edge_table(result: DiscoveryResult) -> list[str]:
+    """Return the table of edges: chance of the direction, how often found again, what was held fixed, and a note."""
     sure = sure_edges(result)
     rows = [
-        (row.edge, row.points, *_brief_notes(row, sure=frozenset((row.a, row.b)) in sure))
+        (row.edge, row.points, *_cells(row, sure=frozenset((row.a, row.b)) in sure))
         for row in edge_rows(result)
     ]
-    return aligned(rows, heads)
+    return aligned(rows, EDGE_HEADS)
 
 
-def _brief_notes(row: PairRow, *, sure: bool) -> tuple[str, str, str]:
+def _cells(row: PairRow, *, sure: bool) -> tuple[str, str, str]:
     """Return what must be known of an edge: found again, held fixed, and what its mark and chances do not say."""
     held = {EdgeFact.NOTHING_HELD: "nothing", EdgeFact.TESTED_UP_TO: f"up to {row.given_up_to}"}
     unsaid = {EdgeFact.HINT, EdgeFact.MARKED, *held} | ({EdgeFact.UNDECIDED} if row.points else set())
@@ -483,21 +449,9 @@ def lone_columns(result: DiscoveryResult) -> list[str]:
     return [name for name in result.graph.nodes if not result.graph.adjacent(name)]
 
 
-def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
-    """Return rows, below their heads, without columns that are empty in every row.
-
-    >>> aligned([("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")], ("edge", "found again", "note"))
-    ['  edge      found again', '  a -> b    95% or more', '  b - long  less than 50%']
-    """
-    if not rows:
-        return []
-    kept = [k for k in range(len(rows[0])) if any(row[k] for row in rows)]
-    table = [[line[k] for k in kept] for line in ((heads, *rows) if heads else rows)]
-    wide = [max(len(line[k]) for line in table) for k in range(len(kept))]
-    return [
-        "  " + "  ".join(f"{cell:<{size}}" for cell, size in zip(line, wide, strict=True)).rstrip()
-        for line in table
-    ]
+def summary(result: DiscoveryResult, *, full: bool = False, open: bool = False) -> str:  # noqa: A002
+    """Return a discovery in brief, or ``full``; ``open``: in brief with every open pair by name."""
+    return full_text(result) if full else discovery_text(result, every=open)
 
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
@@ -507,9 +461,9 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     lines = [
         f"{answer(result)} (method {result.method}).",
         helps_words(result),
-        *edge_table(result, EDGE_HEADS),
+        *edge_table(result),
         *(f"  ({words})" for words in alone),
-        marks_mean(result, brief=True),
+        marks_mean(result),
         sure_line(result),
         tiers_words(result, brief=True),
         free_words(result),
@@ -527,13 +481,9 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
 def edge_lines(result: DiscoveryResult) -> list[str]:
     """Return every edge on a line, with its confidence where it has one, and a legend."""
     alone = lone_columns(result)
-    if len(alone) > ALONE_SHOWN:
-        lone = [f"  {words}" for words in lone_clauses(result, alone, len(alone))]
-    else:
-        why = dict.fromkeys(result.undecided_columns, "nothing could be decided")
-        why |= dict.fromkeys(result.one_level, ONE_LEVEL_ONLY)
-        lone = [f"  {name} ({why.get(name, 'no edge found')})" for name in alone]
-    return [*edge_table(result), *lone, *legend(result), *filter(None, [again_line(result)])]
+    lone = [f"  ({words})" for words in lone_clauses(result, alone, len(alone))]
+    again = filter(None, (sure_line(result), again_line(result)))
+    return [*edge_table(result), *lone, *legend(result), *again]
 
 
 def full_text(result: DiscoveryResult) -> str:
@@ -549,7 +499,7 @@ def full_text(result: DiscoveryResult) -> str:
             tiers_words(result),
             f"{by_you} Directions that follow from it were not found in the data." if by_you else "",
         ],
-        "Columns": [f"{labels}." if labels else "", merged_groups(result)],
+        "Columns": [f"{labels}." if labels else "", merged_line(result) if known_groups(result) else ""],
         "Method": [as_sentence(note_words(note)) for note in result.notes],
         "Privacy": [
             statement_summary(result.privacy),
@@ -569,42 +519,18 @@ def headed(name: str, lines: list[str]) -> list[str]:
     return ["", name.upper(), *there] if there and name else there
 
 
-Edges = Mapping[tuple[str, str], str]
-
-
-def is_pairs(text: str) -> bool:
-    """Return whether a text is that of a ``pairs.csv``, by its first line and its quotes.
-
-    >>> is_pairs("a,b,state,marks,direction\\nx,y,found,->,x\\n"), is_pairs("garbage"), is_pairs("")
-    (True, False, False)
-    """
-    return text.startswith("a,b,state,marks") and text.count('"') % 2 == 0
-
-
-def edges_in(pairs: str) -> dict[tuple[str, str], str]:
-    """Return the edges in the text of a ``pairs.csv``: (a, b) and the marks between; none where it is no such file.
-
-    >>> edges_in("a,b,state,marks\\nx,y,found,->\\nx,z,absent,\\n")
-    {('x', 'y'): '->'}
-    """
-    return {
-        (row["a"], row["b"]): row["marks"]
-        for row in csv.DictReader(io.StringIO(pairs))
-        if row.get("a") and row.get("b") and row.get("marks")
-    }
-
-
-def changes_line(before: Edges, after: Edges, name: str) -> str:
+def changes_line(before: Graph, after: Graph, name: str) -> str:
     """Return what is different from the graph called ``name``.
 
-    >>> old, new = {("a", "b"): "-", ("c", "d"): "->"}, {("a", "b"): "->", ("b", "d"): "-"}
+    >>> old = Graph(["a", "b", "c", "d"], directed=[("c", "d")], undirected=[("a", "b")])
+    >>> new = Graph(["a", "b", "c", "d"], directed=[("a", "b")], undirected=[("b", "d")])
     >>> changes_line(old, new, "first")
     'Changed from first: added b - d; removed c -> d; direction changed a - b (now a -> b).'
     >>> changes_line(old, old, "first")
     'Changed from first: no edge and no direction.'
     """
     earlier, later = (
-        {frozenset(pair): f"{pair[0]} {marks} {pair[1]}" for pair, marks in one.items()}
+        {frozenset((a, b)): f"{a} {marks} {b}" for a, marks, b in one.marked_edges()}
         for one in (before, after)
     )
     changes = {

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dpcausal.core.spelling import spelled
+from dpcausal.gwas.null_law import chi2_quantile
+from dpcausal.gwas.plan import ScreenPlan
 from dpcausal.gwas.result import Screening
 from dpcausal.present import statement
-from dpcausal.present.statement import counted, rows_differ
+from dpcausal.present.statement import rows_differ
+from dpcausal.present.text import counted
 
 
-def summary(result: Screening) -> str:
-    """Return what was found and what it cost, in a few plain lines."""
-    return "\n".join([*answer_lines(result), *statement.cost_lines(result.privacy)])
-
-
-def full_text(result: Screening) -> str:
-    """Return what was found, and the whole statement in words."""
-    return "\n".join([*answer_lines(result), statement.summary(result.privacy)])
+def summary(result: Screening, *, full: bool = False) -> str:
+    """Return what was found and what it cost, in a few plain lines; ``full``: the whole statement in words."""
+    return "\n".join([*answer_lines(result), *statement.cost_lines(result.privacy, full=full)])
 
 
 def answer_lines(result: Screening) -> list[str]:
@@ -37,3 +35,12 @@ def answer_lines(result: Screening) -> list[str]:
         )
         lines.append(f"stopped after {result.asked} of {result.snps} SNPs: {why}")
     return lines
+
+
+def forecast_words(plan: ScreenPlan) -> str:
+    """Return what a screening is expected to find, from public numbers."""
+    exact = chi2_quantile(plan.level / plan.answers)
+    return (
+        f"Of {plan.snps:,} SNPs in {plan.cases:,} cases and {plan.controls:,} controls, one with a chi-squared of "
+        f"{plan.chi2_found:.0f} is found half the time; without privacy {exact:.0f} would do."
+    )

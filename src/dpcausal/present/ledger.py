@@ -7,7 +7,8 @@ from typing import Any
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.present.statement import CHANGES, few, happened, meaning_words, odds
+from dpcausal.present.statement import CHANGES, happened, meaning_words, odds
+from dpcausal.present.text import few, listed
 from dpcausal.privacy.ledger.asker import Asker
 from dpcausal.privacy.ledger.beside import OtherBudget
 from dpcausal.privacy.ledger.chain import Account, Entry
@@ -110,8 +111,7 @@ def entries_words(entries: Sequence[int]) -> str:
         for run in runs
         for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [f"{one}" for one in run])
     ]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"Entr{'y' if len(entries) == 1 else 'ies'} {listed}"
+    return f"Entr{'y' if len(entries) == 1 else 'ies'} {listed(parts)}"
 
 
 def other_rows_words(dataset: str, found: EarlierRows) -> str:
@@ -140,12 +140,16 @@ once more.'
     """
     several = len(found.entries) > 1
     what = ("graph" if found.graph else "answer") + "s" * several
-    verb = "cost" if several else "costs"
     more = f", nor to search with other knowledge ({again_words()})" if found.again else ""
     return (
-        f"{entries_words(found.entries)} of this ledger asked this before, at {_spent_words(found.epsilons)}: "
-        f"{'their' if several else 'its'} {what} {verb} nothing to read again{more}. This is charged once more."
+        f"{_paid_words(found, 'asked this before')}: {'their' if several else 'its'} {what} "
+        f"{'cost' if several else 'costs'} nothing to read again{more}. This is charged once more."
     )
+
+
+def _paid_words(found: EarlierQuestion | EarlierRelease, did: str) -> str:
+    """What earlier entries did, and at which epsilon."""
+    return f"{entries_words(found.entries)} of this ledger {did}, at {_spent_words(found.epsilons)}"
 
 
 def search_again_words(found: EarlierRelease) -> str:
@@ -155,11 +159,10 @@ def search_again_words(found: EarlierRelease) -> str:
     'Entry 4 of this ledger learned a graph of these columns, at epsilon 1: what it released can be searched for a \
 graph with hidden common causes at no cost (dc.load_release(DIR).discover(latent=True)). This is charged once more.'
     """
-    several = len(found.entries) > 1
+    it = "they" if len(found.entries) > 1 else "it"
     hidden = f"{'with' if found.latent else 'without'} hidden common causes"
     return (
-        f"{entries_words(found.entries)} of this ledger learned a graph of these columns, at "
-        f"{_spent_words(found.epsilons)}: what {'they' if several else 'it'} released can be searched for a graph "
+        f"{_paid_words(found, 'learned a graph of these columns')}: what {it} released can be searched for a graph "
         f"{hidden} at no cost ({again_words(latent=found.latent)}). This is charged once more."
     )
 
@@ -213,10 +216,8 @@ def asker_words(asker: Asker) -> str:
     """
     if not asker.note():
         return ""
-    by, project = (
-        f" by {asker.person}" if asker.person else "",
-        f" for {asker.project}" if asker.project else "",
-    )
+    by = f" by {asker.person}" if asker.person else ""
+    project = f" for {asker.project}" if asker.project else ""
     first = f"Asked{by}{project}"
     if not asker.purpose:
         return first
@@ -250,5 +251,4 @@ def _column_words(names: Sequence[str]) -> str:
     """Columns by name, or how many there are and the first of them."""
     if len(names) <= COLUMNS_NAMED:
         return ", ".join(names)
-    few = names[: COLUMNS_NAMED - 2]
-    return f"{len(names)} columns ({', '.join(few)} and {len(names) - len(few)} more)"
+    return f"{len(names)} columns ({few(names, COLUMNS_NAMED - 2)})"

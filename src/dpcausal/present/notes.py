@@ -8,8 +8,10 @@ from typing import Any
 from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
 from dpcausal.discovery.discover import METHODS
-from dpcausal.discovery.search import MethodReason, Note, OpenReason
-from dpcausal.present.statement import counted, few, listed, no_delta_words
+from dpcausal.discovery.search import MethodReason, Note
+from dpcausal.present.statement import no_delta_words
+from dpcausal.present.tables import WHY_OPEN
+from dpcausal.present.text import counted, digits, few, listed
 
 MERGED_SHOWN = 12  # columns with merged levels named in a line
 EDGES_SHOWN = 6  # edges that a note names
@@ -24,18 +26,6 @@ BY_CALL = {
     "one-target": "chosen because the question is about one column",
     "sites": "made for sites, as each measured the same tables",
     "counts-only": "chosen because there are counts only, no rows",
-}
-_HELP = "(a larger epsilon would help, or a delta where there is none)"
-OPEN_REASONS: dict[OpenReason, str] = {
-    OpenReason.TOO_MANY_CELLS: "because there are more conditioning cells than a test can use (fewer levels or bins "
-    "would help)",
-    OpenReason.NOT_MEASURED: f"because no budget was left for the tables that it takes {_HELP}",
-    OpenReason.TOO_FEW_ROWS: "because too few rows differ where the others are fixed, noise or not (more rows or fewer "
-    "bins would help)",
-    OpenReason.NOISE: f"because noise alone would decide {_HELP}",
-    OpenReason.NOISE_AND_ROWS: "because with this many rows and this noise even a perfect dependence would not show",
-    OpenReason.WEAK_TEST: "because the test would miss even a strong dependence more often than not (a larger epsilon, "
-    "fewer columns or more rows would help)",
 }
 
 
@@ -93,17 +83,6 @@ def reason_words(fact: MethodReason) -> str:
     raise TypeError(f"no words for {fact!r}")
 
 
-def rows_words(rows: float) -> str:
-    """Return up to three significant digits, whole rows from ten on.
-
-    >>> rows_words(47.04), rows_words(1434.2), rows_words(70.54), rows_words(4.24)
-    ('47', '1,430', '71', '4.2')
-    """
-    if rows >= 1000:
-        return f"{float(f'{rows:.3g}'):,.0f}"
-    return f"{rows:.0f}" if rows >= 10 else f"{rows:.2g}"
-
-
 def _follow_up(fact: facts.FollowUpColumns) -> str:
     pairs = listed([f"{time} with {event}" for time, event in fact.pairs])
     how = spelled("--time, --event and --horizon of dpcausal effect", "dc.effect with dc.Survival")
@@ -123,10 +102,10 @@ def _one_level(fact: facts.OneLevel) -> str:
 def _noise(fact: facts.CountsMeasured) -> str:
     average = ""
     if fact.mean_cell is not None and fact.least_cell is not None:
-        mean, least = rows_words(fact.mean_cell), rows_words(fact.least_cell)
+        mean, least = digits(fact.mean_cell), digits(fact.least_cell)
         more = f", or {least} in the table with most cells" if least != mean else ""
         average = f"; an average cell holds {mean} rows{more}"
-    return f"noise of standard deviation {rows_words(fact.sd)} rows{average}"
+    return f"noise of standard deviation {digits(fact.sd)} rows{average}"
 
 
 def _kind(fact: facts.CountsMeasured) -> str:
@@ -153,7 +132,7 @@ def _tables(fact: facts.TablesMeasured) -> str:
 
 def _sites(fact: facts.SitesMeasured) -> str:
     named = "; ".join(
-        f"{name} ({rows_words(rows)} rows, {f'noise {rows_words(sd)}' if sd else 'no counts of two columns'}"
+        f"{name} ({digits(rows)} rows, {f'noise {digits(sd)}' if sd else 'no counts of two columns'}"
         + (f", without {', '.join(lacking)}" if lacking else "")
         + ")"
         for name, rows, sd, lacking in fact.sites
@@ -197,10 +176,10 @@ def _chosen_pairs(fact: facts.ChosenPairs) -> str:
 
 def _unanswered(fact: facts.Unanswered) -> str:
     total = sum(count for _, count in fact.reasons)
-    parts = "; ".join(f"{count:,} {OPEN_REASONS[why]}" for why, count in fact.reasons)
+    reasons = ", ".join(f"{WHY_OPEN[why]} ({count:,})" for why, count in fact.reasons)
     return (
         f"{counted(total, 'question')} could not be answered (such a pair is open unless other questions decide it): "
-        f"{parts}"
+        f"{reasons}. A larger epsilon, a delta where there is none, more rows, and fewer levels or bins help"
     )
 
 
@@ -224,8 +203,8 @@ def _resolution(rows: float) -> str:
     >>> _resolution(24.6)
     'a dependence above about 25 rows (observed minus expected) is kept in 99% of the questions about it'
     """
-    shown = f"{rows:,.0f}" if rows >= 10 else f"{rows:.1f}"
-    return f"a dependence above about {shown} rows (observed minus expected) is kept in 99% of the questions about it"
+    kept = "(observed minus expected) is kept in 99% of the questions about it"
+    return f"a dependence above about {digits(rows)} rows {kept}"
 
 
 def _threshold(fact: facts.ThresholdUsed) -> str:
@@ -240,7 +219,7 @@ def _threshold(fact: facts.ThresholdUsed) -> str:
         return f"{how}{on}; {_resolution(fact.resolution)}"
     return (
         f"{how}{on}; each question is tested on {fact.parts:,} parts of the rows, and a dependence seen in about "
-        f"{fact.resolution:,.0f} parts more than expected is kept in 99% of the questions about it"
+        f"{digits(fact.resolution)} parts more than expected is kept in 99% of the questions about it"
     )
 
 
@@ -350,12 +329,3 @@ def note_words(note: Note) -> str:
     """Return one note on a result, without a full stop where it is a clause."""
     words = NOTES[type(note)]
     return words.format(note) if isinstance(words, str) else words(note)
-
-
-def as_sentence(note: str) -> str:
-    """Return a note with a capital and a full stop.
-
-    >>> as_sentence("one noisy threshold"), as_sentence("Done.")
-    ('One noisy threshold.', 'Done.')
-    """
-    return note[:1].upper() + note[1:] + ("" if note.endswith(".") else ".")

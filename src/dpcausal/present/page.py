@@ -18,16 +18,22 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
 from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import CountedByEngine, SearchedAgain, UncheckedDraft
 from dpcausal.discovery.search import MergedLevels, ScoredGraphs, Unanswered
-from dpcausal.graphs.pag import PAG
 from dpcausal.present.effect import edge_effect_lines, edge_effects_mean
-from dpcausal.present.figures import BOXES, Picture, data_name, figure_svg, key_ends, style_rules, svg
-from dpcausal.present.files import STATEMENT, Origin, graph_json, number
+from dpcausal.present.figures import (
+    BOXES,
+    Picture,
+    data_name,
+    figure_svg,
+    heading,
+    key_ends,
+    style_rules,
+    svg,
+)
+from dpcausal.present.files import STATEMENT, graph_json, template
 from dpcausal.present.graph_words import (
     absent_means,
     again_line,
@@ -38,14 +44,14 @@ from dpcausal.present.graph_words import (
     headline,
     helps_words,
     joined_words,
-    merged_groups,
     merged_line,
     open_line,
     tiers_words,
     undecided_words,
     why_open_words,
 )
-from dpcausal.present.notes import MERGING, as_sentence, method_words, note_words
+from dpcausal.present.notes import MERGING, method_words, note_words
+from dpcausal.present.origin import Code, Origin, call_text
 from dpcausal.present.paper import conclusion, evidence, methods_paragraph
 from dpcausal.present.statement import (
     HEADINGS,
@@ -59,32 +65,29 @@ from dpcausal.present.statement import (
     steps,
 )
 from dpcausal.present.tables import (
-    NONE_TO_HOLD,
-    NOTHING_HELD_MEANS,
     OPEN_MEANS,
     EdgeNotes,
     PairRow,
     edge_rows,
-    given_words,
     open_reason,
     pair_rows,
     pairs_words,
     sign,
 )
+from dpcausal.present.text import as_sentence
 from dpcausal.stats.contrasts import POWER
 
 if TYPE_CHECKING:
-    from dpcausal.discovery.knowledge import Pair
     from dpcausal.discovery.result import DiscoveryResult
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
     """Return what could not be tested about edges and why, and the method's notes."""
-    about = [_asked_up_to(result)]
+    about = [_why_not_asked(result)] if result.given_up_to else []
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
     notes = [note for note in result.notes if not isinstance(note, MergedLevels)]
-    return [*filter(None, about), *(as_sentence(note_words(note)) for note in notes)]
+    return [*about, *(as_sentence(note_words(note)) for note in notes)]
 
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
@@ -95,39 +98,21 @@ def above_the_graph(result: DiscoveryResult) -> list[str]:
 
 def merged_means(result: DiscoveryResult) -> str:
     """Return which levels were merged to which groups, and what that can do; empty where none were."""
-    return f"{merged_groups(result)} {MERGING}.".strip() if merged_line(result, brief=True) else ""
-
-
-def _asked_up_to(result: DiscoveryResult) -> str:
-    """Return up to how many columns were held fixed about which edges, where larger sets were not."""
-    by_size: dict[int, list[Pair]] = {}
-    for pair, columns in result.given_up_to.items():
-        by_size.setdefault(columns, []).append(pair)
-    bare, free = result.nothing_held - result.given_up_to.keys(), result.none_to_hold
-    parts = []
-    if by_size:
-        tested = "; ".join(
-            f"{pairs_words(result, pairs)} {given_words(size)}" for size, pairs in sorted(by_size.items())
-        )
-        parts.append(f"Found, as far as could be tested: {tested}. {_why_not_asked(result)}")
-    parts += [f"{pairs_words(result, bare)}: {NOTHING_HELD_MEANS}."] if bare else []
-    parts += [f"{pairs_words(result, free)}: {NONE_TO_HOLD}."] if free else []
-    if not by_size and result.graph.skeleton - result.known.required - bare - free:
-        other = " other" if bare or free else ""
-        parts.append(f"For each{other} edge found, every set of columns that PC asks about was held fixed.")
-    return " ".join(parts)
+    line = merged_line(result)
+    return f"{line} {MERGING}." if line else ""
 
 
 def _why_not_asked(result: DiscoveryResult) -> str:
+    """Return why some edges were tested with small sets alone, which the table of edges says of each."""
     if any(isinstance(note, Unanswered) for note in result.notes) or not result.complete:
-        why = "Larger sets could not be tested, for the reasons below"
+        why = "Larger sets of columns could not be tested, for the reasons below"
     elif result.asked and max(result.asked) <= min(result.given_up_to.values()):
-        why = "Larger sets were not asked for"  # max_order
+        why = "Larger sets of columns were not asked for"  # max_order
     elif result.privacy.epsilon is None:
         why = "With this many rows a test given a larger set would have been chance"
     else:
         why = "With this budget and this many rows a test given a larger set would have been noise"
-    return f"{why}; it might remove the edge."
+    return f"{why}; they might remove edges that were tested with few."
 
 
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
@@ -145,24 +130,6 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
     ]
 
 
-def citation(result: DiscoveryResult) -> str:
-    """Return a BibTeX entry for the software, with what a methods section must say."""
-    statement = result.privacy
-    cost = (
-        "no privacy"
-        if statement.epsilon is None
-        else f"epsilon {statement.epsilon:g}, delta {statement.delta:g}, {statement.neighbours} neighbours"
-    )
-    return (
-        "@software{dpcausal,\n"
-        "  title   = {dpcausal: causal graphs and conditional independence tests under differential privacy},\n"
-        "  author  = {{The dpcausal developers}},\n"
-        f"  version = {{{__version__}}},\n"
-        f"  note    = {{method {result.method}, level {result.level:g}, {cost}}}\n"
-        "}"
-    )
-
-
 def from_a_release(result: DiscoveryResult) -> bool:
     """Whether the graph was computed from what was released before."""
     return any(isinstance(fact, SearchedAgain) for fact in result.privacy.released)
@@ -171,19 +138,13 @@ def from_a_release(result: DiscoveryResult) -> bool:
 def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
     """Return the call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
     if origin is not None:
-        return origin.python(result.method)
+        return origin.python
     if from_a_release(result):  # result.release.save wrote it, with what was declared now
         return 'result = dc.load_release("release.json").discover()'
     asked = result.privacy.asked
-    cost = (
-        f"epsilon={number(asked['epsilon'])}, delta={number(asked['delta'])}"
-        if "epsilon" in asked
-        else "epsilon=None"
-    )
-    return (
-        f'result = dc.discover(data, {cost}, method="{result.method}", level={result.level:g}, '
-        f'neighbours="{result.privacy.neighbours}")'
-    )
+    cost = {name: asked[name] for name in ("epsilon", "delta")} if "epsilon" in asked else {"epsilon": None}
+    more = {"method": result.method, "level": result.level, "neighbours": str(result.privacy.neighbours)}
+    return f"result = {call_text('dc.discover', [Code('data')], {**cost, **more})}"
 
 
 def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
@@ -296,61 +257,6 @@ def arrow_sentence(result: DiscoveryResult) -> str:
     )
 
 
-def heading(result: DiscoveryResult, name: str) -> str:
-    """Return the title of the page.
-
-    The data set is named in it where its name is known.
-    """
-    target = result.target
-    about = "Causal graph" if target is None else f"What is linked to {target}"
-    return f"{about}: {name}" if name else about
-
-
-def header(result: DiscoveryResult, name: str) -> list[tuple[str, str]]:
-    """Return (what, value) of the line below the title: data set, rows where they are public, date, method."""
-    rows = None if result.rows is None else f"{result.rows:,}"
-    today = date.today()  # of this page: a result has no time of its own
-    cells = [
-        ("Data set", name),
-        ("Rows", rows),
-        ("Columns", f"{column_count(result)}"),
-        ("Date", f"{today.day} {today:%B %Y}"),
-        ("Method", result.method),
-    ]
-    return [(what, value) for what, value in cells if value]
-
-
-STATES = {"found": "linked", "hint": "weak hint", "open": "open", "absent": "no direct link shown"}
-RANKS = {"found": 0, "hint": 0, "open": 1, "absent": 2}  # of the states, in a table about a target
-
-
-def _linked(result: DiscoveryResult) -> list[dict[str, str]]:
-    """Return a row for every column that was asked about with the target: found first, then open, then absent."""
-    if result.target is None:
-        return []
-    rows = [row for row in pair_rows(result) if result.target in (row.a, row.b)]
-    return [
-        {
-            "name": row.b if row.a == result.target else row.a,
-            "state": STATES[row.state],
-            "way": _way(row, marked=result.graph.kind == PAG.kind),
-            "again": row.again,
-        }
-        for row in sorted(rows, key=lambda row: RANKS[row.state])
-    ]
-
-
-def _way(row: PairRow, *, marked: bool) -> str:
-    """Return which way a link points, or given what none was found; ``marked``: where causes may be hidden."""
-    if row.marks and not marked and row.direction == "contradicted":
-        return "direction contradicted"
-    if row.marks:
-        drawn = marked or row.arrow
-        return f"{row.a} {sign(row.marks)} {row.b}" if drawn else "direction not decided"
-    given = f"no dependence found given {', '.join(row.held_fixed)}" if row.held_fixed else ""
-    return "; ".join(filter(None, (given, row.merged)))
-
-
 def plain_words(value: Any) -> str:
     """Return a value of the statement for a reader: no braces, no quotes.
 
@@ -396,23 +302,17 @@ def render(
 
     Open pairs are on it, hidden behind a box to tick; ``open``: whether it is ticked from the start.
     """
-    environment = Environment(
-        loader=PackageLoader("dpcausal.present"),
-        autoescape=select_autoescape(),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
     statement = result.privacy.to_dict()
     found = steps(result.privacy)
     charged = event_rows(statement["events"])
     empty = {name for name in ("epsilon", "delta", "rho") if not any(event[name] for event in charged)}
     marks = EdgeNotes.of(result)
+    today = date.today()  # of this page: a result has no time of its own
     name = data_name(result, "" if origin is None else origin.data)
     grouped = bool(result.strength)  # hundreds of codes: in groups, without open pairs
     drawn = Picture.of(result, open=open and not grouped, alone=not grouped)
     possible = frozenset() if grouped else drawn.result.open
-    return environment.get_template("report.html").render(
+    return template("report.html").render(
         title=title or heading(result, name),
         undecided=undecided_words(result),
         banners=banners(result),
@@ -434,14 +334,15 @@ def render(
         keys=[(key, key_ends(key)) for key in drawn.keys(open=True)],
         boxes=BOXES,
         not_drawn=drawn.not_drawn,
-        header=header(result, name),
-        target=result.target,
+        result=result,
+        name=name,
+        columns=column_count(result),
+        date=f"{today.day} {today:%B %Y}",
         conclusion=conclusion(result),
         methods=methods_paragraph(result, name),
         pairs=TableOfPairs(pair_rows(result)),
         pairs_mean=pairs_mean(result),
         heads={name: head.format(power=f"{POWER:.0%}") for name, head in PAIR_HEADS.items()},
-        linked=_linked(result),
         declared=declared_words(result.known),
         above=above_the_graph(result),
         groups=merged_means(result),
@@ -457,7 +358,6 @@ def render(
         open_questions=open_questions(result),
         chart=chart(found),
         events=charged,
-        citation=citation(result),
         python_call=python_call(result, origin),
         shell_call="" if origin is None else origin.shell(),
         from_release=from_a_release(result),

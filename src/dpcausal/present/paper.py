@@ -20,8 +20,8 @@ from dpcausal.present.graph_words import (
     found_words,
     merged_line,
 )
-from dpcausal.present.notes import as_sentence, method_description, note_words
-from dpcausal.present.statement import counted, listed, missing_as_words, relation_words
+from dpcausal.present.notes import method_description, note_words
+from dpcausal.present.statement import missing_as_words, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     NONE_TO_HOLD,
@@ -30,9 +30,9 @@ from dpcausal.present.tables import (
     PairRow,
     counted_kinds,
     edge_rows,
-    given_words,
     repeats_words,
 )
+from dpcausal.present.text import as_sentence, counted, listed
 
 if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
@@ -163,26 +163,17 @@ def _confidence_sentence(result: DiscoveryResult) -> str:
 
 
 def evidence(result: DiscoveryResult, row: PairRow) -> list[str]:
-    """Return what an edge rests on, a sentence each: for whoever opens its row."""
+    """Return what an edge rests on beside its remark, a sentence each: for whoever opens its row."""
     pair = frozenset((row.a, row.b))
     near = row.evidence.given if row.evidence is not None else ()
-    if EdgeFact.EDGE_DECLARED in row.facts:
-        rests = "This edge was declared; the data did not decide it."
-    elif EdgeFact.HINT in row.facts:
-        rests = "A weak hint, not a finding."
-    elif pair in result.nothing_held:
+    rests = ""
+    if pair in result.nothing_held:
         asked = f" With {listed(near)} held fixed it could not be decided." if near else ""
         rests = f"The link was {NOTHING_HELD_MEANS}.{asked}"
     elif pair in result.none_to_hold:
         rests = f"The two depend on each other; {NONE_TO_HOLD}."
-    elif pair in result.given_up_to:
-        given = given_words(result.given_up_to[pair])
-        rests = f"Tested {given}; larger sets could not be."
-    else:
-        rests = (
-            f"Of columns that were held fixed, {listed(near)} came nearest to explaining it." if near else ""
-        )
-    torn = "Test results point both ways, so no direction is shown."
+    elif near and not {EdgeFact.EDGE_DECLARED, EdgeFact.HINT} & row.facts.keys():
+        rests = f"Of columns that were held fixed, {listed(near)} came nearest to explaining it."
     link = result.strength.get(pair)
     strong = "" if link is None else f"{strength_words(link)}, with nothing held fixed."
-    return [line for line in (rests, strong, torn if EdgeFact.CONTRADICTED in row.facts else "") if line]
+    return [line for line in (rests, strong) if line]

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from html import escape
-from io import StringIO
-from typing import TYPE_CHECKING
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from textwrap import fill
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpcausal.core.forecast import MEDIUM, STRONG, WEAK, Power, PowerForecast
 from dpcausal.core.spelling import spelled
@@ -18,32 +14,12 @@ from dpcausal.data.columns import DEFAULT_BINS, has_order, missing_place
 from dpcausal.planning.forecast import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.plan import RARE_SHARE
 from dpcausal.planning.settings import MAX_SET
-from dpcausal.present.statement import listed, no_delta_words, percent
+from dpcausal.present.statement import no_delta_words
+from dpcausal.present.text import digits, few, listed, percent, ruled
 
 if TYPE_CHECKING:
     from dpcausal.planning.forecast import OrderPlan
     from dpcausal.planning.plan import Plan
-
-
-def number(value: float | None) -> str:
-    """Two digits that count, without exponents.
-
-    >>> number(0.01234), number(1234.5), number(3.0), number(None)
-    ('0.012', '1,200', '3', 'none')
-    """
-    if value is None:
-        return "none"
-    rounded = float(f"{value:.2g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
-
-
-def effect_words(value: float | None, most: float) -> str:
-    """A dependence, or that there is none so large.
-
-    >>> effect_words(0.031, 1.0), effect_words(1.7, 1.0), effect_words(None, 1.0)
-    ('0.031', '-', '')
-    """
-    return "" if value is None else "-" if value >= most else number(value)
 
 
 def design_words(plan: Plan) -> str:
@@ -78,34 +54,70 @@ def design_words(plan: Plan) -> str:
     return ", then ".join([f"{first} (orders 0 and 1)", *tables])
 
 
-def answer(plan: Plan) -> str:
-    """Whether this budget is enough for the dependence asked about, and what would be, as the table takes levels.
+STAY_OPEN = "most pairs without a link will stay open"
+SIZES = (
+    ("strong", STRONG),
+    ("medium", MEDIUM),
+    ("weak", WEAK),
+)  # names of w, in the order in which they are found
 
-    Where that is a weak one, as it is unless another is asked about, and this budget does not find it everywhere, it
-    says which are found: strong, medium or weak ones.
+
+def answer_lines(plan: Plan) -> list[str]:
+    """Return whether this budget is enough for the dependence asked about, and which epsilon is.
+
+    The first line is for levels as uneven as they mostly are, the second for equally common ones: one where both are
+    the same, or where the second says no.
     """
-    aim, epsilon, enough = plan.aim, plan.measurement.public.epsilon, plan.epsilon_enough
-    moments = next((chance for chance in plan.graph_chances if chance.way == "moments"), None)
+    moments = next((chance for chance in plan.chances if chance.way == "moments"), None)
     if plan.numbers and moments is not None:
-        return _answer_by_moments(plan, moments)
-    of = "" if plan.target is None else f" of {plan.target}"
-    found = f"a dependence{of} of w = {aim.effect:g}"
-    if aim.effect == WEAK and (enough is None or enough > epsilon):
-        return _graded_answer(plan, of)
-    if enough is None:
-        return _no_epsilon(plan, found)
-    cases = f"to find {found} in {aim.power:.0%} of cases"
-    if enough <= epsilon:
-        most = f" given up to {plan.orders[-1].order} columns" if len(plan.orders) > 1 else ""
-        less = f" (so is {number(enough)})" if enough <= NOTABLY_LESS * epsilon else ""
-        return f"Yes: epsilon {epsilon:g} is enough {cases}{most}{less}.{_but_open(plan)}"
-    needed = [order.epsilon_enough or enough for order in plan.orders]
-    if any(value <= epsilon for value in needed):
-        some = f"In part: epsilon {epsilon:g} is enough {cases} only for some questions: {_by_order(plan)}."
-        return f"{some}{_but_open(plan)}"
-    words = [number(value) for value in needed]
-    takes = ", ".join(f"{value} ({given})" for given, value in _in_runs(words))
-    return f"No: epsilon {epsilon:g} is not enough {cases}: it takes {takes if len(set(words)) > 1 else words[0]}."
+        return [_answer_by_moments(plan, moments)]
+    rare, now = plan.with_rare_levels, plan.orders[0]
+    even = f"{_answer(plan, plan.orders)} {_takes(plan)}"
+    same = rare is not None and (_found(plan, rare), rare.testable) == (_found(plan, now), now.testable)
+    if rare is None or same or not _found(plan, now):
+        return [even]
+    return [
+        _answer(plan, [rare], f"{_where_rare()}, "),
+        f"For equally common levels, as in the table: {even}",
+    ]
+
+
+def _answer(plan: Plan, orders: Sequence[OrderPlan], where: str = "") -> str:
+    """Return which dependences these orders find, as a sentence; ``where`` comes before it."""
+    aim, first, sizes = plan.aim, orders[0], dict(_asked_sizes(plan))
+    of = "" if plan.target is None else f"a dependence of {plan.target} of "
+    cases, epsilon = f"in {aim.power:.0%} of cases", f"epsilon {plan.measurement.public.epsilon:g}"
+    names = _found(plan, first)
+    but = "" if first.testable else f", {'but' if names else 'and'} {STAY_OPEN}"
+    if not names:
+        head = "No, not even for strong dependence" if aim.effect == WEAK else "No"
+        sought = STRONG if aim.effect == WEAK else aim.effect
+        only = (
+            f", only w = {digits(first.smallest)} or more" if first.smallest < first.largest_possible else ""
+        )
+        return f"{head}: {where}{epsilon} does not find {of}w = {sought:g} {cases}{only}{but}."
+    lost = [name for name in sizes if name not in names]
+    shows = [one.smallest <= sizes[names[-1]] and (one.order <= MAX_SET or one.testable) for one in orders]
+    last = ([*shows, False].index(False) or 1) - 1  # columns held fixed, from none on
+    largest = max(one.smallest for one in orders[: last + 1])
+    exact = digits(largest) in [digits(sizes[name]) for name in lost]
+    least = f"{largest:.3g}" if exact else digits(largest)
+    given = f"given up to {last} column{'s' * (last > 1)}" if last else "nothing held fixed"
+    head = "Yes" if first.testable and (lost or all(shows)) else "In part"
+    if lost:
+        head += f" for {listed(names)} dependence, no for {listed(lost)}"
+    return f"{head}: {where}{epsilon} finds {of}w = {least} or more {cases}, {given}{but}."
+
+
+def _asked_sizes(plan: Plan) -> tuple[tuple[str, float], ...]:
+    """Return names of w that are answered for: the one asked about, and strong and medium ones beside a weak one."""
+    return SIZES if plan.aim.effect == WEAK else (("asked", plan.aim.effect),)
+
+
+def _found(plan: Plan, order: OrderPlan) -> list[str]:
+    """Return the names of dependences that an order finds; what is shown as .3 is medium."""
+    shown = float(f"{order.smallest:.2g}") if math.isfinite(order.smallest) else math.inf
+    return [name for name, w in _asked_sizes(plan) if (order.smallest if w == WEAK else shown) <= w]
 
 
 def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
@@ -120,171 +132,32 @@ def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
     )
 
 
-def _no_epsilon(plan: Plan, found: str) -> str:
-    """That the rows are too few for any epsilon at some order; ``found``: what is to be found."""
-    short, why = _too_few_rows(plan)
-    rest = [order for order in plan.orders if order.epsilon_enough is not None]
-    by_order = f" By order: {_by_order(plan)}." if rest else ""
-    given = f"given {short.order or 'no'} column{'' if short.order == 1 else 's'}"
-    return f"No: no epsilon is enough to find {found} {given}: {why}.{by_order}"
-
-
-NOTABLY_LESS = 0.9  # times an epsilon that is enough: another that is worth naming
-STAY_OPEN = "most pairs without a link will stay open"
-
-
-def _but_open(plan: Plan) -> str:
-    """Return that pairs without a link can't be called absent, as a sentence; empty where they can."""
-    return "" if plan.orders[0].testable else f" But {STAY_OPEN}, not absent."
-
-
-def answer_lines(plan: Plan) -> list[str]:
-    """The first lines: the answer for levels as uneven as they mostly are, then that for equally common ones.
-
-    One line where both are the same.
-    """
-    rare = plan.with_rare_levels
-    if rare is None or plan.numbers:
-        return [answer(plan)]
-    least, decided = rare
-    now = plan.orders[0]
-    if max(now.smallest, least) <= plan.aim.effect:  # yes either way
-        opens = now.testable and not decided
-        return [answer(plan), *([f"But {_where_rare()}, {STAY_OPEN}, not absent."] if opens else [])]
-    same = number(least) == number(now.smallest) and (decided or not now.testable)
-    if same or float(f"{now.smallest:.2g}") > (STRONG if plan.aim.effect == WEAK else plan.aim.effect):
-        return [answer(plan)]  # the second: no already
-    return [usual_answer(plan, least, decided), f"For equally common levels, as in the table: {answer(plan)}"]
-
-
 def _where_rare() -> str:
     option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
     return f"where the rarest level of a column has {RARE_SHARE:.0%} of the rows, as is common ({option})"
 
 
-def usual_answer(plan: Plan, least: float, decided: bool) -> str:
-    """The answer where the rarest level of every column has ``RARE_SHARE`` of the rows, with nothing held fixed.
-
-    ``least``: the smallest w that is then found; ``decided``: whether pairs without a link can be called absent.
-    """
-    aim, epsilon, now = plan.aim, plan.measurement.public.epsilon, plan.orders[0]
-    of = "" if plan.target is None else f" of {plan.target}"
-    cases, also = f"in {aim.power:.0%} of cases", "" if decided else f", and {STAY_OPEN}"
-    found = f"w = {number(least)} or more {cases}, nothing held fixed"
-    if least >= (min(now.x, now.y) - 1) ** 0.5:
-        return f"No: {_where_rare()}, epsilon {epsilon:g} finds no dependence{of} {cases}{also}."
-    if aim.effect != WEAK:
-        asked = f"to find a dependence{of} of w = {aim.effect:g} {cases}"
-        if least > aim.effect:
-            enough = f"epsilon {epsilon:g} is not enough {asked}"
-            return f"No: {_where_rare()}, {enough}: w = {number(least)} or more is found, nothing held fixed{also}."
-        enough = f"epsilon {epsilon:g} is enough {asked}"
-        return f"Yes: {_where_rare()}, {enough}, nothing held fixed{also}."
-    names = _found_sizes(least)
-    if not names:
-        nothing = f"epsilon {epsilon:g} does not find w = {STRONG:g} {cases}"
-        return f"No, not even for strong dependence{of}: {_where_rare()}, {nothing}{also}."
-    if decided:
-        return f"{_yes_for(names, f'dependence{of}')}: {_where_rare()}, epsilon {epsilon:g} finds {found}."
-    return f"In part: {_where_rare()}, epsilon {epsilon:g} finds {_found_but_open(names, of, found)}"
-
-
-def _found_but_open(names: Sequence[str], of: str, found: str) -> str:
-    """Return which sizes are found and which are not, where pairs without a link stay open."""
-    lost = [name for name, _ in SIZES if name not in names]
-    missed = f"not {listed(lost)}, and" if lost else "but"
-    return f"{listed(names)} dependence{of} ({found}), {missed} {STAY_OPEN}."
-
-
-def _found_sizes(least: float) -> list[str]:
-    """Names of dependences that are found where the smallest found is ``least``; what is shown as .3 is medium.
-
-    >>> _found_sizes(0.304), _found_sizes(0.104)
-    (['strong', 'medium'], ['strong', 'medium'])
-    """
-    shown = float(f"{least:.2g}")
-    return [name for name, w in SIZES if (least if w == WEAK else shown) <= w]
-
-
-SIZES = (
-    ("strong", STRONG),
-    ("medium", MEDIUM),
-    ("weak", WEAK),
-)  # names of w, in the order in which they are found
-
-
-def _yes_for(names: Sequence[str], what: str) -> str:
-    """Return which sizes are found and which are not; some are.
-
-    >>> _yes_for(["strong", "medium"], "dependence"), _yes_for(["strong", "medium", "weak"], "dependence")
-    ('Yes for strong and medium dependence, no for weak', 'Yes for strong, medium and weak dependence')
-    """
-    lost = [name for name, _ in SIZES if name not in names]
-    return f"Yes for {listed(names)} {what}" + (f", no for {listed(lost)}" if lost else "")
-
-
-def _graded_answer(plan: Plan, of: str) -> str:
-    """The answer where a weak dependence is not found at every order: what is found, then what it takes."""
-    aim, epsilon, orders = plan.aim, plan.measurement.public.epsilon, plan.orders
-    names = _found_sizes(orders[0].smallest)
-    cases = f"in {aim.power:.0%} of cases"
-    if names:
-        weakest = dict(SIZES)[names[-1]]
-        shows = [one.smallest <= weakest and (one.order <= MAX_SET or one.testable) for one in orders]
-        within = list(range([*shows, False].index(False) or 1))  # from none held fixed on
-        largest = max(orders[k].smallest for k in within)
-        lost = [name for name, _ in SIZES if name not in names]
-        same = [number(w) for name, w in SIZES if name in lost]
-        least = f"{largest:.3g}" if number(largest) in same else number(largest)
-        given = f", {_given_words(within)}" if len(orders) > 1 else ""
-        found = f"w = {least} or more {cases}{given}"
-        first = f"{_yes_for(names, f'dependence{of}')}: epsilon {epsilon:g} finds {found}."
-        if not orders[0].testable:
-            first = f"In part: epsilon {epsilon:g} finds {_found_but_open(names, of, found)}"
-    else:
-        first = f"No, not even for strong dependence{of}: epsilon {epsilon:g} does not find w = {STRONG:g} {cases}."
-    return f"{first} {_takes(plan)}"
-
-
 def _takes(plan: Plan) -> str:
-    """Which epsilon the dependence asked about takes, by order, where this one is not enough."""
-    aim, epsilon = plan.aim, plan.measurement.public.epsilon
+    """Return which epsilon the dependence asked about takes, by order, as a sentence."""
     several = len(plan.orders) > 1
-    values = [order.epsilon_enough for order in plan.orders]
-    runs = _in_runs(["" if value is not None and value <= epsilon else number(value) for value in values])
-    needed = [f"{said} ({given})" if several else said for given, said in runs if said not in ("", "none")]
+    runs = _in_runs([digits(order.epsilon_enough) for order in plan.orders])
+    needed = [f"{said} ({given})" if several else said for given, said in runs if said != "none"]
     never = [given for given, said in runs if said == "none"]
-    parts = [f"finding w = {aim.effect:g} takes epsilon {', '.join(needed)}"] if needed else []
+    parts = [f"finding w = {plan.aim.effect:g} takes epsilon {', '.join(needed)}"] if needed else []
     if never:
         given = f" {' and '.join(never)}" if several else ""
-        found = "" if needed else f" to find w = {aim.effect:g}"
-        parts.append(f"no epsilon is enough{found}{given}: {_too_few_rows(plan)[1]}")
+        found = "" if needed else f" to find w = {plan.aim.effect:g}"
+        parts.append(f"no epsilon is enough{found}{given}: {_too_few_rows(plan)}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _too_few_rows(plan: Plan) -> tuple[OrderPlan, str]:
-    """Return the first order for which no epsilon is enough, and why."""
-    short, rows = (
-        next(order for order in plan.orders if order.epsilon_enough is None),
-        f"{plan.aim.rows:,} rows",
-    )
-    if short.smallest_exact > plan.aim.effect:
-        return short, f"{rows} show no less than {short.smallest_exact:.3g} even without noise"
-    return short, f"{rows} are too few for that among so many columns"
-
-
-def _by_order(plan: Plan) -> str:
-    """Which orders the budget is enough for, and what would be for each of the others."""
-
-    def says(needed: float | None) -> str:
-        if needed is not None and needed <= plan.measurement.public.epsilon:
-            return "yes"
-        return "no, at no epsilon" if needed is None else f"no, it takes epsilon {number(needed)}"
-
-    return "; ".join(
-        f"{given}: {said}" for given, said in _in_runs([says(one.epsilon_enough) for one in plan.orders])
-    )
+def _too_few_rows(plan: Plan) -> str:
+    """Return why no epsilon is enough for some order."""
+    exact = next(one.smallest_exact for one in plan.orders if one.epsilon_enough is None)
+    if exact > plan.aim.effect:
+        return f"{plan.aim.rows:,} rows show no less than {exact:.3g} even without noise"
+    return f"{plan.aim.rows:,} rows are too few for that among so many columns"
 
 
 def _in_runs(said: list[str]) -> list[tuple[str, str]]:
@@ -321,18 +194,11 @@ def advice(plan: Plan) -> list[str]:
     if times >= NOTABLE_GAIN:
         words = no_delta_words(times)
         lines.append(f"{words[0].upper()}{words[1:]}.")
-    if plan.coarser is not None:
-        pairs = zip(plan.orders, plan.coarser, strict=True)
-        better = [
-            f"{number(w)} (given {order.order or 'none'})"
-            for order, w in pairs
-            if w < (min(order.x, order.y, DEFAULT_BINS) - 1) ** 0.5 and number(w) != number(order.smallest)
-        ]
-        if better:
-            lines.append(
-                f"With {DEFAULT_BINS} bins for every number that has more, smallest w would be {', '.join(better)}: "
-                "coarse bins leave more power, fine ones hold more constant."
-            )
+    if plan.coarser is not None and digits(plan.coarser) != digits(plan.orders[0].smallest):
+        lines.append(
+            f"With {DEFAULT_BINS} bins for every number that has more, w = {digits(plan.coarser)} would be found, "
+            "nothing held fixed: coarse bins leave more power, fine ones hold more constant."
+        )
     if plan.fewer is not None:
         lines.append(
             f"Fewer columns would help: among {plan.fewer} most pairs could be decided, if levels are equally common "
@@ -355,17 +221,13 @@ def advice(plan: Plan) -> list[str]:
 
 def graph_chance_words(plan: Plan) -> str:
     """How likely weak, medium and strong dependences are found by the method that ``discover`` takes."""
-    ways = {chance.way: chance for chance in plan.graph_chances}
-    one = ways["moments"] if plan.numbers and "moments" in ways else plan.graph_chances[0]
+    ways = {chance.way: chance for chance in plan.chances}
+    one = ways["moments"] if plan.numbers and "moments" in ways else plan.chances[0]
     assert one.power is not None
     found = f"discover ({one.method}) finds {sizes_words(one.power, ' at best' * (one.way == 'moments'))}."
     if one.way == "moments":
         return found
-    order = plan.orders[0]
-    text = f"Between {pair_words(plan, order.places, ' and ')}, nothing held fixed, {found}"
-    if plan.aim.pair is None and order.smallest_largest != order.smallest:
-        most = f"Between the columns with most levels ({pair_words(plan, order.largest, ' and ')})"
-        text += f" {most}: {figures(plan.largest_power)}."
+    text = f"Between {pair_words(plan, plan.orders[0].places, ' and ')}, nothing held fixed, {found}"
     if len(answer_lines(plan)) > 1:
         text += f" Where the rarest level has {RARE_SHARE:.0%}: {figures(plan.rare_power)}."
     return text
@@ -401,14 +263,13 @@ MERGED_SHOWN = 6  # columns whose levels will be merged that a line names
 def merged_words(plan: Plan) -> list[str]:
     """Which columns will have levels merged, to how many groups, and what keeps neighbours together; public numbers."""
     design, schema = plan.measurement, plan.schema
-    if not design.merged or schema is None or plan.numbers:
+    if not design.merged or plan.numbers:
         return []
     most = max(design.levels)
     many = [name for name, size in zip(schema, design.sizes, strict=True) if size < schema[name].size]
     if not many:
         return []
-    rest = len(many) - MERGED_SHOWN
-    names = f"{', '.join(many[:MERGED_SHOWN])} and {rest} more" if rest > 0 else listed(many)
+    names = few(many, MERGED_SHOWN) if len(many) > MERGED_SHOWN else listed(many)
     each = " each" if len(many) > 1 else ""
     missing = [name for name in many if missing_place(schema[name]) is not None]
     where = " where there is a level for them" if len(missing) < len(many) else ""
@@ -434,21 +295,6 @@ def untestable_words(plan: Plan) -> list[str]:
     ]
 
 
-def chance_words(plan: Plan) -> str:
-    """How likely weak, medium and strong dependences are found, by each way to ask."""
-    ways = {
-        "graph": "in a graph by measured",
-        "target": f"with the target {plan.target}",
-        "moments": "in a graph by moments, at best:",
-        "test": "by one test ({}) for the whole budget, at best:",
-    }
-    parts = [f"{ways[one.way].format(one.method)} {figures(one.power)}" for one in plan.chances]
-    pair = pair_words(plan, plan.orders[0].places)
-    return (
-        f"Chance to find a weak (w = .1), medium (.3), strong (.5) dependence of {pair}: {'; '.join(parts)}."
-    )
-
-
 WIDEST = 16  # characters of a column's name
 
 
@@ -458,72 +304,71 @@ def pair_words(plan: Plan, places: tuple[int, ...], between: str = " x ") -> str
     return between.join(sorted(ends) if plan.aim.pair is None else ends)
 
 
-def as_table(plan: Plan, only: Collection[int] | None = None, *, full: bool = False) -> Table:
-    """The orders as a table; of its columns those in ``only``."""
+class Column(NamedTuple):
+    """A column of the table of a plan: its head, its cells by order, and what it means."""
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    columns = heads_and_cells(plan, full)
-    chosen = range(len(columns)) if only is None else only
-    for k in chosen:
-        table.add_column(columns[k][0], justify="right", no_wrap=True, vertical="bottom")
-    for i in range(len(plan.orders)):
-        table.add_row(*(columns[k][1][i] for k in chosen))
-    return table
+    head: str
+    cells: list[str]
+    means: str
 
 
-def heads_and_cells(plan: Plan, full: bool) -> list[tuple[str, list[str]]]:
-    """(head, its cells by order) of every column of the table: six at most unless ``full``."""
-    orders = plan.orders
+def columns(plan: Plan, *, full: bool = False) -> list[Column]:
+    """Return the columns of the table."""
+    orders, aim = plan.orders, plan.aim
+    asked = "as asked, given columns with a middle number of levels."
+    middle = f"those with a middle number of levels, given the next smaller ones; {_pair_option()} for yours."
 
-    def effects(values: list[float | None]) -> list[str]:
-        most = [(min(order.x, order.y) - 1) ** 0.5 for order in orders]
-        return [effect_words(value, top) for value, top in zip(values, most, strict=True)]
+    def effects(values: list[float]) -> list[str]:
+        return [
+            "-" if value >= order.largest_possible else digits(value)
+            for value, order in zip(values, orders, strict=True)
+        ]
 
     found = [
-        ("\ncolumns\nheld fixed", [str(order.order) for order in orders]),
-        ("\npairs without\na link", ["absent" if order.testable else "stay open" for order in orders]),
-        ("\ncolumns\ncompared", [pair_words(plan, order.places) for order in orders]),
+        Column(
+            "\ncolumns\nheld fixed",
+            [str(order.order) for order in orders],
+            "how many others are held fixed while two are compared (the order).",
+        ),
+        Column(
+            "\npairs without\na link",
+            ["absent" if order.testable else "stay open" for order in orders],
+            "whether such a pair can be called absent, or stays open, undecided.",
+        ),
+        Column(
+            "\ncolumns\ncompared",
+            [pair_words(plan, order.places) for order in orders],
+            middle if aim.pair is None else asked,
+        ),
+        Column(
+            "smallest\nw that\nis found",
+            effects([order.smallest for order in orders]),
+            f"the dependence found in {aim.power:.0%} of cases (a correlation for two levels; .1 weak, .3 medium, .5 "
+            'strong; up to sqrt(k - 1) for k levels). "-": none is.',
+        ),
     ]
     if full:
-        noise = [f"{number(order.noise_sd)} : {number(order.sampling_sd)}" for order in orders]
-        found += [
-            ("\nrows in\na cell", [number(order.count) for order in orders]),
-            ("noise :\nsampling\nin a cell", noise),
-            ("noise\nin the\ntest", [f"{100 * order.noise_share:.0f}%" for order in orders]),
-            ("\nworth\nrows", [number(order.worth) for order in orders]),
-        ]
-    found.append(("smallest\nw that\nis found", effects([order.smallest for order in orders])))
-    uneven = any(order.smallest_largest != order.smallest for order in orders)
-    if uneven and (full or plan.aim.pair is None):
-        found.append(("w in the\nlargest\ntable", effects([order.smallest_largest for order in orders])))
-    if full:
-        found += [
-            ("w\nwithout\nnoise", effects([order.smallest_exact for order in orders])),
-            ("w by\npriv-pc", effects([order.smallest_priv_pc for order in orders])),
-        ]
-    enough = [number(order.epsilon_enough) for order in orders]
-    return [*found, (f"epsilon\nfor w\n= {plan.aim.effect:g}", enough)]
+        found.append(
+            Column(
+                "w\nwithout\nnoise",
+                effects([order.smallest_exact for order in orders]),
+                "smallest w that the rows alone allow.",
+            )
+        )
+    found.append(
+        Column(
+            f"epsilon\nfor w\n= {aim.effect:g}",
+            [digits(order.epsilon_enough) for order in orders],
+            "with this one such a w is found (and, with three or more columns held fixed, a pair without a link can be "
+            "called absent).",
+        )
+    )
+    return found
 
 
-def as_tables(plan: Plan, console: Console, full: bool) -> list[Table]:
-    """The table, or as many one below the other as the console's width takes, each with the order in front."""
-
-    def wide(columns: list[int]) -> int:
-        return console.measure(as_table(plan, columns, full=full), options=unbounded).maximum
-
-    unbounded = console.options.update_width(10_000)
-    parts: list[list[int]] = [[0]]
-    for k in range(1, len(as_table(plan, full=full).columns)):
-        if len(parts[-1]) > 1 and wide([*parts[-1], k]) > console.width:
-            parts.append([0])
-        parts[-1].append(k)
-    return [as_table(plan, part, full=full) for part in parts]
-
-
-def plan_lines(plan: Plan, full: bool = False) -> tuple[str, str]:
-    """(above the table: the answer and what would help; below it: the rest, in brief or in full)."""
-    above = [*answer_lines(plan), *advice(plan)]
-    return ("\n".join(above), "\n".join(_full_lines(plan) if full else _brief_lines(plan)))
+def _rows_of(chosen: Sequence[Column]) -> list[list[str]]:
+    """The cells of columns, row by row."""
+    return [list(row) for row in zip(*(column.cells for column in chosen), strict=True)]
 
 
 def _setting(plan: Plan) -> str:
@@ -557,9 +402,10 @@ def _pair_option() -> str:
 
 def _full_lines(plan: Plan) -> list[str]:
     lines = [
-        chance_words(plan),
+        graph_chance_words(plan),
         _setting(plan),
-        f"It would measure {design_words(plan)}.",
+        f"It would measure {design_words(plan)}. A count of the two columns compared first then has noise of standard "
+        f"deviation {digits(plan.noise_sd)}.",
         *merged_words(plan),
         f"Assumed: {spread_words(plan)}. No data was read and nothing is charged.",
         f"Learning the graph takes about {plan.cost.seconds:,.0f} s of one core and {plan.cost.mebibytes:,.0f} MiB.",
@@ -575,48 +421,13 @@ def _full_lines(plan: Plan) -> list[str]:
         "The dependence is taken to be alike wherever the others are fixed; one that cancels out between them is not "
         "seen."
     )
-    silent = [str(order.order) for order in plan.orders if not order.testable]
-    if silent:
-        lines.append(
-            f"With {' or '.join(silent)} columns held fixed, noise hides too much at this budget: a pair that fewer "
-            "columns do not decide stays open."
-        )
+    lines += untestable_words(plan)
     return lines
 
 
-def plan_legend(plan: Plan, full: bool = False) -> list[str]:
-    """A line for every column of the table that is there, and for w."""
-    aim = plan.aim
-    chosen = (
-        "columns compared: those with a middle number of levels, given the next smaller ones; "
-        f"{_pair_option()} for yours."
-        if aim.pair is None
-        else "columns compared: as asked, given columns with a middle number of levels."
-    )
-    largest = plan.orders[0].largest
-    plan_lines = {
-        "columns held fixed": "columns held fixed: how many others are held fixed while two are compared (the order).",
-        "pairs without a link": "pairs without a link: whether such a pair can be called absent, or stays open, "
-        "undecided.",
-        "columns compared": chosen,
-        "rows in a cell": "rows in a cell: mean count in the largest table that such a test needs.",
-        "noise : sampling in a cell": "noise : sampling in a cell: standard deviation there, of the noise and of the "
-        "count itself.",
-        "noise in the test": "noise in the test: how much of the test's own scatter (its variance) is noise.",
-        "worth rows": "worth rows: so many rows would show as much if there were no noise.",
-        "smallest w that is found": "smallest w that is found: the dependence found in "
-        f"{aim.power:.0%} of cases (a correlation for two levels; .1 "
-        'weak, .3 medium, .5 strong; up to sqrt(k - 1) for k levels). "-": none is.',
-        "w in the largest table": "w in the largest table: the same for the columns with most levels "
-        f"({pair_words(plan, largest)}).",
-        "w without noise": "w without noise: smallest w that the rows alone allow.",
-        "w by priv-pc": "w by priv-pc: smallest w for one question of the method priv-pc. A search asks about an edge "
-        "many times, and each time may cut it, so this is no reason to take it.",
-        f"epsilon for w = {aim.effect:g}": f"epsilon for w = {aim.effect:g}: with this one such a w is found (and, "
-        "with three or more columns held fixed, a pair without a link can be called absent).",
-    }
-    heads = [" ".join(head.split()) for head, _ in heads_and_cells(plan, full)]
-    return [plan_lines[head] for head in heads]
+def plan_legend(plan: Plan, *, full: bool = False) -> list[str]:
+    """A line for every column of the table that is there."""
+    return [f"{' '.join(one.head.split())}: {one.means}" for one in columns(plan, full=full)]
 
 
 def refusal_words(ahead: PowerForecast) -> str:
@@ -657,23 +468,12 @@ def help_words(ahead: PowerForecast, more: Sequence[str] = ()) -> str:
     return f"What would help{', each by itself' * (len(ways) > 1)}: {'; '.join(ways)}{left}"
 
 
-def show_plan(plan: Plan, console: Console, full: bool = False) -> None:
-    """Print it."""
-    above, below = plan_lines(plan, full)
-    console.print(above, highlight=False, markup=False)
-    for table in as_tables(plan, console, full):
-        console.print(table)
-    console.print(below, highlight=False, markup=False)
-
-
 def html(plan: Plan) -> str:
     """Return the answer and the table as a piece of HTML for a notebook."""
-    columns = heads_and_cells(plan, full=False)
-    heads = "".join(f"<th>{escape(' '.join(head.split()))}</th>" for head, _ in columns)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(cells[i])}</td>' for _, cells in columns)}</tr>"
-        for i in range(len(plan.orders))
-    )
+    shown = columns(plan)
+    heads = "".join(f"<th>{escape(' '.join(one.head.split()))}</th>" for one in shown)
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in _rows_of(shown))
+    rows = "".join(f"<tr>{row}</tr>" for row in cells)
     above = "".join(f"<p>{escape(line)}</p>" for line in (*answer_lines(plan), *advice(plan)))
     below = "".join(f"<p>{escape(line)}</p>" for line in _brief_lines(plan)[:-1])
     more = "<p>w: .1 weak, .3 medium, .5 strong. print(plan.summary(full=True)) explains the table.</p>"
@@ -683,8 +483,13 @@ def html(plan: Plan) -> str:
 
 
 def plan_text(plan: Plan, width: int, full: bool = False) -> str:
-    """The same, without colours."""
-
-    out = StringIO()
-    show_plan(plan, Console(file=out, width=width, color_system=None), full)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    """Return the answer, what would help, the table, and the rest in brief or in full, no line above ``width``."""
+    shown = columns(plan, full=full)
+    below = _full_lines(plan) if full else _brief_lines(plan)
+    return "\n".join(
+        [
+            *(fill(line, width) for line in (*answer_lines(plan), *advice(plan))),
+            *ruled([one.head for one in shown], _rows_of(shown), width=width),
+            *(fill(line, width) for line in below),
+        ]
+    )

@@ -19,9 +19,8 @@ import numpy as np
 from dpcausal.core.errors import InputError
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.graphs.graph import Graph
-from dpcausal.graphs.pag import PAG, Mark
 from dpcausal.gwas.result import Screening
-from dpcausal.planning.forecast import least_found, power_at
+from dpcausal.planning.forecast import curve_at, least_found
 from dpcausal.present.figures import (
     BOXES,
     DASHES,
@@ -34,6 +33,7 @@ from dpcausal.present.figures import (
     data_name,
     figure_title,
     frame,
+    line_ends,
     line_grade,
     line_kind,
     lines,
@@ -41,8 +41,9 @@ from dpcausal.present.figures import (
     row,
 )
 from dpcausal.present.layout import layout
-from dpcausal.present.statement import shortened, steps
+from dpcausal.present.statement import steps
 from dpcausal.present.tables import EdgeNotes
+from dpcausal.present.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,24 +155,38 @@ def _path(line: Line, upward: bool) -> Path:
 HEAD, WEAK_HEAD = 24, 14  # sizes of an arrowhead, and of that of a weak hint
 
 
-def _marked_line(axes: Axes, line: Line, at_upper: Mark, at_lower: Mark, drawn: Mapping[str, Any]) -> None:
-    """A line of a graph with hidden causes: heads and circles at its ends."""
+def _draw_line(
+    axes: Axes, line: Line, ends: tuple[str, str], *, weak: bool, style: Mapping[str, Any]
+) -> None:
+    """Draw a line with the shapes at its upper and lower ends: heads, hollow heads (declared) and circles."""
     from matplotlib.patches import FancyArrowPatch
 
-    style = ("<|" if at_upper is Mark.ARROW else "") + "-" + ("|>" if at_lower is Mark.ARROW else "")
+    upward = ends[0] == "head" and ends[1] != "head"
+    start, end = ends[::-1] if upward else ends
+    heads = ("<|" if start == "head" else "") + "-" + ("|>" if end == "head" else "")
+    size, path = WEAK_HEAD if weak else HEAD, _path(line, upward)
     axes.add_patch(
-        FancyArrowPatch(
-            path=_path(line, upward=False),
-            arrowstyle=style,
-            mutation_scale=14,
-            color=INK,
-            zorder=1,
-            **drawn,
-        )
+        FancyArrowPatch(path=path, arrowstyle=heads, mutation_scale=size, color=INK, zorder=1, **style)
     )
-    for (x, y), mark, inward in ((line.points[0], at_upper, 1), (line.points[-1], at_lower, -1)):
-        if mark is Mark.CIRCLE:
+    for (x, y), shape, inward in ((line.points[0], ends[0], 1), (line.points[-1], ends[1], -1)):
+        if shape == "ring":
             axes.plot(x, y + 3 * inward, "o", markersize=6, mfc="white", mec=INK, mew=1.4, zorder=2)
+        if shape == "told":  # a head of its own: a heavy line would fill it
+            hollow: dict[str, Any] = {"lw": 0.9 if weak else 1.2, "alpha": FAINT if weak else 1.0}
+            axes.add_patch(
+                FancyArrowPatch(
+                    (x, y + inward * (6 if weak else 12)),
+                    (x, y - 4 * inward),
+                    arrowstyle="-|>,head_length=.55,head_width=.35",
+                    mutation_scale=16 if weak else 26,
+                    shrinkA=0,
+                    shrinkB=0,
+                    fc="white",
+                    ec=INK,
+                    zorder=1.5,
+                    **hollow,
+                )
+            )
 
 
 FAINT = 0.6  # of a weak hint
@@ -302,47 +317,8 @@ def plot_graph(
         axes.add_patch(faint)
     for line in drawn:
         pair = frozenset((line.upper, line.lower))
-        arrow = pair not in graph.undirected
-        upward = arrow and (line.lower, line.upper) in graph.directed
-        kind = line_kind(graph, pair, notes)
-        style = line_style(kind, line_grade(pair, notes))
-        if isinstance(graph, PAG):
-            ends = graph.mark(line.lower, line.upper), graph.mark(line.upper, line.lower)
-            _marked_line(axes, line, *ends, style)
-            continue
-        axes.add_patch(
-            FancyArrowPatch(
-                path=_path(line, upward),
-                arrowstyle="-|>" if arrow and kind != "declared" else "-",
-                mutation_scale=WEAK_HEAD if notes.hints(pair) else HEAD,
-                color=INK,
-                zorder=1,
-                **style,
-            )
-        )
-        if kind == "declared":  # a hollow head of its own: a heavy line would fill it
-            x, y = line.points[0] if upward else line.points[-1]
-            weak = notes.hints(pair)
-            back = 6 if weak else 12
-            tail, tip = (x, y + (back if upward else -back)), (x, y + (-4 if upward else 4))
-            hollow: dict[str, Any] = {
-                "shrinkA": 0,
-                "shrinkB": 0,
-                "lw": 0.9 if weak else 1.2,
-                "alpha": FAINT if weak else 1.0,
-                "fc": "white",
-                "ec": INK,
-                "zorder": 1.5,
-            }
-            axes.add_patch(
-                FancyArrowPatch(
-                    tail,
-                    tip,
-                    arrowstyle="-|>,head_length=.55,head_width=.35",
-                    mutation_scale=16 if weak else 26,
-                    **hollow,
-                )
-            )
+        style = line_style(line_kind(graph, pair, notes), line_grade(pair, notes))
+        _draw_line(axes, line, line_ends(graph, line, notes), weak=notes.hints(pair), style=style)
     for name in graph.nodes:
         silent: dict[str, Any] = {"ec": SOFT, "ls": (0, (3, 2))} if name in notes.undecided else {"ec": INK}
         x, y = places.x[name], row(places.layer[name])
@@ -371,10 +347,9 @@ def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
         axes.text(0.5, 0.5, "nothing was charged", ha="center", va="center", transform=axes.transAxes)
         axes.set_axis_off()
         return axes
-    names = [shortened(s.label + (f" ({s.times} times)" if s.times > 1 else "")) for s in found]
     bars = axes.barh(range(len(found)), [step.cost for step in found], color=STRONG, height=0.6)
     axes.bar_label(bars, [f"{step.cost:.4g}" for step in found], padding=4, fontsize=9)
-    axes.set_yticks(range(len(found)), names, fontsize=9)
+    axes.set_yticks(range(len(found)), [shortened(step.name) for step in found], fontsize=9)
     axes.invert_yaxis()
     axes.margins(x=0.12)
     axes.set_xlabel(found[0].unit)
@@ -404,8 +379,9 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
     w = np.linspace(0.0, min(1.0, max([1.2 * aim.effect, *(2.0 * end for end in ends)])), POINTS)
     for i, order in enumerate(shown):
         colour, dash = STYLES[i % len(STYLES)]
-        curve = [power_at(plan.measurement, order.places, float(size), aim) for size in w]
-        axes.plot(w, curve, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
+        curve = curve_at(plan.measurement, order.places, aim)
+        chances = [curve(float(size)) for size in w]
+        axes.plot(w, chances, color=colour, linestyle=dash, lw=1.8, label=f"order {order.order}")
     axes.axvline(aim.effect, color=SOFT, lw=0.8, ls=":")
     axes.axhline(aim.power, color=SOFT, lw=0.8, ls=":")
     axes.set(
@@ -424,10 +400,8 @@ def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
 
 
 COLOURS = ("#2166ac", "#1b7837", "#b2182b", "#762a83", "#8c510a", "#01665e")
-CURVE_POINTS, REACH = (
-    25,
-    30.0,
-)  # epsilons drawn, from 1/30 to 30 times the budget or farther, to what is enough
+# epsilons drawn: how many, and from 1/30 to 30 times the budget, or farther, to what is enough
+CURVE_POINTS, REACH = 25, 30.0
 CURVES = 6  # orders with a curve, from 0 on
 MOST_W = 1.0  # drawn; what is found only above has no curve or mark, and the legend says so
 
@@ -459,7 +433,6 @@ def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
     numbers = [order.order for order in plan.orders]
     series: dict[str, tuple[str, str, list[float]]] = {
         "measured": ("o", "#2166ac", [order.smallest for order in plan.orders]),
-        "priv-pc, one question": ("^", "#b2182b", [order.smallest_priv_pc for order in plan.orders]),
         "without noise": ("_", "#555555", [order.smallest_exact for order in plan.orders]),
     }
     for label, (marker, colour, values) in series.items():

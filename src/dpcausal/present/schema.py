@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpcausal.data import findings as found
-from dpcausal.data.check import ColumnCheck, OrderedMissingLevel, SchemaCheck
+from dpcausal.data.check import ColumnCheck, SchemaCheck
 from dpcausal.data.code_books import CodeBook
 from dpcausal.data.columns import Categorical, reads_as_missing
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.draft import Draft, DraftedColumn
 from dpcausal.data.findings import Finding, LeftOut, Relation
 from dpcausal.data.schema import column_toml, format_toml, toml_header
+from dpcausal.present.text import as_sentence, few, ruled
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
 MAX_UNUSED_LISTED = 8  # columns of the data that the schema does not declare
@@ -38,21 +39,6 @@ _DRAFT_HEADER = """\
 # `dpcausal schema DATA --check THIS_FILE` shows, on your own machine, what this file does to your rows.
 draft = true  # delete this line and those above when every line is checked; until then every use warns
 """
-
-
-def ordered_missing_words(found: OrderedMissingLevel) -> str:
-    """Return the remark on a level that reads as missing in an ordered column.
-
-    >>> ordered_missing_words(OrderedMissingLevel("smoking", "unknown", "current", None))
-    'smoking is ordered and has the level "unknown": rank tests take it as the highest'
-    """
-    if found.below is None:
-        where = "the lowest"
-    elif found.above is None:
-        where = "the highest"
-    else:
-        where = f"between {found.below!r} and {found.above!r}"
-    return f'{found.column} is ordered and has the level "{found.level}": rank tests take it as {where}'
 
 
 def _listed_texts(texts: Sequence[tuple[str, int]], cells: int) -> str:
@@ -242,14 +228,20 @@ def _code_book(note: found.CodeBook) -> str:
 
 
 def _shared_code(note: found.SharedCode) -> str:
-    more = len(note.columns) - MAX_SHARED_LISTED
-    others = ", ".join(note.columns[:MAX_SHARED_LISTED]) + (f" and {more} more" if more > 0 else "")
+    others = few(note.columns, MAX_SHARED_LISTED)
     level = f'"{note.level}"' if isinstance(note.level, str) else str(note.level)
     return (
         f"these {len(note.columns) + 1} columns have {level} in the same {note.cells:,} of {note.seen:,} rows: "
         f"this one, {others}. A code for missing (not asked)? Then take it out of `levels` and write "
         f"`missing = [{level}]`"
     )
+
+
+def _ordered_missing(note: found.OrderedMissingLevel) -> str:
+    where = f"between {note.below!r} and {note.above!r}"
+    if note.below is None or note.above is None:
+        where = "the lowest" if note.below is None else "the highest"
+    return f'{note.column} is ordered and has the level "{note.level}": rank tests take it as {where}'
 
 
 _WORDS: dict[
@@ -269,6 +261,7 @@ _WORDS: dict[
     found.Determined: _determined,
     found.MissingWith: _missing_with,
     found.SharedCode: _shared_code,
+    found.OrderedMissingLevel: _ordered_missing,
     found.TimeToEvent: "is this the time to {note.event}? In a graph it mixes how long people were followed with what "
     "happened to them: leave out one of the two there; an effect takes both as they are (--time, --event, --horizon)",
     found.UnreadCells: _unread,
@@ -325,7 +318,10 @@ def left_out_words(why: LeftOut) -> str:
             texts = _listed_texts(why.texts, why.cells)
             return f"numbers that can't be read as such ({texts}): write 3.5, not 3,5 or <3.5"
         case found.TooManyTexts():
-            return f"more than {why.limit} different texts: an identifier, a date or free text?"
+            return (
+                f"more than {why.limit} different texts: an identifier, a date or free text? If it tells whose a row "
+                "is, name it under [unit]"
+            )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"
         case found.AllDifferent():
@@ -341,22 +337,15 @@ def check_json(check: SchemaCheck) -> dict[str, Any]:
     return {"private": False, "warning": NOT_PRIVATE, **check.to_dict()}
 
 
-def check_table(check: SchemaCheck) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and the rows of the table of a check, one row a column."""
-    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
-    return heads, [_table_row(column) for column in check.columns]
-
-
 def _table_row(column: ColumnCheck) -> list[str]:
     categorical = column.type == "categorical"
-    more = len(column.empty) - MAX_EMPTY_LISTED
     return [
         f"{column.name} ({column.label})" if column.label else column.name,
         share(column.missing, column.rows),
         share(column.not_a_level, column.rows) if categorical else "",
         "" if categorical else share(column.not_a_number, column.rows),
         "" if categorical else share(column.below + column.above, column.rows),
-        ", ".join(column.empty[:MAX_EMPTY_LISTED]) + (f" and {more} more" if more > 0 else ""),
+        few(column.empty, MAX_EMPTY_LISTED),
     ]
 
 
@@ -374,12 +363,7 @@ def check_lines(check: SchemaCheck) -> list[str]:
     """Return one line for each thing that a person should know, columns in their order."""
     lines = [f'Declared, but not in {check.label}: "{name}"' for name in check.not_in_data]
     lines += _ragged_lines(check.ragged)
-    lines += _format_lines(check)
-    lines += map(note_words, check.repeats)
-    lines += map(ordered_missing_words, check.ordered_missing)
-    lines += (f"{one.column} {note_words(one)}" for one in check.determined)
-    lines += (f"{note_words(one)}." for one in check.missing_together)
-    lines += (f"{one.column} {note_words(one)}" for one in check.missing_with)
+    lines += map(_checked_note, check.notes)
     for column in check.columns:
         lines += (f"{column.name}: {line}" for line in _column_lines(column))
     if any(column.not_a_level for column in check.columns):
@@ -389,12 +373,21 @@ def check_lines(check: SchemaCheck) -> list[str]:
             "The schema is marked as a draft: delete its line `draft = true` when every line is checked."
         )
     if check.not_in_schema:
-        named = [f'"{name}"' for name in check.not_in_schema]
-        rest = len(named) - MAX_UNUSED_LISTED
-        more = f" and {rest} more" if rest > 0 else ""
-        names = ", ".join(named[:MAX_UNUSED_LISTED])
-        lines.append(f"In {check.label}, but not declared, so never read: {names}{more}")
+        names = few([f'"{name}"' for name in check.not_in_schema], MAX_UNUSED_LISTED)
+        lines.append(f"In {check.label}, but not declared, so never read: {names}")
     return lines
+
+
+def _checked_note(note: Finding) -> str:
+    """Return a finding as a line of a check: with its column, or with what to declare."""
+    match note:
+        case found.Determined() | found.MissingWith():
+            return f"{note.column} {note_words(note)}"
+        case found.Recognised():
+            return f'{note_words(note)}: put `{note.entry} = "{note.value}"` on top of the schema'
+        case found.MissingTogether():
+            return f"{note_words(note)}."
+    return note_words(note)
 
 
 _LEFT_REMARK = re.compile(r"#.*(from rows|: choose)\b")
@@ -426,8 +419,8 @@ def check_verdict(check: SchemaCheck) -> str:
         return " ".join(
             f"{column.name}: {_nothing_words(column)}." for column in nothing[:MAX_UNUSED_LISTED]
         ) + (" All rows would count alike there: mend the schema, or the column's name.")
-    ragged = check.ragged
-    whole = not (ragged.fewer or ragged.more or ragged.unclosed or check.repeats or check.not_in_schema)
+    ragged, repeats = check.ragged, check.notes_of(found.RepeatedIdentifier)
+    whole = not (ragged.fewer or ragged.more or ragged.unclosed or repeats or check.not_in_schema)
     changed = sum(not column.fine for column in check.columns)
     if whole and not changed:
         return f"Every cell of {check.rows:,} rows is used unchanged."
@@ -445,14 +438,21 @@ def _nothing_words(column: ColumnCheck) -> str:
     return f"NO CELL HAS A {what.upper()}{there}"
 
 
-def check_text(check: SchemaCheck) -> str:
-    """Return a check as plain lines: that it is not private, the verdict, the table, what a person should know."""
-    heads, rows = check_table(check)
-    cells = [[" ".join(head.split()) for head in heads], *rows]
-    wide = [max(len(row[k]) for row in cells) for k in range(len(heads))]
-    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)) for row in cells]
-    first = f"{NOT_PRIVATE[0].upper()}{NOT_PRIVATE[1:]}."
-    return "\n".join(line.rstrip() for line in [first, check_verdict(check), *table, *check_lines(check)])
+def check_text(check: SchemaCheck, *, width: int | None = None, schema: str = "", fault: str = "") -> str:
+    """Return a check as plain lines: that it is not private, the verdict, the table, what a person should know.
+
+    ``schema``: the text of its file. ``fault``: an error that is shown by itself and not said twice.
+    """
+    heads = ["column", "missing", "not\ndeclared", "no\nnumber", "clamped", "empty levels\nor bins"]
+    rows = [_table_row(column) for column in check.columns]
+    more = [line for line in (left_remarks(schema), *check_lines(check)) if line]
+    lines = [
+        as_sentence(NOT_PRIVATE),
+        check_verdict(check),
+        *ruled(heads, rows, left=(heads[0], heads[-1]), width=width),
+        *(line for line in more if not fault or not line.endswith(f": {fault}")),
+    ]
+    return "\n".join(lines)
 
 
 def _become(column: ColumnCheck) -> str:
@@ -510,19 +510,6 @@ def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
         )
 
 
-def _format_lines(check: SchemaCheck) -> Iterator[str]:
-    """Yield what to declare about the file, where its cells look otherwise than declared."""
-    guess = check.recognised
-    if check.not_utf8:
-        yield (
-            f"{_cells(check.not_utf8)} not UTF-8: read as Windows-1252; they look like {guess.get('encoding')}: put "
-            f'`encoding = "{guess.get("encoding")}"` on top of the schema'
-        )
-    if "decimal" in guess or "thousands" in guess:
-        lines = " and ".join(f'`{entry} = "{mark}"`' for entry, mark in guess.items() if entry != "encoding")
-        yield f"Cells that are no number look like numbers written otherwise: put {lines} on top of the schema"
-
-
 def _open_quotes(lines: int, first: Sequence[int]) -> str:
     """Return which lines have a quote that is not closed.
 
@@ -530,8 +517,8 @@ def _open_quotes(lines: int, first: Sequence[int]) -> str:
     ('1 line has a quote that is not closed: 7', '9 lines have a quote that is not closed: 2, 3 and 7 more')
     """
     more = f" and {lines - len(first):,} more" if lines > len(first) else ""
-    listed = ", ".join(map(str, first))
-    return f"{lines:,} line{' has' if lines == 1 else 's have'} a quote that is not closed: {listed}{more}"
+    named = ", ".join(map(str, first))
+    return f"{lines:,} line{' has' if lines == 1 else 's have'} a quote that is not closed: {named}{more}"
 
 
 def code_book_lines(book: CodeBook) -> list[str]:

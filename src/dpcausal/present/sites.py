@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.levels import group_names
-from dpcausal.present.files import Origin, literal
-from dpcausal.present.statement import counted, few, odds, short_cost_lines
+from dpcausal.present.statement import odds, short_cost_lines
+from dpcausal.present.text import counted, few
 from dpcausal.sites.contribute import Contribution
 from dpcausal.sites.protocol import Protocol
 
@@ -98,26 +96,3 @@ def contribution_text(found: Contribution) -> str:
             *short_cost_lines(found.privacy),
         ]
     )
-
-
-@dataclass(frozen=True)
-class PoolOrigin(Origin):
-    """Of a graph that was computed from contributions, whose folders take the place of data and schema."""
-
-    folders: tuple[str, ...] = ()
-
-    def python(self, method: str) -> str:
-        """The same call in Python.
-
-        >>> print(PoolOrigin("", "", [], {"latent": True}, folders=("a", "b")).python("measured"))
-        import dpcausal as dc
-        <BLANKLINE>
-        result = dc.pool(['a', 'b'], latent=True)
-        result.report("report.html")
-        """
-        given = "".join(f", {name}={literal(value)}" for name, value in self.arguments.items())
-        return (
-            "import dpcausal as dc\n\n"
-            f"result = dc.pool({list(self.folders)!r}{given})\n"
-            'result.report("report.html")'
-        )

@@ -22,17 +22,13 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
+from dpcausal.present.text import as_html, digits, few, shortened
 from dpcausal.privacy.events import event_from_dict
 
-RELATIONS = {
-    Neighbours.REPLACE_ONE: "two tables with the same number of rows that differ in one row",
-    Neighbours.ADD_REMOVE: "two tables of which one has one row more",
-    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one row",
-}
-PERSON_RELATIONS = {
-    Neighbours.REPLACE_ONE: "two tables with the same number of persons that differ in one person, with all rows",
-    Neighbours.ADD_REMOVE: "two tables of which one has one person more, with all rows",
-    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one person",
+RELATIONS = {  # of units, and what belongs to one
+    Neighbours.REPLACE_ONE: "two tables with the same number of {0}s that differ in one {0}{1}",
+    Neighbours.ADD_REMOVE: "two tables of which one has one {0} more{1}",
+    Neighbours.FIXED_LABELS: "two tables with the same public labels that differ in the rest of one {0}",
 }
 CHANGES = {
     Neighbours.REPLACE_ONE: "changing one row",
@@ -129,10 +125,9 @@ def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
     shown = [
         f"{name} {f'{value:g}' if isinstance(value, float) else value}"
         + (" and in tables a bin of its own" if own_bin else "")
-        for name, value, _, own_bin in columns[:MISSING_SHOWN]
+        for name, value, _, own_bin in columns
     ]
-    rest = len(columns) - MISSING_SHOWN
-    return ", ".join(shown) + (f", and {rest} more as the schema says" if rest > 0 else "")
+    return few(shown, MISSING_SHOWN, " as the schema says")
 
 
 def happened(event: str) -> str:
@@ -259,8 +254,9 @@ def used_rows_words(unit: facts.PersonRows) -> str:
 
 def relation_words(statement: PrivacyStatement) -> str:
     """Return which two tables the guarantee compares."""
-    words = PERSON_RELATIONS if isinstance(statement.unit, facts.PersonRows) else RELATIONS
-    return words[statement.neighbours]
+    person = isinstance(statement.unit, facts.PersonRows)
+    unit = ("person", ", with all rows") if person else ("row", "")
+    return RELATIONS[statement.neighbours].format(*unit)
 
 
 def fact_words(fact: facts.Limit | facts.Public | facts.Released | facts.Unit) -> str:
@@ -352,8 +348,7 @@ def odds(epsilon: float) -> str:
     >>> odds(1.0), odds(12.0), odds(100.0)
     ('2.72', '163,000', '2.69e+43')
     """
-    value = math.exp(min(epsilon, 700.0))
-    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}"
+    return digits(math.exp(min(epsilon, 700.0)), 3)
 
 
 def steps_words(count: int) -> str:
@@ -415,8 +410,7 @@ def _cost_words(statement: PrivacyStatement) -> str:
 def html(statement: PrivacyStatement) -> str:
     """Return the summary as a small block for notebooks."""
     colour = "#2e7d32" if statement.private else "#c62828"
-    body = "<br>".join(escape(line) for line in summary(statement).splitlines())
-    return f'<div style="border-left:4px solid {colour};padding-left:8px">{body}</div>'
+    return as_html(summary(statement), f"border-left:4px solid {colour};padding-left:8px")
 
 
 def right_guess(epsilon: float, delta: float) -> float:
@@ -512,10 +506,11 @@ def promise(statement: PrivacyStatement) -> list[str]:
             "Anything about any row can leak from this page: treat it as you treat the data.",
         ]
     larger = ", and a larger delta" if statement.delta else ""
+    several = "ids" if isinstance(statement.unit, facts.PersonRows) else "rows"
     return [
         bound_words(statement),
         meaning_words(statement.epsilon, statement.delta, statement.neighbours, statement.unit.kind),
-        f"Protected is {fact_words(statement.unit)}: {_several_words(statement)} protected k times less (k times "
+        f"Protected is {fact_words(statement.unit)}: a person with k {several} is protected k times less (k times "
         f"epsilon{larger}).",
         "What is true of people in general is not hidden.",
         f"The cost was charged to the data set {statement.ledger.get('dataset')!r} of a ledger (entry "
@@ -523,12 +518,6 @@ def promise(statement: PrivacyStatement) -> list[str]:
         if statement.ledger
         else "No ledger was charged, so whoever holds the data must add this cost to that of other releases.",
     ]
-
-
-def _several_words(statement: PrivacyStatement) -> str:
-    """Return who is protected less: whoever has several units."""
-    person = isinstance(statement.unit, facts.PersonRows)
-    return "a person with k ids is" if person else "a person with k rows is"
 
 
 def board_lines(statement: PrivacyStatement) -> list[str]:
@@ -617,8 +606,13 @@ def ledger_line(statement: PrivacyStatement) -> str:
     return f"{'; '.join(filter(None, parts))}."
 
 
-def cost_lines(statement: PrivacyStatement) -> list[str]:
-    """Return the line of privacy, what weakens it, the line of the ledger, and what was computed for free."""
+def cost_lines(statement: PrivacyStatement, *, full: bool = False) -> list[str]:
+    """Return the line of privacy, what weakens it, the line of the ledger, and what was computed for free.
+
+    ``full``: the whole statement.
+    """
+    if full:
+        return [summary(statement)]
     again = [fact.release for fact in statement.released if isinstance(fact, facts.SearchedAgain)]
     lines = [
         not_private_line(statement) if statement.epsilon is not None else "",
@@ -641,12 +635,8 @@ def short_cost_lines(statement: PrivacyStatement) -> list[str]:
 
 
 BARS = 12  # events are shown one by one up to here, then summed by the part of the label before a colon
-WIDE, AMOUNT, BAR_STEP, THICK = (
-    300.0,
-    170.0,
-    46.0,
-    14.0,
-)  # names are above the bars: narrow enough for a phone
+# names are above the bars: narrow enough for a phone
+WIDE, AMOUNT, BAR_STEP, THICK = 300.0, 170.0, 46.0, 14.0
 
 
 @dataclass(frozen=True)
@@ -657,6 +647,11 @@ class Step:
     times: int
     cost: float
     unit: str
+
+    @property
+    def name(self) -> str:
+        """The label, with how often the step was taken."""
+        return self.label + (f" ({self.times} times)" if self.times > 1 else "")
 
 
 def steps(statement: PrivacyStatement) -> list[Step]:
@@ -701,11 +696,6 @@ def _cost(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
-def shortened(label: str, most: int = 60) -> str:
-    """Return ``label``, or its beginning where it is longer than ``most``."""
-    return label if len(label) <= most else label[: most - 1] + "…"
-
-
 def chart(found: Sequence[Step]) -> str:
     """Return the bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
     if not found:
@@ -718,54 +708,16 @@ def chart(found: Sequence[Step]) -> str:
     ]
     for i, step in enumerate(found):
         y = i * BAR_STEP + 6
-        name = step.label + (f" ({step.times} times)" if step.times > 1 else "")
         share = f"{step.cost / total:.0%}" if step.unit != "events" and total > 0 else ""
         amount = f"{step.unit} {step.cost:.4g}" + (f" ({share})" if share else "")
         wide = max(WIDE * step.cost / most, 1.0)
         parts.append(
-            f'<g class="bar"><title>{escape(f"{name}: {amount}")}</title>'
-            f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(name))}</text>'
+            f'<g class="bar"><title>{escape(f"{step.name}: {amount}")}</title>'
+            f'<text class="name" x="0" y="{y + 12:g}">{escape(shortened(step.name))}</text>'
             f'<rect x="0" y="{y + 18:g}" width="{wide:.1f}" height="{THICK:g}" rx="3"/>'
             f'<text x="{wide + 8:.1f}" y="{y + 30:g}">{escape(share or amount)}</text></g>'
         )
     return "\n".join([*parts, "</svg>"])
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names with commas and an "and".
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def few(items: Sequence[str], most: int, where: str = "") -> str:
-    """Return the first items with commas, how many more there are, and ``where`` they are.
-
-    >>> few(["a", "b", "c"], 2), few(["a"], 2)
-    ('a, b and 1 more', 'a')
-    """
-    rest = len(items) - most
-    return ", ".join(items[:most]) + (f" and {rest} more{where}" if rest > 0 else "")
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "pair"), counted(3, "pair"), counted(0, "pair")
-    ('1 pair', '3 pairs', 'no pair')
-    """
-    return f"no {what}" if number == 0 else f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def percent(part: float) -> str:
-    """Return a chance, never rounded to none or to all.
-
-    >>> percent(0.001), percent(0.034), percent(0.999)
-    ('under 1%', '3%', 'over 99%')
-    """
-    return "under 1%" if part < 0.01 else "over 99%" if part > 0.99 else f"{part:.0%}"
 
 
 def pvalue_words(pvalue: float) -> str:
@@ -789,9 +741,8 @@ def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:
 
 def no_delta_words(times: float) -> str:
     """Return what a missing delta costs."""
-    shown = f"{times:.2g}" if times < 10 else f"{times:.0f}"
     option = spelled("--delta 1e-6", "delta=1e-6")
     return (
-        f"without a delta the noise in a table of two columns is {shown} times larger: add {option} "
+        f"without a delta the noise in a table of two columns is {digits(times)} times larger: add {option} "
         "(it must lie below one over the number of rows)"
     )

@@ -21,6 +21,7 @@ from dpcausal.discovery.result import DiscoveryResult, OpenBecause, OpenWhy, in_
 from dpcausal.discovery.search import OpenReason
 from dpcausal.effects.levels import group_names
 from dpcausal.graphs.pag import PAG
+from dpcausal.present.text import percent
 
 if TYPE_CHECKING:
     from dpcausal.graphs.graph import Graph
@@ -35,10 +36,8 @@ MARKS = {  # of an edge of a PAG: its sign, and what it means
     "-o": ("—∘", "perhaps rows were selected by their values"),
 }
 SELECTED = ("-", "-o")  # marks that a search never makes: rows are assumed not to be selected
-SURE, HINT = (
-    0.95,
-    WEAK_HINT,
-)  # of the repeats: between them per cents did not hold on real data, so none is said
+# of the repeats: between them per cents did not hold on real data, so none is said
+SURE, HINT = 0.95, WEAK_HINT
 HINTS_MEAN = "found again in less than half of the repeats"
 OPEN_MEANS = "could not be decided; there may be an edge or not"
 NOTHING_HELD_MEANS = "only shown with nothing held fixed; a third column may explain it"
@@ -134,13 +133,16 @@ def known_groups(result: DiscoveryResult) -> dict[str, list[str]]:
     }
 
 
+SHARES = {"sure": f"{SURE:.0%} or more", "weaker": "perhaps", "hint": "less than half"}  # by ``grade``
+
+
 def share_words(part: float) -> str:
     """Return how often an edge is found again, as far as repeats can tell (``docs/found_again.md``).
 
     >>> share_words(1.0), share_words(0.8), share_words(0.35)
     ('95% or more', 'perhaps', 'less than half')
     """
-    return f"{SURE:.0%} or more" if part >= SURE else "perhaps" if part >= HINT else "less than half"
+    return SHARES[grade(part)]
 
 
 def repeats_words(repeats: int | None) -> str:
@@ -182,9 +184,7 @@ class EdgeNotes:
     conflicts: Collection[Pair] = ()
     given_up_to: Mapping[Pair, int] = field(default_factory=dict)
     repeats: int | None = None
-    marks: Mapping[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # of edges of a PAG, as they are listed
+    marks: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of edges of a PAG, as listed
     settled: bool = True  # where test results contradict each other: whether a graph that exists is shown
     undecided: Collection[str] = ()  # columns about which nothing could be decided
     on_hints: Collection[Pair] = ()  # edges whose direction rests on weak hints, and is not shown
@@ -295,7 +295,7 @@ WHY_OPEN: dict[OpenReason | OpenBecause, str] = {
     OpenBecause.NOT_CHOSEN: "not among the pairs that were measured",
     OpenBecause.BEST_GRAPH_LACKS: "a link shows, but the whole graph that fits best has none there",
     OpenBecause.BINS_LEAVE: "what the bins of a number leave could make the link",
-    OpenReason.TOO_MANY_CELLS: "too many cells",
+    OpenReason.TOO_MANY_CELLS: "too many cells of what is held fixed",
     OpenReason.NOT_MEASURED: "not measured",
     OpenReason.TOO_FEW_ROWS: "too few rows",
     OpenReason.NOISE: "noise",
@@ -368,12 +368,14 @@ class PairRow:
         forward, backward = self.chances
         head = self.b if forward >= backward else self.a
         if self.marks == "<->":
-            return chance_words(1.0 - forward - backward)
+            return percent(1.0 - forward - backward)
         if self.marks in ("o->", "o-o"):
-            chance = chance_words(1.0 - min(forward, backward))
+            chance = percent(1.0 - min(forward, backward))
             return chance if self.marks == "o->" else f"{chance} o-> {head}"
-        chance = chance_words(max(forward, backward))
-        return chance if self.arrow else f"{chance} to {head}"
+        if self.arrow:
+            return percent(max(forward, backward))
+        other = self.a if head == self.b else self.b  # the rest is the chance that there is no such edge
+        return f"{percent(max(forward, backward))} to {head}, {percent(min(forward, backward))} to {other}"
 
     @property
     def held(self) -> str:
@@ -458,15 +460,6 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
         evidence=result.evidence.get(pair),
         facts=notes.facts(a, b, arrow),
     )
-
-
-def chance_words(chance: float) -> str:
-    """Return a chance in per cent; never all or nothing, which no sample of graphs shows.
-
-    >>> chance_words(0.934), chance_words(1.0), chance_words(0.0)
-    ('93%', 'over 99%', 'below 1%')
-    """
-    return "over 99%" if chance > 0.99 else "below 1%" if chance < 0.01 else f"{chance:.0%}"
 
 
 def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +25,7 @@ from dpcausal.core.arguments import checked_name, refuses_schema
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.facts import content_id
+from dpcausal.core.json_files import check_kind, read_json, save_text
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.memory import counts_of
@@ -123,10 +123,10 @@ class Contribution:
         refuse_used(where)
         try:
             where.mkdir(parents=True, exist_ok=True)
-            for name, text in self.files().items():
-                (where / name).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InputError(f"can't write {str(where)!r}: {error.strerror or error}") from None
+        for name, text in self.files().items():
+            save_text(where / name, text)
         return str(where)
 
     def _content(self) -> dict[str, Any]:
@@ -242,25 +242,27 @@ def load_contribution(folder: str | os.PathLike[str]) -> Contribution:
     InputError
         If it is none, or anything in it was changed.
     """
-    where = Path(folder)
-    name = str(folder)
-    try:
-        data = json.loads((where / FILE).read_text(encoding="utf-8"))
-        statement = (where / STATEMENT).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{name!r} is no contribution: can't read {Path(error.filename).name}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{name!r} is damaged: {FILE} is not JSON in UTF-8") from None
-    if not isinstance(data, Mapping) or not {"site", "protocol", "id", "software"} <= data.keys():
-        raise InputError(f"{name!r} is no contribution: dpcausal contribute writes one")
-    if isinstance(data.get("format"), int) and data["format"] > FORMAT:
-        raise InputError(f"{name!r} is of format {data['format']}: written by a newer version")
+    where, name = Path(folder), str(folder)
+    if not (where / FILE).exists():
+        raise InputError(f"{name!r} is no contribution: it has no {FILE}")
+    data, statement = read_json(where / FILE, "contribution"), read_json(where / STATEMENT, "contribution")
+    check_kind(
+        data,
+        name,
+        "contribution",
+        has=["site", "protocol", "id", "software"],
+        newest=FORMAT,
+        written_by="dpcausal contribute",
+    )
     protocol = protocol_of(data["protocol"], f"{name}: its protocol")
     release = load_release(where)
     if not isinstance(release.values, Measurements):
         raise InputError(f"{name!r} is no contribution: its release holds no tables")
     protocol.check_fits(release.schema)
     found = Contribution(checked_site(data["site"]), protocol, release, str(data["software"]))
-    if json.loads(found.files()[FILE]) != data or PrivacyStatement.from_json(statement) != found.privacy:
+    if (
+        json.loads(found.files()[FILE]) != data
+        or PrivacyStatement.from_json(json.dumps(statement)) != found.privacy
+    ):
         raise InputError(f"{name!r} was changed: its files are not those that were released together")
     return found

@@ -26,14 +26,14 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from dpcausal._version import __version__
 from dpcausal.core.arguments import checked_count, checked_level, checked_list
 from dpcausal.core.display import display
-from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.errors import InputError
 from dpcausal.core.facts import content_id
+from dpcausal.core.json_files import check_kind, read_json, refuse_damaged, save_text
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Column, has_order, missing_place
 from dpcausal.data.schema import Schema
@@ -305,11 +305,7 @@ class Protocol:
         InputError
             If the file can't be written.
         """
-        try:
-            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"can't write {str(path)!r}: {error.strerror or error}") from None
-        return str(path)
+        return save_text(path, self.to_json() + "\n")
 
     def _content(self) -> dict[str, Any]:
         """Return what the id is made of."""
@@ -461,8 +457,6 @@ def protocol(
     if isinstance(rounds, bool) or rounds not in range(1, MOST_ROUNDS + 1):
         raise InputError(f"rounds must be 1 or {MOST_ROUNDS}, not {rounds!r}")
     relation = Neighbours.parse(neighbours, labels=False)
-    if relation is Neighbours.FIXED_LABELS:
-        raise InputError("sites hold no labels fixed: neighbours must be replace-one or add-remove")
     found = Protocol(
         schema, counts, float(epsilon), float(delta), relation, checked_level(level), persons, int(rounds)
     )
@@ -478,24 +472,13 @@ def load_protocol(path: str | os.PathLike[str]) -> Protocol:
     InputError
         If there is no such file, or it is no protocol, or one of a newer version, or was changed.
     """
-    name = os.fspath(path)
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"can't read the protocol {name!r}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{name!r} is no protocol: not JSON in UTF-8") from None
-    return protocol_of(data, name)
+    return protocol_of(read_json(path, "protocol"), os.fspath(path))
 
 
 def protocol_of(data: Any, name: str) -> Protocol:
     """Return a protocol from plain data; ``name`` is its file, for errors."""
-    if not isinstance(data, dict) or "rounds" not in data or "schema" not in data:
-        raise InputError(f"{name!r} is no protocol: dpcausal protocol writes one")
-    if isinstance(data.get("format"), int) and data["format"] > FORMAT:
-        raise InputError(f"{name!r} is a protocol of format {data['format']}: written by a newer version")
-    try:
+    check_kind(
+        data, name, "protocol", has=["rounds", "schema"], newest=FORMAT, written_by="dpcausal protocol"
+    )
+    with refuse_damaged(name):
         return Protocol.from_dict(data)
-    except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        why = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(f"{name!r} is damaged or was changed: {why}") from None

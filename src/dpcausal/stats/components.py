@@ -36,6 +36,8 @@ from dpcausal.stats.exact import exact_interaction, rows_of
 
 Floats = NDArray[np.float64]
 Columns = tuple[int, ...]  # ascending column numbers
+# how far a component over columns of these sizes moves when a row changes in these of them
+Moved = Callable[[Sequence[int], Sequence[bool]], float]
 ROUNDING = 1.0 + 2.0**-40  # float64 errors of the few products here are far below
 MAX_ENUMERATED = 100_000  # ways in which two rows can differ that are tried one by one
 MAX_TRIED = 14  # columns whose differing subsets are all tried
@@ -82,14 +84,9 @@ def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
     )
 
 
-def _worst(sizes: Sequence[int], moved: Callable[[Sequence[int], Sequence[bool]], float]) -> float:
+@lru_cache(maxsize=4096)  # many sets have columns of the same sizes
+def _worst(sizes: tuple[int, ...], moved: Moved) -> float:
     """Return the largest ``moved`` over all ways in which two rows can differ."""
-    return _worst_kept(tuple(sizes), moved)
-
-
-@lru_cache(maxsize=4096)
-def _worst_kept(sizes: tuple[int, ...], moved: Callable[[Sequence[int], Sequence[bool]], float]) -> float:
-    """The same, kept: many sets have columns of the same sizes."""
     return max(moved(sizes, differ) for differ in product((False, True), repeat=len(sizes)))
 
 
@@ -102,7 +99,7 @@ def component_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float
     """
     if neighbours is Neighbours.ADD_REMOVE:
         return math.prod(1.0 - 1.0 / r for r in sizes) * _rounding(sizes)
-    return _worst(sizes, _moved_squared) * _rounding(sizes)
+    return _worst(tuple(sizes), _moved_squared) * _rounding(sizes)
 
 
 @proved("components.proof.md")
@@ -114,7 +111,7 @@ def component_absolute(sizes: Sequence[int], neighbours: Neighbours) -> float:
     """
     if neighbours is Neighbours.ADD_REMOVE:
         return math.prod(2.0 - 2.0 / r for r in sizes) * _rounding(sizes)
-    return _worst(sizes, _moved_absolute) * _rounding(sizes)
+    return _worst(tuple(sizes), _moved_absolute) * _rounding(sizes)
 
 
 def _rounding(sizes: Sequence[int]) -> float:
@@ -149,33 +146,22 @@ def sets_sensitivity(
     groups = sorted(Counter(sizes).items())
     enumerable = math.prod(count + 1 for _, count in groups) <= MAX_ENUMERATED
     if enumerable and set(sets) == set(combinations(range(len(sizes)), 2)):
-        return min(together, ROUNDING * _worst_pairs(groups, moved))
+        return min(together, ROUNDING * _worst_pairs(tuple(groups), moved))
     if max(map(len, sets), default=0) > 2:
         return together
     return min(together, ROUNDING * _worst_chosen(sets, sizes, moved))
 
 
-def _worst_chosen(
-    sets: Sequence[Columns],
-    sizes: Sequence[int],
-    moved: Callable[[Sequence[int], Sequence[bool]], float],
-) -> float:
-    """Return a bound on the sum of ``moved`` over these columns and pairs, whichever columns differ.
-
-    With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
-    """
+def _worst_chosen(sets: Sequence[Columns], sizes: Sequence[int], moved: Moved) -> float:
+    """Return a bound on the sum of ``moved`` over these columns and pairs, whichever columns differ."""
     return _worst_chosen_kept(tuple(sets), tuple(sizes), moved, MAX_TRIED, EIGENVALUE_ERROR)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # it does not depend on a budget, and a plan tries many
 def _worst_chosen_kept(
-    sets: tuple[Columns, ...],
-    sizes: tuple[int, ...],
-    moved: Callable[[Sequence[int], Sequence[bool]], float],
-    max_tried: int,
-    eigenvalue_error: float,
+    sets: tuple[Columns, ...], sizes: tuple[int, ...], moved: Moved, max_tried: int, eigenvalue_error: float
 ) -> float:
-    """The same, kept: it does not depend on a budget, and a plan tries many."""
+    """The same. With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs."""
     used = sorted({j for columns in sets for j in columns})
     place = {j: k for k, j in enumerate(used)}
     constant, linear, square = 0.0, np.zeros(len(used)), np.zeros((len(used), len(used)))
@@ -204,18 +190,9 @@ def _worst_chosen_kept(
     return constant + float(np.abs(linear).sum()) + len(used) * largest
 
 
-def _worst_pairs(
-    groups: list[tuple[int, int]], moved: Callable[[Sequence[int], Sequence[bool]], float]
-) -> float:
+@lru_cache(maxsize=256)  # a plan and a search ask again and again
+def _worst_pairs(groups: tuple[tuple[int, int], ...], moved: Moved) -> float:
     """Return the largest sum of ``moved`` over all pairs of columns; ``groups`` holds (size, how many columns)."""
-    return _worst_pairs_kept(tuple(groups), moved)
-
-
-@lru_cache(maxsize=256)
-def _worst_pairs_kept(
-    groups: tuple[tuple[int, int], ...], moved: Callable[[Sequence[int], Sequence[bool]], float]
-) -> float:
-    """The same, kept: a plan and a search ask again and again."""
     by = {
         (r, c): [[moved((r, c), (i, j)) for j in (False, True)] for i in (False, True)]
         for r, _ in groups

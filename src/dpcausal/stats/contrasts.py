@@ -62,7 +62,7 @@ MIN_LEFT = 0.15  # part of its variance that a set must leave of a column, or th
 POWER = WANTED  # part of the runs in which a detectable dependence is found
 UNKNOWN = 1.0  # noise in a proportion that stands for a pair that was not measured
 _SQUARES = np.square(EFFECTS)
-OF_COLUMNS = ("places", "_members", "_starts", "_levels")
+OF_COLUMNS = ("places", "_members", "_starts", "_level_starts", "_of_levels")
 
 
 @dataclass(frozen=True)
@@ -156,25 +156,28 @@ def log_factor_mean(squares: Any, variance: Any, effects: Any) -> Any:
     return top + np.log(total)
 
 
+class Known(NamedTuple):
+    """What kernels read of covariances: arrays of ``Contrasts``, where features and levels of columns begin, sizes."""
+
+    k: Floats
+    v: Floats
+    h: Floats
+    left: Floats
+    starts: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    proportions: Floats
+    rows: float
+    effects: Floats
+
+
 @jit(error_model="numpy")
-def given_kernel(
-    k: Any,
-    v: Any,
-    h: Any,
-    left: Any,
-    starts: Any,
-    levels: Any,
-    proportions: Any,
-    x: Any,
-    y: Any,
-    given: Any,
-    rows: Any,
-    effects: Any,
-) -> Any:
+def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
     """Return the evidence of x and y given columns, and the variance of an entry; NaN where too little is left.
 
     The variance is that under independence, the harmonic mean over entries.
     """
+    k, v, h, left = known.k, known.v, known.h, known.left
+    starts, levels, proportions = known.starts, known.levels, known.proportions
     wide_x, wide_y = starts[x + 1] - starts[x], starts[y + 1] - starts[y]
     ends = np.empty(wide_x + wide_y, np.int64)
     for a in range(wide_x):
@@ -211,7 +214,7 @@ def given_kernel(
         return np.nan, np.nan
     entries = wide_x * wide_y
     squares, variance = np.empty(entries), np.empty(entries)
-    known = 0.0
+    weight = 0.0
     at = 0
     for a in range(wide_x):
         for b in range(wide_x, wide_x + wide_y):
@@ -235,44 +238,19 @@ def given_kernel(
                 uneven = max(uneven, both / max(of_x * of_y, 1e-3))
             scale = max(rest[a], MIN_EIGENVALUE) * max(rest[b], MIN_EIGENVALUE)
             squares[at] = value * value / scale
-            variance[at] = noise / scale + uneven / rows
-            known += 1.0 / variance[at]
+            variance[at] = noise / scale + uneven / known.rows
+            weight += 1.0 / variance[at]
             at += 1
-    return log_factor_mean(squares, variance, effects), entries / known
+    return log_factor_mean(squares, variance, known.effects), entries / weight
 
 
 @jit(error_model="numpy")
-def given_kernels(
-    k: Any,
-    v: Any,
-    h: Any,
-    left: Any,
-    starts: Any,
-    levels: Any,
-    proportions: Any,
-    ends: Any,
-    given: Any,
-    first: Any,
-    rows: Any,
-    effects: Any,
-) -> Any:
+def given_kernels(known: Any, ends: Any, given: Any, first: Any) -> Any:
     """Return what ``given_kernel`` does for many questions; ``given``: those of all, from ``first`` of each."""
     found = np.empty((ends.shape[0], 2))
     for i in range(ends.shape[0]):
-        found[i, 0], found[i, 1] = given_kernel(
-            k,
-            v,
-            h,
-            left,
-            starts,
-            levels,
-            proportions,
-            ends[i, 0],
-            ends[i, 1],
-            given[first[i] : first[i + 1]],
-            rows,
-            effects,
-        )
+        columns = given[first[i] : first[i + 1]]
+        found[i, 0], found[i, 1] = given_kernel(known, ends[i, 0], ends[i, 1], columns)
     return found
 
 
@@ -502,48 +480,56 @@ class Contrasts:
         return np.cumsum([0, *(len(one.gains) for one in self.columns)])
 
     @cached_property
-    def _levels(self) -> tuple[NDArray[np.int64], Floats]:
-        """Where the levels of each column begin, and all their proportions."""
-        starts = np.cumsum([0, *(len(one.proportions) for one in self.columns)])
-        return starts, np.concatenate([one.proportions for one in self.columns])
+    def _of_levels(self) -> tuple[Floats, Floats, Floats]:
+        """Proportions of the levels of all columns, their scores (levels, p), and which is of which column."""
+        starts = self._level_starts
+        proportions = np.concatenate([one.proportions for one in self.columns])
+        scores = np.zeros((len(proportions), len(self.covariance)))
+        member = np.zeros((len(proportions), len(self.columns)))
+        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
+            scores[starts[j] : starts[j + 1], place] = one.scores
+            member[starts[j] : starts[j + 1], j] = 1.0
+        return proportions, scores, member
+
+    @cached_property
+    def _level_starts(self) -> NDArray[np.int64]:
+        """Where the levels of each column begin, and where all end."""
+        return np.cumsum([0, *(len(one.proportions) for one in self.columns)])
 
     @cached_property
     def left_variances(self) -> Floats:
         """(features, levels of all columns) array: the variance of each feature that a level leaves."""
-        starts, proportions = self._levels
-        scores = np.zeros((len(proportions), len(self.covariance)))
-        member = np.zeros((len(self.columns), len(proportions)))
-        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
-            scores[starts[j] : starts[j + 1], place] = one.scores
-            member[j, starts[j] : starts[j + 1]] = 1.0
+        proportions, scores, member = self._of_levels
         chance = np.maximum(proportions[:, None] * (1.0 + scores @ self.estimate @ scores.T), 0.0)
-        chance /= member.T @ np.maximum(member @ chance, 1e-12)
+        chance /= member @ np.maximum(member.T @ chance, 1e-12)
         mean = scores.T @ chance
         return np.maximum((scores**2).T @ chance - mean**2, 0.0)
+
+    @cached_property
+    def _known(self) -> Known:
+        """What kernels read."""
+        return Known(
+            self.covariance,
+            self.noise,
+            self.estimate,
+            self.left_variances,
+            self._starts,
+            self._level_starts,
+            self._of_levels[0],
+            float(self.rows),
+            _SQUARES,
+        )
 
     def evidence_given(self, questions: Sequence[Question]) -> Floats:
         """Return for each question the evidence for dependence, and the variance of an entry under independence.
 
         Both are NaN where the columns given leave too little of x or of y.
         """
-        level_starts, proportions = self._levels
+        ends = np.array([(x, y) for x, y, _ in questions], np.int64).reshape(-1, 2)
         sizes = [len(given) for _, _, given in questions]
-        return np.asarray(
-            given_kernels(
-                self.covariance,
-                self.noise,
-                self.estimate,
-                self.left_variances,
-                self._starts,
-                level_starts,
-                proportions,
-                np.array([(x, y) for x, y, _ in questions], np.int64).reshape(-1, 2),
-                np.fromiter(chain.from_iterable(given for _, _, given in questions), np.int64, sum(sizes)),
-                np.cumsum([0, *sizes]),
-                self.rows,
-                _SQUARES,
-            )
-        )
+        every = chain.from_iterable(given for _, _, given in questions)
+        first = np.cumsum([0, *sizes])
+        return np.asarray(given_kernels(self._known, ends, np.fromiter(every, np.int64, sum(sizes)), first))
 
     def evidence(self, x: int, y: int, given: tuple[int, ...] = ()) -> float | None:
         """Return the evidence for dependence of x and y given these; None where the question has no answer."""
@@ -669,24 +655,12 @@ class Contrasts:
                         found.append((other, here))
         return found
 
-    @cached_property
-    def _cells(self) -> tuple[Floats, Floats, Floats]:
-        """Turn from features to levels, which level is of which column, and distances that sampling adds, by pair."""
-        wide = sum(len(one.proportions) for one in self.columns)
-        turn, owner = np.zeros((wide, len(self.covariance))), np.zeros((wide, len(self.columns)))
-        start = 0
-        for j, (one, place) in enumerate(zip(self.columns, self.places, strict=True)):
-            stop = start + len(one.proportions)
-            turn[start:stop, place] = one.proportions[:, None] * one.scores
-            owner[start:stop, j] = 1.0
-            start = stop
-        each = np.concatenate([np.sqrt(one.proportions * (1.0 - one.proportions)) for one in self.columns])
-        apart = MEAN_ABSOLUTE * math.sqrt(self.rows) * np.outer(each @ owner, each @ owner)
-        return turn, owner, apart
-
     def _tree_again(self, sample: Floats, generator: Any, scale: float) -> NDArray[np.bool_]:
         """Return which pairs a tree chosen anew, by the distances of a sample from independence, would have."""
-        turn, owner, by_chance = self._cells
+        proportions, scores, owner = self._of_levels
+        turn = proportions[:, None] * scores
+        each = np.sqrt(proportions * (1.0 - proportions)) @ owner
+        by_chance = MEAN_ABSOLUTE * math.sqrt(self.rows) * np.outer(each, each)
         distance = self.rows * (owner.T @ np.abs(turn @ sample @ turn.T) @ owner) - by_chance
         d = len(self.columns)
         upper = np.triu_indices(d, 1)
@@ -703,47 +677,37 @@ class Contrasts:
 
     def _measured_again(self, sample: Floats, generator: Any) -> Contrasts:
         """Return the covariances of a sample with other noise, in the same rounds: promising pairs have less of it."""
-        width = len(sample)
-        if self.rounds and self.rounds[0].choice is not None and self.of_singles is not None:
-            return self._tree_measured_again(sample, generator)
-        if len(self.rounds) < 2 or self.of_singles is None:
+        width, members = len(sample), self._members
+        tree = bool(self.rounds) and self.rounds[0].choice is not None
+        if self.of_singles is None or (len(self.rounds) < 2 and not tree):
             return self._like(sample + _symmetric(generator, width) * np.sqrt(self.noise), self.noise)
         gains = np.concatenate([one.gains for one in self.columns])
-        gain = np.outer(gains, gains) / self.rows**2
-        gain *= 1.0 - self._members @ self._members.T
+        own = members @ members.T
+        gain = np.outer(gains, gains) * (1.0 - own) / self.rows**2
         shift = _symmetric(generator, width) * np.sqrt(self.of_singles)
+        if tree:
+            (_, variance, scale), *_ = self.rounds
+            assert scale is not None
+            known = members @ self._tree_again(sample, generator, scale) @ members.T > 0.0
+            noise = self.of_singles + gain * np.where(known, variance, UNKNOWN * self.rows**2)
+            noisy = sample + shift + _symmetric(generator, width) * np.sqrt(gain * variance)
+            return self._like(np.where(known | (own > 0.0), noisy, 0.0), noise)
         d = len(self.columns)
+        upper = np.triu_indices(d, 1)
         weight, total = np.zeros((d, d)), np.zeros((width, width))
         found = self
         for number, variance, _ in self.rounds:
             chosen = np.ones((d, d))
             if weight.any():
-                upper = np.triu_indices(d, 1)
                 best = np.argsort(-found.pair_evidence[upper], kind="stable")[:number]
                 chosen = np.zeros((d, d))
                 chosen[upper[0][best], upper[1][best]] = 1.0
                 chosen += chosen.T
-            spread = self._members @ chosen @ self._members.T
-            total += spread * _symmetric(generator, width) * np.sqrt(gain / variance)
+            total += members @ chosen @ members.T * _symmetric(generator, width) * np.sqrt(gain / variance)
             weight = weight + chosen / variance
-            by = np.maximum(self._members @ weight @ self._members.T, 1e-300)
+            by = np.maximum(members @ weight @ members.T, 1e-300)
             found = self._like(sample + shift + total / by, self.of_singles + gain / by)
         return found
-
-    def _tree_measured_again(self, sample: Floats, generator: Any) -> Contrasts:
-        """Return the same where the pairs of a tree were measured: a tree is chosen anew."""
-        assert self.of_singles is not None
-        (_, variance, scale), width = self.rounds[0], len(sample)
-        assert scale is not None
-        gains = np.concatenate([one.gains for one in self.columns])
-        gain = np.outer(gains, gains) * (1.0 - self._members @ self._members.T)
-        shift = _symmetric(generator, width) * np.sqrt(self.of_singles)
-        chosen = self._tree_again(sample, generator, scale)
-        known = self._members @ chosen @ self._members.T > 0.0
-        noise = self.of_singles + gain * np.where(known, variance / self.rows**2, UNKNOWN)
-        noisy = sample + shift + _symmetric(generator, width) * np.sqrt(gain * variance) / self.rows
-        own = self._members @ self._members.T > 0.0
-        return self._like(np.where(known | own, noisy, 0.0), noise)
 
     def _like(self, covariance: Floats, noise: Floats) -> Contrasts:
         """Return other covariances of the same features; what follows from these alone is handed on."""

@@ -25,10 +25,18 @@ variance sum l_k^2 V_k(a) V_k(b): where noise hides a direction, that is what it
 product is taken out. With w_k the weight of the data in a posterior mean, it is t^2 B'b sum w_k(a) w_k(b)/l_k from
 the noise of M_zz, which is in both errors, and C sum (1 - w_k(a)) (1 - w_k(b)) from what both priors miss, C = E l_k
 B_k b_k. C is the mean of products of both moments over all directions, drawn to 0 by its own prior; what is not known
-of it is in the variance, too. The excess of S2, sum l_k V_k(a), is taken out as well. **Cost** O(n q). **Edge
-cases**: S2 within its noise of 0: nothing is known.
+of it is in the variance, too. The excess of S2, sum l_k V_k(a), is taken out as well; its variance is 2 sum (l_k
+V_k(a))^2.
 
-References: Frisch & Waugh 1933; Robinson 1988; Chernozhukov et al. 2018.
+**The constant** is one more direction, of eigenvalue n and without a prior. With c the value of the constant feature, a
+mean of a less B' times means of z has noise of variance n^-2 (t/c)^2 (1 + |B|^2), so that l V is u (1 + |B|^2) with u =
+(t/c)^2 / n, and the noise of the means of z, which is in both, adds u B'b to the mean of the product. Errors of means
+enter S2 by their squares, which are far from normal. So where these would have more variance than the noise of S2
+itself, 2 u^2 > v/KEEP^2, nothing is known. Public numbers decide that, so that answers are not chosen by their noise.
+
+**Cost** O(n q). **Edge cases**: S2 within its noise of 0: nothing is known.
+
+References: Cornish & Fisher 1938; Frisch & Waugh 1933; Robinson 1988; Chernozhukov et al. 2018.
 """
 
 from __future__ import annotations
@@ -55,6 +63,7 @@ MAX_ROOM = 1.5  # times the range within which residuals are not cut at all
 SHARES = np.array(
     [0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.55, 0.8]
 )  # of the variance of a or y that z may explain
+MOST_VARIANCE = (0.25, 1.0)  # of a (-1/2 or 1/2) and of y (-1 to 1)
 TINY = 1e-12
 
 
@@ -67,7 +76,8 @@ class Fit(NamedTuple):
     cut: float
     product_mean: float  # of the product of both errors, in sums over rows
     product_variance: float
-    excess: float  # by which sum p^2 is too large
+    excess: float  # by which sum p^2 is too large, on average; infinite: nothing is known
+    excess_variance: float
 
 
 def fitted(
@@ -104,7 +114,10 @@ def fitted(
     values, vectors = np.linalg.eigh(centred[z, z])
     values = np.maximum(values, least)
     off = 1.0 + (vectors.T @ means[z] / constant) ** 2  # noise of the means of z is in moments about them
-    spreads = [max(float(centred[i, i]), least) for i in (a, y)]
+    spreads = [
+        min(max(float(centred[i, i]), least), most * count)
+        for i, most in zip((a, y), MOST_VARIANCE, strict=True)
+    ]
     sides = []
     for place, spread in zip((a, y), spreads, strict=True):
         turned = vectors.T @ centred[z, place]
@@ -117,13 +130,18 @@ def fitted(
             first = float(means[place] - slopes @ means[z])
         sides.append(_Side(np.append(first, slopes), turned, size, each, weight))
     product = _product(sides[0], sides[1], values, noise**2 * off, constant)
-    excess = sides[0].each * float(np.sum(1 - sides[0].weight))
+    a_slopes, y_slopes = (side.found[1:] for side in sides)
+    unit = (noise / constant) ** 2 / count  # what the noise of one mean adds to a sum of squares
+    a_mean, y_mean = unit * (1.0 + float(a_slopes @ a_slopes)), unit * (1.0 + float(y_slopes @ y_slopes))
+    product = (product[0] + unit * float(a_slopes @ y_slopes), product[1] + a_mean * y_mean)
+    errors = np.append(sides[0].each * (1 - sides[0].weight), a_mean)
+    excess = float(errors.sum()) if 2 * unit**2 <= (sums_noise / KEEP) ** 2 else math.inf
     left = math.sqrt(spreads[0] * spreads[1] / count)  # sampling error of sum p r, about
     cut = min(CUT_SD * math.sqrt(spreads[1] / count), 2.0) if number else 2.0
     more = max(NOISE_SHARE * left / max(sums_noise * cut, 1e-12), 1.0)
     room = min(math.sqrt(more), MAX_ROOM)
     cut = min(cut * more / room, 2.0 * MAX_ROOM)
-    return Fit(sides[0].found, sides[1].found, room, cut, *product, excess)
+    return Fit(sides[0].found, sides[1].found, room, cut, *product, excess, 2 * float(errors @ errors))
 
 
 class _Side(NamedTuple):
@@ -199,22 +217,29 @@ class Difference:
 NOTHING = Difference(math.nan, math.nan, math.nan)
 
 
-def difference(sums: Floats, fit: Fit, noise_variance: float, quantile: float) -> Difference:
+def difference(
+    sums: Floats, fit: Fit, noise_variance: float, quantile: float, kurtosis: float = 0.0
+) -> Difference:
     """Return the difference of two arms (theta) and its interval from noisy sums (S1, S2, S3).
 
-    theta is in the interval if room cut S1 - theta room^2 S2/KEEP is within ``quantile`` deviations of 0 (Fieller).
+    theta is in the interval if room cut S1 - theta room^2 S2/KEEP is within ``quantile`` deviations of 0 (Fieller). The
+    normal quantile has a Cornish-Fisher term for the tails of the noise of S1, whose excess ``kurtosis`` is given.
 
-    >>> fit = Fit(np.zeros(1), np.zeros(1), 1.0, 1.0, 0.0, 0.0, 0.0)
+    >>> fit = Fit(np.zeros(1), np.zeros(1), 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     >>> found = difference(np.array([50.0, 25.0, 6.0]), fit, 1.0, 2.0)
     >>> found.estimate, round(found.low, 3), round(found.high, 3)
     (0.5, 0.395, 0.611)
     """
     unit, square = fit.room * fit.cut, fit.room**2
     squares = square * float(sums[1]) / KEEP - fit.excess
-    of_squares = noise_variance * (square / KEEP) ** 2
+    of_squares = noise_variance * (square / KEEP) ** 2 + fit.excess_variance
     first = unit * float(sums[0]) - fit.product_mean
     sampling = unit**2 * max(float(sums[2]) / KEEP, math.sqrt(noise_variance))
     variance = sampling + unit**2 * noise_variance + fit.product_variance
+    quantile += (
+        max((quantile**3 - 3 * quantile) / 24 * kurtosis, 0.0)
+        * (unit**2 * noise_variance / max(variance, TINY)) ** 2
+    )
     # (S2^2 - q^2 v2) theta^2 - 2 S1 S2 theta + S1^2 - q^2 v1 <= 0
     lead = squares**2 - quantile**2 * of_squares
     if squares <= 0 or lead <= 0 or not math.isfinite(lead + first + variance):

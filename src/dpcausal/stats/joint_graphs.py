@@ -36,8 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,46 +126,63 @@ def _combinations(parents: Any, sizes: Any) -> Any:
 
 
 @jit(error_model="numpy")
-def _guess(v: Any, combos: Any, config: Any, near: Any, place: Any, sizes: Any, refs: Any, out: Any) -> Any:
-    """Write first logits of column v: proportions of the nearest table, mixed with those of the whole column."""
+def _set_parents(v: Any, parents: Any, graphs: Any, config: Any, combos: Any, logits: Any) -> None:
+    """Give column v these parents, and first logits: proportions of the nearest table, mixed with the column's own."""
+    place, sizes, refs, near = graphs.place, graphs.sizes, graphs.refs, graphs.near
+    combos[v] = _configure(parents, place, sizes, config[v])
     r = sizes[v]
-    whole, table = np.zeros(r), np.zeros((combos, r))
+    whole, table = np.zeros(r), np.zeros((combos[v], r))
     for i in range(place.shape[1]):
         whole[place[v, i]] += near[i]
-        table[config[i], place[v, i]] += near[i]
+        table[config[v, i], place[v, i]] += near[i]
     total = 0.0
     for k in range(r):
         whole[k] += 0.5
         total += whole[k]
-    for j in range(combos):
+    for j in range(combos[v]):
         at = 0
         base = np.log(table[j, refs[v]] + PULL * whole[refs[v]] / total)
         for k in range(r):
             if k != refs[v]:
-                out[j * (r - 1) + at] = np.log(table[j, k] + PULL * whole[k] / total) - base
+                logits[v, j * (r - 1) + at] = np.log(table[j, k] + PULL * whole[k] / total) - base
                 at += 1
 
 
 @jit(error_model="numpy")
-def _score(
-    y: Any,
-    variance: Any,
-    rows: Any,
-    place: Any,
-    sizes: Any,
-    refs: Any,
-    middle: Any,
-    prior: Any,
-    config: Any,
-    combos: Any,
-    logits: Any,
-    chance: Any,
-) -> Any:
+def _factor(matrix: Any, unit: Any, ridge: Any, out: Any) -> None:
+    """Write Cholesky's factor of a matrix over ``unit``, with ``ridge`` on its diagonal."""
+    for a in range(matrix.shape[0]):
+        for b in range(a + 1):
+            total = matrix[a, b] / unit + (ridge if a == b else 0.0)
+            for k in range(b):
+                total -= out[a, k] * out[b, k]
+            out[a, b] = np.sqrt(max(total, 1e-10)) if a == b else total / out[b, b]
+
+
+@jit(error_model="numpy")
+def _distribute(logits: Any, ref: Any, chance: Any) -> None:
+    """Write the distribution that has these logits against level ``ref``."""
+    top = 0.0
+    for k in range(logits.shape[0]):
+        top = max(top, logits[k])
+    total = np.exp(-top)
+    for k in range(logits.shape[0]):
+        total += np.exp(logits[k] - top)
+    chance[ref] = np.exp(-top) / total
+    for k in range(logits.shape[0]):
+        chance[k if k < ref else k + 1] = np.exp(logits[k] - top) / total
+
+
+@jit(error_model="numpy")
+def _score(graphs: Any, config: Any, combos: Any, logits: Any, chance: Any) -> Any:
     """Fit the logits in place by Fisher scoring; return the logarithms of the marginal and of the largest likelihood.
 
     ``config`` (d, cells) and ``combos`` (d,) say the graph, ``logits`` (d, MAX_LOGITS) where to start and, after it,
     the fit; ``chance`` (d, MAX_LOGITS + 1, levels) is filled with the fitted distributions.
     """
+    y, rows, variance = graphs.table, graphs.rows, max(graphs.noise, LEAST_VARIANCE)
+    place, sizes, refs, middle = graphs.place, graphs.sizes, graphs.refs, graphs.middle
+    prior = 1.0 / SPREAD**2
     d, cells = place.shape
     starts = np.zeros(d + 1, np.int64)
     wide = 0
@@ -196,19 +212,7 @@ def _score(
                 r = sizes[v]
                 for j in range(combos[v]):
                     base = starts[v] + j * (r - 1)
-                    top = 0.0
-                    for k in range(r - 1):
-                        top = max(top, tried[base + k])
-                    total = np.exp(-top)
-                    for k in range(r - 1):
-                        total += np.exp(tried[base + k] - top)
-                    at = 0
-                    for k in range(r):
-                        if k == refs[v]:
-                            chance[v, j, k] = np.exp(-top) / total
-                        else:
-                            chance[v, j, k] = np.exp(tried[base + at] - top) / total
-                            at += 1
+                    _distribute(tried[base : base + r - 1], refs[v], chance[v, j])
             found = 0.0
             for i in range(cells):
                 m = rows
@@ -257,12 +261,7 @@ def _score(
                         information[touched[a], touched[b]] += bend * value[a] * value[b]
         if turn == SCORING_STEPS or (turn > 0 and gain < CLOSE):
             break
-        for a in range(size):
-            for b in range(a + 1):
-                total = information[a, b] + (prior if a == b else 0.0)
-                for k in range(b):
-                    total -= factor[a, k] * factor[b, k]
-                factor[a, b] = np.sqrt(max(total, 1e-10)) if a == b else total / factor[b, b]
+        _factor(information, 1.0, prior, factor)
         for a in range(size):
             total = gradient[a]
             for k in range(a):
@@ -273,17 +272,10 @@ def _score(
             for k in range(a + 1, size):
                 total -= factor[k, a] * step[k]
             step[a] = total / factor[a, a]
+    _factor(information, prior, 1.0, factor)
     price = 0.0
     for a in range(size):
-        for b in range(a + 1):
-            total = information[a, b] / prior + (1.0 if a == b else 0.0)
-            for k in range(b):
-                total -= factor[a, k] * factor[b, k]
-            if a == b:
-                factor[a, a] = np.sqrt(max(total, 1e-10))
-                price += np.log(factor[a, a])
-            else:
-                factor[a, b] = total / factor[b, b]
+        price += np.log(factor[a, a])
     for v in range(d):
         for k in range(combos[v] * (sizes[v] - 1)):
             logits[v, k] = now[starts[v] + k]
@@ -381,36 +373,26 @@ def _propose(now: Any, draws: Any, out: Any) -> Any:
 
 
 @jit(error_model="numpy")
+def _cost_of(parents: Any, cost: Any) -> Any:
+    """Return what the edges of a graph cost."""
+    total = 0.0
+    for v in range(parents.shape[0]):
+        for p in range(parents.shape[0]):
+            if (parents[v] >> p) & 1:
+                total += cost[p, v]
+    return total
+
+
+@jit(error_model="numpy")
 def anneal(
-    y: Any,
-    variance: Any,
-    rows: Any,
-    near: Any,
-    place: Any,
-    sizes: Any,
-    refs: Any,
-    middle: Any,
-    prior: Any,
-    allowed: Any,
-    required: Any,
-    cost: Any,
-    start: Any,
-    draws: Any,
-    heat: Any,
-    visited: Any,
+    graphs: Any, allowed: Any, required: Any, cost: Any, start: Any, draws: Any, heat: Any, visited: Any
 ) -> Any:
     """Search from ``start``; return the parents of the best graph and its score less costs.
 
     Parameters
     ----------
-    y, near
-        (cells,) the released table and the nearest without negative cells.
-    place
-        (d, cells) levels of every cell.
-    refs, middle
-        Most common level of each column, and the logits of its other levels.
-    prior
-        1 / SPREAD^2.
+    graphs
+        A ``JointGraphs``.
     allowed, required, cost
         (d, d): whether an arrow from p to v may be, whether the edge must be, what it costs.
     start, draws
@@ -420,6 +402,7 @@ def anneal(
     visited
         (kept, d): filled with graphs of the last steps, evenly spaced.
     """
+    place, sizes = graphs.place, graphs.sizes
     d, cells = place.shape
     steps, kept = draws.shape[0], visited.shape[0]
     most = 0
@@ -432,13 +415,9 @@ def anneal(
     chance = np.zeros((d, MAX_LOGITS + 1, most))
     keys, scores = np.zeros(SLOTS, np.uint64), np.zeros(SLOTS)
     for v in range(d):
-        combos[v] = _configure(now[v], place, sizes, config[v])
-        _guess(v, combos[v], config[v], near, place, sizes, refs, logits[v])
-    score, _ = _score(y, variance, rows, place, sizes, refs, middle, prior, config, combos, logits, chance)
-    for v in range(d):
-        for p in range(d):
-            if (now[v] >> p) & 1:
-                score -= cost[p, v]
+        _set_parents(v, now[v], graphs, config, combos, logits)
+    score, _ = _score(graphs, config, combos, logits, chance)
+    score -= _cost_of(now, cost)
     best, top = now.copy(), score
     taken = 0
     for t in range(steps):
@@ -448,11 +427,7 @@ def anneal(
             for v in range(d):
                 key = (key ^ np.uint64(new[v] + 1)) * np.uint64(1099511628211)
             slot = int(key % np.uint64(SLOTS))
-            price = 0.0
-            for v in range(d):
-                for p in range(d):
-                    if (new[v] >> p) & 1:
-                        price += cost[p, v]
+            price = _cost_of(new, cost)
             known = keys[slot] == key
             found = scores[slot] - price
             bar = score + warm * np.log(max(draws[t, 4], 1e-300))
@@ -463,22 +438,8 @@ def anneal(
                         new_config[v] = config[v]
                         new_logits[v] = logits[v]
                     else:
-                        new_combos[v] = _configure(new[v], place, sizes, new_config[v])
-                        _guess(v, new_combos[v], new_config[v], near, place, sizes, refs, new_logits[v])
-                marginal, _ = _score(
-                    y,
-                    variance,
-                    rows,
-                    place,
-                    sizes,
-                    refs,
-                    middle,
-                    prior,
-                    new_config,
-                    new_combos,
-                    new_logits,
-                    chance,
-                )
+                        _set_parents(v, new[v], graphs, new_config, new_combos, new_logits)
+                marginal, _ = _score(graphs, new_config, new_combos, new_logits, chance)
                 if not known:
                     keys[slot], scores[slot] = key, marginal
                     found = marginal - price
@@ -499,30 +460,31 @@ def anneal(
 Parents = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
-class JointGraphs:
-    """A released joint table, and what graphs are scored with.
+class JointGraphs(NamedTuple):
+    """A released joint table, and what graphs are scored with; kernels take it as it is.
 
     Attributes
     ----------
-    table : (cells,) array
-        As released.
-    sizes : tuple of int
+    table, near : (cells,) arrays
+        As released, and the nearest without negative cells.
+    sizes : (d,) array
         Levels of each column.
     noise, kurtosis : float
         Variance and excess kurtosis of the noise in a cell.
     rows : float
         Their number, at least 1.
-    near, place, refs, middle : arrays
-        As in ``anneal``.
+    place : (d, cells) array
+        Levels of every cell.
+    refs, middle : (d,) and (d, levels) arrays
+        Most common level of each column, and the logits of its other levels.
     """
 
     table: Floats
-    sizes: tuple[int, ...]
+    near: Floats
+    sizes: Ints
     noise: float
     kurtosis: float
     rows: float
-    near: Floats
     place: Ints
     refs: Ints
     middle: Floats
@@ -540,17 +502,13 @@ class JointGraphs:
             refs[v] = counts.argmax()
             logits = np.log(counts / counts[refs[v]])
             middle[v, : size - 1] = np.delete(logits, refs[v])
-        return cls(table, joint.shape, noise, kurtosis, rows, near, place, refs, middle)
+        sizes = np.array(joint.shape, dtype=np.int64)
+        return cls(table, near, sizes, float(noise), float(kurtosis), float(rows), place, refs, middle)
 
     @property
     def variance(self) -> float:
         """Of the noise in a cell, as the score takes it."""
         return max(self.noise, LEAST_VARIANCE)
-
-    @property
-    def _fixed(self) -> tuple[Any, ...]:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        return self.place, sizes, self.refs, self.middle, 1.0 / SPREAD**2
 
     def search(
         self,
@@ -565,25 +523,7 @@ class JointGraphs:
     ) -> tuple[Parents, list[Parents]]:
         """Return the best graph that was seen, and ``keep`` of those visited at the end (see ``anneal``)."""
         visited = np.zeros((keep, len(self.sizes)), np.int64)
-        place, sizes, refs, middle, prior = self._fixed
-        best, _ = anneal(
-            self.table,
-            self.variance,
-            self.rows,
-            self.near,
-            place,
-            sizes,
-            refs,
-            middle,
-            prior,
-            allowed,
-            required,
-            cost,
-            _masks(start),
-            draws,
-            heat,
-            visited,
-        )
+        best, _ = anneal(self, allowed, required, cost, _masks(start), draws, heat, visited)
         return _listed(best), [_listed(one) for one in visited]
 
     def score(self, parents: Parents) -> float:
@@ -606,26 +546,11 @@ class JointGraphs:
     def _fit(self, parents: Parents) -> tuple[float, Ints, Ints, Floats, Floats, float]:
         """Return score, combinations of parents' levels (of cells, and how many), logits, distributions, likelihood."""
         d, cells = self.place.shape
-        place, sizes, refs, middle, prior = self._fixed
         config, combos = np.zeros((d, cells), np.int64), np.ones(d, np.int64)
-        logits, chance = np.zeros((d, MAX_LOGITS)), np.zeros((d, MAX_LOGITS + 1, int(sizes.max())))
+        logits, chance = np.zeros((d, MAX_LOGITS)), np.zeros((d, MAX_LOGITS + 1, int(self.sizes.max())))
         for v, mask in enumerate(_masks(parents)):
-            combos[v] = _configure(mask, place, sizes, config[v])
-            _guess(v, combos[v], config[v], self.near, place, sizes, refs, logits[v])
-        score, likelihood = _score(
-            self.table,
-            self.variance,
-            self.rows,
-            place,
-            sizes,
-            refs,
-            middle,
-            prior,
-            config,
-            combos,
-            logits,
-            chance,
-        )
+            _set_parents(v, mask, self, config, combos, logits)
+        score, likelihood = _score(self, config, combos, logits, chance)
         return float(score), config, combos, logits, chance, float(likelihood)
 
     def again(self, parents: Parents, generator: Any) -> JointGraphs:

@@ -81,7 +81,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -91,8 +91,34 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 
+Floats = NDArray[np.float64]
 MIN_STANDARD_ERRORS = 3.0  # of evidence before the sizes or proportions of blocks are taken to differ
 MIN_POOLED_SHARE = 0.1  # a proportion never falls below this part of the pooled one while there is noise
+
+
+class Blocks(NamedTuple):
+    """The blocks of a table: variance and excess kurtosis of the noise, and what is estimated from noisy margins."""
+
+    s2: Floats  # (k, r, c)
+    kurtosis: float
+    size: Floats  # (k,)
+    p: Floats  # (k, r)
+    q: Floats  # (k, c)
+    about: Floats  # (k, ABOUT_COLUMNS)
+
+
+class Work(NamedTuple):
+    """What is overwritten block by block: bases, their second moments, and contrasts with what is known of them."""
+
+    u: Floats
+    v: Floats
+    of_u: Floats
+    of_v: Floats
+    cov: Floats
+    fourth: Floats
+    slope: Floats
+    out: Floats
+
 
 # columns of the array ``about``: what is known of each block besides its size
 TRUST_X, TRUST_Y = 0, 1  # weight of the block's own proportions, 0 pooled .. 1 own
@@ -236,14 +262,20 @@ def basis(at: Any, i: Any, u: Any) -> int:
 
 
 @jit(error_model="numpy")
-def fresh(at: Any, i: Any) -> bool:
-    """Return whether block i has other proportions than the block before it, and so another basis."""
-    if i == 0:
-        return True
-    differ = False
-    for a in range(at.shape[1]):
+def work_for(r: Any, c: Any, contrasts: Any) -> Work:
+    """Return arrays to work in, for so many contrasts of a block."""
+    of_u, of_v, cov = np.zeros((3, r, r)), np.zeros((3, c, c)), np.zeros((contrasts, contrasts))
+    fourth, slope, out = np.zeros(contrasts), np.zeros(contrasts), np.zeros(contrasts)
+    return Work(np.zeros((r, r)), np.zeros((c, c)), of_u, of_v, cov, fourth, slope, out)
+
+
+@jit(error_model="numpy")
+def renewed(at: Any, i: Any, count: Any, u: Any) -> Any:
+    """Fill ``u`` for block i, unless it has the proportions of the block before; return its number of columns."""
+    differ = i == 0
+    for a in range(0 if i == 0 else at.shape[1]):
         differ = differ or at[i, a] != at[i - 1, a]
-    return differ
+    return basis(at, i, u) if differ else count
 
 
 @proved("measured.proof.md")
@@ -307,16 +339,15 @@ def fourth_moments(p: Any, k: Any, u: Any, a: Any) -> Any:
 
 
 @jit(error_model="numpy")
-def covariance(
-    k: Any, size: Any, about: Any, s2: Any, kurtosis: Any, p: Any, q: Any, u: Any, v: Any, nu: Any, nv: Any,
-    of_u: Any, of_v: Any, whole: Any, cov: Any, fourth: Any, slope: Any,
-) -> None:  # fmt: skip
+def covariance(blocks: Any, k: Any, work: Any, nu: Any, nv: Any, whole: Any) -> None:
     """Write the covariance of the contrasts of block k, their fourth cumulants, and d log variance/d log n.
 
-    Unless ``whole``, the diagonal of the covariance is written and nothing else. ``of_u`` and ``of_v`` are overwritten
-    with second moments. Every term is a product of a moment of u and a moment of v, so the loop over pairs of contrasts
-    adds multiples of the three moment matrices of v.
+    Unless ``whole``, the diagonal of the covariance is written and nothing else. Second moments are overwritten. Every
+    term is a product of a moment of u and a moment of v, so the loop over pairs of contrasts adds multiples of the
+    three moment matrices of v.
     """
+    s2, kurtosis, size, p, q, about = blocks
+    u, v, of_u, of_v, cov, fourth, slope, _ = work
     _, r, c = s2.shape
     n = size[k]
     n1 = max(n, 1.0)
@@ -420,7 +451,7 @@ def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any)
 
 @jit(error_model="numpy")
 def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
-    """Return (D, size, p, q, about): the contrasts' matrices and the nuisance estimates, residualised."""
+    """Return (D, blocks): the contrasts' matrices and the nuisance estimates, residualised."""
     k, r, c = table.shape
     rows, columns, n = np.zeros((k, r)), np.zeros((k, c)), np.zeros(k)
     for i in range(k):
@@ -433,61 +464,51 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     minors(table, rows, columns, n, d)
     size, p, q, about = margins(total, n, rows, columns, s2, kurtosis)
     about[:, NOISE_FACTOR] = 1.0
-    u, v = np.zeros((r, r)), np.zeros((c, c))
-    of_u, of_v, of_level = np.zeros((3, r, r)), np.zeros((3, c, c)), np.zeros(c)
-    most = (r - 1) * (c - 1)
-    cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
+    blocks = Blocks(s2, kurtosis, size, p, q, about)
+    work, of_level = work_for(r, c, (r - 1) * (c - 1)), np.zeros(c)
     nu, nv = 0, 0
     for i in range(k):
-        if fresh(p, i):
-            nu = basis(p, i, u)
-        if fresh(q, i):
-            nv = basis(q, i, v)
-        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, of_u, of_v, False, cov, fourth, slope)
-        contrast(d, i, u, v, nu, nv, out)
+        nu, nv = renewed(p, i, nu, work.u), renewed(q, i, nv, work.v)
+        covariance(blocks, i, work, nu, nv, False)
+        contrast(d, i, work.u, work.v, nu, nv, work.out)
         for a in range(nu):
             of_level[:] = 0.0
             for b in range(nv):
                 e = a * nv + b
-                if cov[e, e] <= 0.0:
+                if work.cov[e, e] <= 0.0:
                     continue
-                step = out[e] / cov[e, e] * size[i]
+                step = work.out[e] / work.cov[e, e] * size[i]
                 for y in range(c):
-                    of_level[y] += step * v[y, b]
+                    of_level[y] += step * work.v[y, b]
             for x in range(r):
                 for y in range(c):
-                    part = s2[i, x, y] * u[x, a] * of_level[y]
+                    part = s2[i, x, y] * work.u[x, a] * of_level[y]
                     rows[i, x] -= part
                     columns[i, y] -= part
                     n[i] -= part
     size, p, q, about = margins(total, n, rows, columns, s2, kurtosis)
     noise_factors(table, s2, size, p, q, about)
-    return d, size, p, q, about
+    return d, Blocks(s2, kurtosis, size, p, q, about)
 
 
 @jit(error_model="numpy")
-def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any) -> Any:
+def omnibus(d: Any, blocks: Any) -> Any:
     """Return the omnibus form Q with its mean and variance under independence."""
     k, r, c = d.shape
     most = (r - 1) * (c - 1)
-    u, v = np.zeros((r, r)), np.zeros((c, c))
-    cov, fourth, slope, out = np.zeros((most, most)), np.zeros(most), np.zeros(most), np.zeros(most)
-    w, scaled = np.zeros(most), np.zeros(most)
-    of_u, of_v = np.zeros((3, r, r)), np.zeros((3, c, c))
+    work, w, scaled = work_for(r, c, most), np.zeros(most), np.zeros(most)
+    size, about, cov, out = blocks.size, blocks.about, work.cov, work.out
     nu, nv = 0, 0
     value = 0.0
     mean = 0.0
     variance = 0.0
     shared = 0.0
     for i in range(k):
-        if fresh(p, i):
-            nu = basis(p, i, u)
-        if fresh(q, i):
-            nv = basis(q, i, v)
+        nu, nv = renewed(blocks.p, i, nu, work.u), renewed(blocks.q, i, nv, work.v)
         if size[i] <= 0.0:
             continue
-        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, of_u, of_v, True, cov, fourth, slope)
-        contrast(d, i, u, v, nu, nv, out)
+        covariance(blocks, i, work, nu, nv, True)
+        contrast(d, i, work.u, work.v, nu, nv, out)
         signal = size[i] ** 2 + about[i, SIZE_VARIANCE]
         for e in range(nu * nv):
             w[e] = signal**2 / (cov[e, e] * np.sqrt(size[i])) if cov[e, e] > 0.0 else 0.0
@@ -497,8 +518,8 @@ def omnibus(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: An
                 continue
             value += w[e] * out[e] ** 2 / cov[e, e]
             mean += w[e]
-            shared += w[e] * slope[e] * np.sqrt(about[i, MEAN_SIZE_VARIANCE]) / size[i]
-            variance += scaled[e] ** 2 * fourth[e] + 2.0 * w[e] ** 2
+            shared += w[e] * work.slope[e] * np.sqrt(about[i, MEAN_SIZE_VARIANCE]) / size[i]
+            variance += scaled[e] ** 2 * work.fourth[e] + 2.0 * w[e] ** 2
             others = 0.0
             for e2 in range(e):
                 others += scaled[e2] * cov[e, e2] ** 2
@@ -518,14 +539,14 @@ def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
 
 
 @jit(error_model="numpy")
-def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any) -> Any:
+def pooled(d: Any, blocks: Any) -> Any:
     """Return (S, covariance, fourth cumulants, signal at unit association, standard deviations of noise terms).
 
     The last has shape (k, r, c) and is filled for a single contrast only (2 x 2 tables).
     """
     k, r, c = d.shape
+    size, p, q = blocks.size, blocks.p, blocks.q
     u0, v0 = np.zeros((r, r)), np.zeros((c, c))
-    u, v = np.zeros((r, r)), np.zeros((c, c))
     mean_p, mean_q = np.zeros((1, r)), np.zeros((1, c))
     whole = max(size.sum(), 1e-300)
     for i in range(k):
@@ -536,42 +557,41 @@ def pooled(d: Any, s2: Any, kurtosis: Any, size: Any, p: Any, q: Any, about: Any
     only = np.int64(0)  # no literal, as above
     nu, nv = basis(mean_p, only, u0), basis(mean_q, only, v0)
     count = nu * nv
-    cov, fourth, slope, out = np.zeros((count, count)), np.zeros(count), np.zeros(count), np.zeros(count)
+    work = work_for(r, c, count)
     total, signal, fourths, h = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
-    total_cov = np.zeros((count, count))
-    of_u, of_v = np.zeros((3, r, r)), np.zeros((3, c, c))
-    terms = np.zeros((k, r, c))
+    total_cov, terms = np.zeros((count, count)), np.zeros((k, r, c))
     for i in range(k):
         if size[i] <= 0.0 or count == 0:
             continue
-        centred(p, i, u0, nu, u)
-        centred(q, i, v0, nv, v)
-        covariance(i, size, about, s2, kurtosis, p, q, u, v, nu, nv, of_u, of_v, True, cov, fourth, slope)
-        contrast(d, i, u0, v0, nu, nv, out)
-        square = size[i] ** 2 + about[i, SIZE_VARIANCE]
+        centred(p, i, u0, nu, work.u)
+        centred(q, i, v0, nv, work.v)
+        covariance(blocks, i, work, nu, nv, True)
+        contrast(d, i, u0, v0, nu, nv, work.out)
+        square = size[i] ** 2 + blocks.about[i, SIZE_VARIANCE]
         for a in range(nu):
             for b in range(nv):
                 e = a * nv + b
-                unit = square * of_u[WEIGHTED, a, a] * of_v[WEIGHTED, b, b]
-                h[e] = unit / cov[e, e] if cov[e, e] > 0.0 else 0.0
-                total[e] += h[e] * out[e]
+                unit = square * work.of_u[WEIGHTED, a, a] * work.of_v[WEIGHTED, b, b]
+                h[e] = unit / work.cov[e, e] if work.cov[e, e] > 0.0 else 0.0
+                total[e] += h[e] * work.out[e]
                 signal[e] += h[e] * unit
-                fourths[e] += h[e] ** 4 * fourth[e]
+                fourths[e] += h[e] ** 4 * work.fourth[e]
                 if count == 1:
                     for x in range(r):
                         for y in range(c):
-                            terms[i, x, y] = h[e] * size[i] * u[x, a] * v[y, b] * np.sqrt(s2[i, x, y])
+                            scale = h[e] * size[i] * work.u[x, a] * work.v[y, b]
+                            terms[i, x, y] = scale * np.sqrt(blocks.s2[i, x, y])
         for e in range(count):
             for e2 in range(count):
-                total_cov[e, e2] += h[e] * h[e2] * cov[e, e2]
+                total_cov[e, e2] += h[e] * h[e2] * work.cov[e, e2]
     return total, total_cov, fourths, signal, terms
 
 
 @jit(error_model="numpy")
 def forms(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
     """Return both forms of a noisy table: (Q, mean, variance) and what ``pooled`` gives."""
-    d, size, p, q, about = prepare(table, s2, kurtosis, total)
-    return omnibus(d, s2, kurtosis, size, p, q, about), pooled(d, s2, kurtosis, size, p, q, about)
+    d, blocks = prepare(table, s2, kurtosis, total)
+    return omnibus(d, blocks), pooled(d, blocks)
 
 
 LAPLACE, GAUSSIAN = 3.0, 0.0  # excess kurtosis of the noise
@@ -636,9 +656,7 @@ def _saddle(x: Any, sd: Any, kurtosis: Any, rest: Any, rest_kurtosis: Any) -> An
     return t, _value(t, sd, kurtosis, rest, rest_kurtosis), second
 
 
-def one_contrast_pvalue(
-    value: float, variance: float, fourth: float, sd: NDArray[np.float64], kurtosis: float
-) -> float:
+def one_contrast_pvalue(value: float, variance: float, fourth: float, sd: Floats, kurtosis: float) -> float:
     """Return P(|S| >= |value|) for S of that variance and fourth cumulant, made of noise terms ``sd`` and the rest.
 
     >>> round(one_contrast_pvalue(1.959964, 1.0, 0.0, np.zeros(1), 0.0), 4)
@@ -723,9 +741,7 @@ class MeasuredTest:
         return self.detectable() < 1.0
 
 
-def checked_measurement(
-    table: ArrayLike, variance: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def checked_measurement(table: ArrayLike, variance: ArrayLike) -> tuple[Floats, Floats]:
     """Return both as float64 of shape (k, r, c). The table is already public, so its values may be checked."""
     noisy = np.array(table, dtype=np.float64, order="C")  # a copy: read-only arrays compile anew
     if noisy.ndim != 3 or noisy.shape[0] < 1 or min(noisy.shape[1:]) < 1:
@@ -794,11 +810,11 @@ def measured_test(
 
 
 def _pooled_law(
-    s: NDArray[np.float64],
-    cov: NDArray[np.float64],
-    fourth: NDArray[np.float64],
-    signal: NDArray[np.float64],
-    terms: NDArray[np.float64],
+    s: Floats,
+    cov: Floats,
+    fourth: Floats,
+    signal: Floats,
+    terms: Floats,
     kurtosis: float,
 ) -> tuple[float, float, float]:
     """Return (p-value, statistic, standard error of phi) of the pooled form."""

@@ -372,7 +372,7 @@ BACKENDS = {
     "StreamCounts": {"stream", "stream scan", "duckdb table"},
     "EngineCounts": {"ibis"},
 }
-DERIVED = {"MergedCounts", "MergedEngineCounts"}  # of the tables of another backend, and of no rows
+DERIVED = {"MergedCounts"}  # of the tables of another backend, and of no rows
 
 
 def test_every_reader_and_engine_is_here() -> None:

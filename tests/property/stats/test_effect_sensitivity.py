@@ -161,7 +161,7 @@ def test_no_neighbour_passes_the_sensitivity_of_the_sums_and_some_come_near() ->
     rng = np.random.default_rng(1)
     for _ in range(20):
         room, cut = rng.uniform(1.0, 1.5), rng.uniform(0.05, 3.0)
-        fit = Fit(rng.normal(size=3), rng.normal(size=3), float(room), float(cut), 0.0, 0.0, 0.0)
+        fit = Fit(rng.normal(size=3), rng.normal(size=3), float(room), float(cut), 0.0, 0.0, 0.0, 0.0)
         z = rng.uniform(-2, 2, (300, 2))
         a, y = rng.choice([-0.5, 0.5], 300), rng.uniform(-1, 1, 300)
         parts = row_parts(z, a, y, fit).T / SUM_UNITS
@@ -173,7 +173,7 @@ def test_no_neighbour_passes_the_sensitivity_of_the_sums_and_some_come_near() ->
                 assert np.linalg.norm(moves, norm, axis=1).max() <= sums_sensitivity(relation, norm) * (
                     1 + 1e-12
                 )
-    far = Fit(np.array([0.0, 9.0, 0.0]), np.zeros(3), 1.5, 0.05, 0.0, 0.0, 0.0)
+    far = Fit(np.array([0.0, 9.0, 0.0]), np.zeros(3), 1.5, 0.05, 0.0, 0.0, 0.0, 0.0)
     z = np.array([[1.0, 0.0], [-1.0, 0.0]])
     ends = row_parts(z, np.zeros(2), np.ones(2), far).T / SUM_UNITS
     moved = ends[0] - ends[1]

@@ -139,7 +139,7 @@ UNORDERED = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=dc.Categorical([0, 1]
         ({"delta": 1.0}, "delta"),
         ({"delta": -0.1}, "delta"),
         ({"method": "kendal"}, "did you mean"),
-        ({"neighbours": "replace"}, "neighbours must be one of"),
+        ({"neighbours": "replace"}, "neighbours must be"),
         ({"colour": 3}, "no option"),
         ({"method": "chi2", "trim": 0.1}, "trim needs smooth sensitivity: set median to cauchy"),
         (

@@ -191,14 +191,14 @@ def test_columns_that_are_missing_together_are_named_by_draft_and_check() -> Non
     )
     assert f"# {said}\n" in drafted.to_toml()
     found = check(LACKING, drafted)
-    assert found.missing_together == [MissingTogether(("got", "result", "wage"), 299)]
+    assert found.notes_of(MissingTogether) == [MissingTogether(("got", "result", "wage"), 299)]
     assert f"{said}." in str(found).splitlines()
     assert found.to_dict()["missing_together"] == [{"columns": ["got", "result", "wage"], "rows": 299}]
     coded = {**LACKING, "got": ["99" if one is None else one for one in LACKING["got"]]}
     by_code = dc.Schema(got=dc.Categorical(["no", "yes"], missing=["99"]), wage=dc.Numeric(0, 50))
-    assert check(coded, by_code).missing_together == [MissingTogether(("got", "wage"), 300)]
+    assert check(coded, by_code).notes_of(MissingTogether) == [MissingTogether(("got", "wage"), 300)]
     apart = check(LACKING, dc.Schema(got=YES, dose=dc.Numeric(0, 9), sex=dc.Categorical(["f", "m"])))
-    assert apart.missing_together == []
+    assert apart.notes_of(MissingTogether) == []
 
 
 YES = dc.Categorical(["no", "yes"])
@@ -206,11 +206,11 @@ YES = dc.Categorical(["no", "yes"])
 
 def test_a_column_that_is_missing_where_another_has_a_value_is_named_with_which_to_keep() -> None:
     found = check(LACKING, dc.Schema(wage=dc.Numeric(0, 50, missing_level=True), fulltime=YES))
-    assert found.missing_with == [MissingWith("wage", "fulltime", "no", 300, number=True)]
+    assert found.notes_of(MissingWith) == [MissingWith("wage", "fulltime", "no", 300, number=True)]
     assert found.to_dict()["missing_with"][0]["other"] == "fulltime"
-    (levels,) = check(LACKING, dc.Schema(got=YES, fulltime=YES)).missing_with
+    (levels,) = check(LACKING, dc.Schema(got=YES, fulltime=YES)).notes_of(MissingWith)
     assert not levels.number
-    assert check(LACKING, dc.Schema(wage=dc.Numeric(0, 50), sex=SEX)).missing_with == []
+    assert check(LACKING, dc.Schema(wage=dc.Numeric(0, 50), sex=SEX)).notes_of(MissingWith) == []
 
 
 SEX = dc.Categorical(["f", "m"])
@@ -237,3 +237,13 @@ def test_missing_numbers_with_a_bin_are_told_with_every_method_that_replaces_the
         "300 missing cells have a bin of their own in tables, and an effect leaves them out; methods" in found
     )
     assert methods in found
+
+
+def test_the_column_that_tells_whose_a_row_is_counts_as_declared() -> None:
+    schema = dc.Schema(sex=dc.Categorical(["male", "female"])).with_unit("fallnr")
+    there = check({"sex": ["male", "female"], "fallnr": [1, 1], "more": [1, 2]}, schema)
+    assert there.not_in_schema == ["more"]
+    assert there.not_in_data == []
+    lacking = check({"sex": ["male", "female"]}, schema)
+    assert lacking.not_in_data == ["fallnr"]
+    assert not lacking.usable

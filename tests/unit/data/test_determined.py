@@ -101,13 +101,13 @@ def test_drafts_and_checks_say_so() -> None:
     assert "# follows from cut points on after" in text
     schema = dc.Schema.from_toml_string(text)
     found = check(rows, schema)
-    assert Determined("group", ("after",), Relation.CUTS) in found.determined
+    assert Determined("group", ("after",), Relation.CUTS) in found.notes_of(Determined)
     assert found.to_dict()["determined"][0] == {
         "column": "gain",
         "by": ("before", "after"),
         "relation": "linear",
     }
-    assert not check(rows, schema.select(["before", "height", "group"])).determined
+    assert not check(rows, schema.select(["before", "height", "group"])).notes_of(Determined)
 
 
 def test_a_wide_file_keeps_the_remarks_of_a_small_one() -> None:

@@ -376,7 +376,7 @@ def test_identifiers_that_repeat_are_remarked(tmp_path: Path) -> None:
     assert repeated(income=[1000 * (i % 80) for i in range(110)]) == repeated()
     pa.csv.write_csv(pa.table(rows), tmp_path / "t.csv")
     found = check(tmp_path / "t.csv", dc.Schema(age=dc.Numeric(0, 110)))
-    assert found.repeats == [RepeatedIdentifier("patient_id", 10)]
+    assert found.notes_of(RepeatedIdentifier) == [RepeatedIdentifier("patient_id", 10)]
     assert found.to_dict()["repeated_identifiers"] == [{"column": "patient_id", "rows": 10, "unique": None}]
 
 

@@ -244,7 +244,7 @@ def test_a_draft_recognises_how_a_file_is_written(encoding: str, tmp_path: Path)
     assert schema["Zählung"].upper > 6000
     found = check(path, schema)
     assert all(column.not_a_level + column.not_a_number == 0 for column in found.columns)
-    assert found.not_utf8 == 0
+    assert found.to_dict()["cells_not_utf8"] == 0
 
 
 def test_a_draft_of_yes_and_no_puts_no_first() -> None:
@@ -271,12 +271,12 @@ def test_a_check_says_what_to_declare(tmp_path: Path) -> None:
     )
     schema = dc.Schema(Geschlecht=SEX, Grosse=dc.Numeric(0, 9))
     found = check(path, schema)
-    assert found.recognised == {"encoding": "cp850", "decimal": ","}
+    assert found.to_dict()["format_recognised"] == {"encoding": "cp850", "decimal": ","}
     lines = "\n".join(check_lines(found))
     assert '`encoding = "cp850"`' in lines
     assert '`decimal = ","`' in lines
     declared = check(path, schema.with_format(encoding="cp850", decimal=","))
-    assert declared.recognised == {}
+    assert declared.to_dict()["format_recognised"] == {}
     assert declared.columns[0].not_a_level == 0
 
 

@@ -56,10 +56,12 @@ def test_the_guide_shows_settings_that_can_be_read(tmp_path, monkeypatch):
     text = page.split("```toml\n")[1].split("```")[0]
     oidc = page.split("```toml\n")[2].split("```")[0]
     monkeypatch.setenv("DESK_LEDGER", "sqlite:///desk.db")
-    (tmp_path / "desk.toml").write_text(text + oidc)
+    genes = page.split("```toml\n")[3].split("```")[0]
+    (tmp_path / "desk.toml").write_text(text + oidc + genes)
     found = read_config(tmp_path / "desk.toml")
     assert found.datasets["cohort"].epsilon == 4.0
     assert found.oidc is not None
+    assert found.datasets["genes"].allowed == ("gwas",)
 
 
 @pytest.mark.parametrize("text", ["[", "\xff"])

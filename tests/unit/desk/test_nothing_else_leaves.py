@@ -8,18 +8,19 @@ import os
 import re
 import shutil
 import warnings
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
-import dpcausal as dc
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.desk import pages, store, worker
-from dpcausal.desk.config import COMMANDS
-from dpcausal.desk.questions import parse_question
+from dpcausal.desk import request as states
+from dpcausal.desk.questions import FUNCTIONS, parse_question
 from dpcausal.desk.server import create_app
 from dpcausal.desk.store import Conflict, Desk
+from dpcausal.desk.subjects import Study
 from dpcausal.privacy.ledger import Ledger
 
 from .conftest import TEST, ask, person, settings
@@ -52,7 +53,7 @@ def test_a_protected_number_of_rows_is_not_seen(make_desk, tmp_path):
         return [lines, *((one.state, one.epsilon, sorted(desk.files(one, one.visible))) for one in ended)]
 
     seen = told(2000)
-    assert [state for state, *_ in seen[1:]] == [store.DONE, store.DONE]
+    assert [state for state, *_ in seen[1:]] == [states.DONE, states.DONE]
     assert told(700) == told(3000) == seen
 
 
@@ -151,7 +152,7 @@ def test_until_its_tick_a_request_is_at_work_and_no_more_is_said(make_desk):
     seen.append(desk.request(asked.id).shown_state(1000.4))
     desk.finish(job.id, job.lease, {}, now=1000.5)
     seen.append(desk.request(asked.id).shown_state(1059.9))
-    assert seen == [store.WORKING] * 4
+    assert seen == [states.WORKING] * 4
 
 
 def test_no_release_is_stored_for_which_nothing_was_drawn(make_desk):
@@ -164,18 +165,24 @@ def test_no_release_is_stored_for_which_nothing_was_drawn(make_desk):
 
 def test_whatever_opens_a_file_or_a_ledger_is_not_an_analyst_s_to_name(make_desk):
     """By the types of the library's own arguments, so that a new one is refused, too."""
-    one = make_desk().config.datasets["cohort"]
-    for command in COMMANDS:
-        parameters = inspect.signature(getattr(dc, command)).parameters
-        opening = [
+    desk = make_desk()
+    table = desk.config.datasets["cohort"]
+    study = replace(table, snps=10, cases=5, controls=5)
+    for command, function in FUNCTIONS.items():
+        settings_of, subject = (
+            (study, Study(10, 5, 5, "het", "study"))
+            if command in Study.commands
+            else (table, desk.subjects["cohort"])
+        )
+        opening = {
             name
-            for name, parameter in parameters.items()
+            for name, parameter in inspect.signature(function).parameters.items()
             if re.search("PathLike|Ledger|Dataset|Counts|Plan|Graph", str(parameter.annotation))
-        ]
-        assert {"data", "ledger"} <= set(opening)
-        for name in opening:
+        }
+        assert {"data", "counts"} & opening
+        for name in opening | {"ledger", "dataset"}:
             with pytest.raises(InputError, match=f"takes no '{name}'"):
-                parse_question(command, {"epsilon": 0.1, name: "/etc/passwd"}, one)
+                parse_question(command, {"epsilon": 0.1, name: "/etc/passwd"}, settings_of, subject)
 
 
 def test_the_chain_that_was_seen_is_not_forgotten_while_a_desk_runs(make_desk, tmp_path):

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from dpcausal.core.errors import BudgetError
+from dpcausal.desk import request as states
 from dpcausal.desk import store, worker
 from dpcausal.desk.store import Desk, Person
 from dpcausal.desk.worker import work
@@ -99,34 +100,34 @@ def kill_workers(desk: Desk, jobs: int, kills: int, monkeypatch, tmp_path) -> Co
         os.kill(process.pid, signal.SIGKILL)
         process.join()
     deadline = time.monotonic() + 60
-    while any(desk.request(one).state not in store.ENDS for one in asked) and time.monotonic() < deadline:
+    while any(desk.request(one).state not in states.ENDS for one in asked) and time.monotonic() < deadline:
         work(desk, until_empty=True)
         time.sleep(0.1)
     ends = Counter(desk.request(one).state for one in asked)
     draws = Counter(drawn.read_text().split())
     assert set(draws.values()) == {1}  # no second draw for one charge
     assert (
-        ends[store.FAILED] <= kills
+        ends[states.FAILED] <= kills
     )  # a job fails by a kill after its draw alone; before it, it is not lost
     assert set(draws) <= {entry.release for entry in desk.ledger.log("cohort")}  # every draw was charged
-    assert set(ends) <= {store.DONE, store.FAILED}
-    assert ends[store.DONE] + ends[store.FAILED] == jobs == desk.ledger.show("cohort")[0].releases
+    assert set(ends) <= {states.DONE, states.FAILED}
+    assert ends[states.DONE] + ends[states.FAILED] == jobs == desk.ledger.show("cohort")[0].releases
     for one in asked:
         ended = desk.request(one)
-        assert bool(desk.files(ended, now=ended.visible)) == (ended.state == store.DONE)
+        assert bool(desk.files(ended, now=ended.visible)) == (ended.state == states.DONE)
     assert desk.ledger.verify().ok
     return ends
 
 
 def test_workers_killed_at_random_moments(make_desk, monkeypatch, tmp_path):
     ends = kill_workers(make_desk(), 6, 5, monkeypatch, tmp_path)
-    assert ends[store.DONE] > 0
+    assert ends[states.DONE] > 0
 
 
 @pytest.mark.slow
 def test_workers_killed_two_hundred_times(make_desk, ledger_url, monkeypatch, tmp_path):
     ends = kill_workers(make_desk(ledger_url), 80, 200, monkeypatch, tmp_path)
-    assert ends[store.DONE] > 0
+    assert ends[states.DONE] > 0
 
 
 @contextmanager
@@ -179,4 +180,4 @@ def test_a_server_that_restarts_while_workers_are_killed(make_desk, monkeypatch,
             going[0] = False
             other.join()
         assert restarts
-        assert ends[store.DONE] > 0
+        assert ends[states.DONE] > 0

@@ -62,6 +62,7 @@ MATRIX = {
     "GET /people": (OVERSEERS, None),
     "POST /people": (CUSTODIAN, {"name": "eve", "role": "analyst"}),
     "POST /people/{name}/remove": (CUSTODIAN, {}),
+    "POST /people/{name}/link": (CUSTODIAN, {}),
     "GET /token": (ALL, None),
     "POST /token": (ALL, {}),
 }

@@ -148,7 +148,7 @@ SPOILT: dict[str, tuple[Spoil, str]] = {
     "a budget": (lambda data: data["measurement"].update(epsilon=50.0), "its id"),
     "a level": (lambda data: data.update(level=0.5), "its id"),
     "no measurement": (lambda data: data.pop("measurement"), "is no plan"),
-    "no id": (lambda data: data.pop("id"), "damaged: no 'id'"),
+    "no id": (lambda data: data.pop("id"), "damaged or was changed: no 'id'"),
     "a newer format": (lambda data: data.update(format=99), "newer version"),
 }
 

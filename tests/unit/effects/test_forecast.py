@@ -11,17 +11,17 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.adjustment import doubt_notes
-from dpcausal.effects.effect import allowed_by
-from dpcausal.effects.forecast import (
+from dpcausal.effects.plan import allowed_by
+from dpcausal.effects.question import effect_question
+from dpcausal.effects.regression import planned_regression
+from dpcausal.effects.request import EffectRequest
+from dpcausal.effects.result import OpenPairs
+from dpcausal.effects.widths import (
     MOST_STRATA,
     shares,
     typical_noise,
     typical_strata,
 )
-from dpcausal.effects.question import effect_question
-from dpcausal.effects.regression import planned_regression
-from dpcausal.effects.request import EffectRequest
-from dpcausal.effects.result import OpenPairs
 from dpcausal.graphs.doubts import Doubts
 from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
@@ -377,3 +377,42 @@ def test_no_test_is_named_where_it_is_not_known_to_be_the_smaller_question(
     ahead = dc.forecast_effect(SCHEMA, "x", outcome, **asked)
     assert ahead.test is None
     assert "takes less budget" not in str(ahead)
+
+
+def test_a_rare_treatment_is_forecast_as_such():
+    """At 3% exposed a paid interval is as wide as said, where a third exposed would be far narrower."""
+    names = ["x", "y", "age", "smoke"]
+    yes_no = dc.Categorical(["no", "yes"])
+    schema = dc.Schema(dict.fromkeys(names, yes_no))
+    asked = {"adjust": ["age", "smoke"], "epsilon": 1.0, "rows": 20_000}
+    usual = dc.forecast_effect(schema, "x", "y", **asked)
+    rare = dc.forecast_effect(schema, "x", "y", **asked, share=0.05)
+    rarer = dc.forecast_effect(schema, "x", "y", **asked, share=0.03)
+    assert usual.width < rare.width < rarer.width
+    assert usual.rare == rare.width
+    assert rare.rare is None
+    rng = np.random.default_rng(3)
+    rows = {name: rng.random(20_000) < (0.03 if name == "x" else 1 / 3) for name in names}
+    data = dc.read({name: np.where(values, "yes", "no") for name, values in rows.items()}, schema)
+    with dc.testing.seeded(4):
+        low, high = dc.effect(data, "x", "y", adjust=["age", "smoke"], epsilon=1.0).interval
+    assert rarer.width / 1.5 < high - low < 1.5 * rarer.width
+    assert high - low > 1.5 * usual.width
+
+
+def test_a_rare_treatment_of_which_nothing_could_be_said():
+    yes_no = dc.Categorical(["no", "yes"])
+    found = dc.forecast_effect(dc.Schema(x=yes_no, y=yes_no), "x", "y", epsilon=0.1, rows=2_000)
+    assert not found.says_nothing
+    assert found.rare == math.inf
+    assert found.to_dict()["with_rare_treatment"] == {"share": 0.05, "width": None}
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 0.6, True, "few"])
+def test_a_share_that_is_none_is_refused(share):
+    yes_no = dc.Categorical(["no", "yes"])
+    with pytest.raises(dc.InputError, match="share must be above 0"):
+        dc.forecast_effect(dc.Schema(x=yes_no, y=yes_no), "x", "y", epsilon=1.0, rows=2_000, share=share)
+    more = dc.Schema(x=dc.Categorical(["a", "b", "c"]), y=yes_no)
+    with pytest.raises(dc.InputError, match="two levels"):
+        dc.forecast_effect(more, "x", "y", compare=["a", "b"], epsilon=1.0, rows=2_000, share=0.1)

@@ -10,7 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.statement import EffectTable
-from dpcausal.effects.effect import asked_of_data
+from dpcausal.effects.asked import asked_of_data
 from dpcausal.effects.measure import measure_effect
 from dpcausal.effects.plan import EffectPlan, plan_effect
 from dpcausal.effects.request import EffectRequest

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.effects.effect import allowed_by, asked_of_data
-from dpcausal.effects.plan import EffectPlan, plan_effect
+from dpcausal.effects.asked import asked_of_data
+from dpcausal.effects.plan import EffectPlan, allowed_by, plan_effect
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import FreshNoise, RestsOn
 

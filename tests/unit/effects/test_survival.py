@@ -311,8 +311,8 @@ def test_an_answer_is_charged_once_and_says_what_it_is() -> None:
 
 
 def test_as_many_numbers_are_released_as_there_are_states() -> None:
-    from dpcausal.effects.effect import allowed_by
-    from dpcausal.effects.plan import ask, plan_effect
+    from dpcausal.effects.asked import ask
+    from dpcausal.effects.plan import allowed_by, plan_effect
     from dpcausal.effects.request import EffectRequest
 
     found = follow_up(SCHEMA, ASKED)

@@ -12,7 +12,7 @@ from dpcausal.core.statement import FrequenciesKnown, FrequencyFloor, PrivacySta
 from dpcausal.gwas.screen import Screen, screen
 from dpcausal.gwas.simulate import Simulation
 from dpcausal.gwas.tables import read_frequencies
-from dpcausal.present.gwas import full_text
+from dpcausal.present.gwas import summary
 from dpcausal.present.plots import draw_hits, place
 from dpcausal.testing import seeded
 
@@ -47,7 +47,7 @@ def test_the_answer_comes_first_and_one_line_says_what_is_promised(unit: str, ch
     assert privacy.startswith("Privacy: epsilon 2, delta 0")
     assert "case, is public" in privacy
     assert ledger.startswith("Ledger: none")
-    assert len(full_text(found).splitlines()) > 6
+    assert len(summary(found, full=True).splitlines()) > 6
 
 
 def test_epsilon_is_spent_and_never_passed() -> None:

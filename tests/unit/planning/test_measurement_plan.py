@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpcausal import networks, testing
+from dpcausal.core.forecast import smallest_found
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.counts.memory import MemoryCounts
 from dpcausal.data.columns import Categorical
@@ -30,7 +31,7 @@ from dpcausal.planning.measurement_plan import (
     noise_variance,
     plan_measurement,
 )
-from dpcausal.planning.power import directions, least_by_evidence, margin
+from dpcausal.planning.power import directions, margin, power_of_evidence
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.budget import Budget
@@ -291,7 +292,7 @@ def test_a_detectable_trend_between_merged_levels_is_found_in_most_runs(
     aim = Aim(rows, 0.05, 0.8, 0.1, None)
     once = pair_at(design, (0, 1), aim, design.first_look / design.variance((2, 2)))
     enough = acceptance_threshold(columns, 0.05)
-    w = least_by_evidence(once, enough) / design.kept(0, 1)
+    w = smallest_found(lambda w: power_of_evidence(once, w, enough)) / design.kept(0, 1)
     assert can_call_absent(design, (0, 1), aim) == says_absent == (w <= SETTINGS.absent)
     assert design.merged
     most = design.sizes[0]

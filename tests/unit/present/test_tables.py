@@ -144,8 +144,8 @@ def test_a_declared_arrow_without_an_edge_had_no_say(result: DiscoveryResult) ->
     other = replace(result, known=Knowledge.of(NAMES, tiers=[["a"], ["d"]]))
     assert declared_words(other.known) in render(other)
     assert facts(other) == {"ab": set(), "bc": set(), "cd": {EdgeFact.UNDECIDED}}
-    assert "declared" not in arrows_mean(other)
-    assert "declared" in arrows_mean(result)
+    assert "declared" not in arrows_mean(other).lower()
+    assert "declared" in arrows_mean(result).lower()
 
 
 ONE = PAG(
@@ -186,8 +186,7 @@ def test_a_doctor_reads_that_a_hidden_common_cause_is_possible(hidden: dc.Discov
     text, full = str(hidden), hidden.summary(full=True)
     assert "a o-> x" in text
     for marks in ("o->", "<->"):
-        assert all(part in text for part in MARKS[marks][1].split("; "))
-        assert f"{marks}: {MARKS[marks][1]}." in full
+        assert all(part in text and part in full for part in MARKS[marks][1].split("; "))
     assert MARKS["<->"][1] in EdgeNotes.of(hidden).sentence("x", "y", False)
     assert any(isinstance(note, HiddenCauses) for note in hidden.notes)
 
@@ -309,7 +308,7 @@ def test_terminal_report_and_file_show_the_same_rows(result: DiscoveryResult) ->
     rows = edge_rows(result)
     assert [row.edge for row in rows] == result.edges()
     said = result.edge_lines()
-    assert [row.edge for row, line in zip(rows, said, strict=False) if row.edge in line] == result.edges()
+    assert [row.edge for row, line in zip(rows, said[1:], strict=False) if row.edge in line] == result.edges()
     written = {
         frozenset((row["a"], row["b"])): row
         for row in csv.DictReader(StringIO(file_texts(result)["pairs.csv"]))

@@ -28,7 +28,7 @@ from dpcausal.data.findings import Finding, LeftOut
 from dpcausal.discovery.search import MethodReason, Note, OpenReason, unanswered
 from dpcausal.effects.result import EffectNote
 from dpcausal.present import schema
-from dpcausal.present.notes import OPEN_REASONS
+from dpcausal.present.tables import WHY_OPEN
 
 ROW = {"kind": "row"}
 TABLE = {"kind": "table"}
@@ -308,6 +308,7 @@ EXAMPLES[Finding] = {
     "many-columns": {"columns": 59},
     "number-codes": {"values": 49},
     "time-to-event": {"event": "death"},
+    "ordered-missing-level": {"column": "smoke", "level": "unknown", "below": "current", "above": None},
     "missing-with": {"column": "cause", "other": "death", "value": "alive", "cells": 5705, "number": True},
     "missing-together": {"columns": ("got", "hiv"), "rows": 1926, "seen": 20000},
     "skewed": {},
@@ -388,10 +389,8 @@ def test_facts_come_back_from_json_as_they_were_written(family: type[Fact], kind
 
 @pytest.mark.parametrize("reason", OpenReason)
 def test_every_reason_of_an_open_question_has_words(reason: OpenReason) -> None:
-    words = display().words(unanswered(Counter({reason: 4})))
-    assert words.endswith(f": 4 {OPEN_REASONS[reason]}")
-    assert OPEN_REASONS[reason].startswith("because ")
-    assert len(set(OPEN_REASONS.values())) == len(OpenReason)
+    assert f": {WHY_OPEN[reason]} (4). " in display().words(unanswered(Counter({reason: 4})))
+    assert len(set(WHY_OPEN.values())) == len(WHY_OPEN)
 
 
 @pytest.mark.parametrize("member", [*Composition, *NoiseSource, *NotPrivate])

@@ -23,7 +23,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import MeasuredTables, Released
 from dpcausal.counts.co_occurrence import Ones, number_counts
-from dpcausal.discovery.codes.released import CodeMeasurements, of_indicators
+from dpcausal.discovery.codes.released import CodeMeasurements, of_indicators, symmetric
 from dpcausal.discovery.search import Task
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import Grid, release
@@ -143,7 +143,7 @@ def measure(task: Task, settings: CodeSettings = SETTINGS) -> CodeMeasurements:
     share = np.clip(singles.counts / n, 0.5 / n, 1.0)
     expected = n * np.outer(share, share)
     kept_of = np.clip(kept.mean * np.outer(singles.weight, singles.weight), 0.05, 1.0)
-    pairs = corrected(_symmetric(noisy, upper, width), sd, kept_of, kept.spread, expected)
+    pairs = corrected(symmetric(noisy, upper, width), sd, kept_of, kept.spread, expected)
     sizes = [column.size for column in task.counts.schema.values()]
     d = len(sizes)
     first = code_contrasts(sizes, n, singles, pairs, [Round(math.comb(d, 2), (sd / kept.mean) ** 2)])
@@ -170,7 +170,7 @@ def measure(task: Task, settings: CodeSettings = SETTINGS) -> CodeMeasurements:
         "promising pairs of codes", held, settings.share_again, UNIT * exact[inner]
     )
     again = corrected(
-        _symmetric(noisy, inner, width),
+        symmetric(noisy, inner, width),
         sd_again,
         np.full((width, width), kept_again.mean),
         kept_again.spread,
@@ -234,13 +234,6 @@ def _pairs_of(width: int) -> Floats:
     """Return how many pairs a row with 0 to ``width`` ones holds."""
     number = np.arange(width + 1, dtype=np.float64)
     return np.asarray(number * (number - 1) / 2)
-
-
-def _symmetric(values: Floats, places: tuple[Ints, ...], width: int) -> Floats:
-    """Return a symmetric matrix with these values at these places and beyond the diagonal."""
-    found = np.zeros((width, width))
-    found[places] = values
-    return found + found.T
 
 
 def _most_evidence(contrasts: Contrasts, number: int) -> list[tuple[int, int]]:

@@ -17,7 +17,6 @@ Columns with more levels, such as groups of age, have an indicator for every lev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
@@ -25,12 +24,11 @@ import numpy as np
 from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.codes.measure import measure
 from dpcausal.discovery.codes.released import CodeMeasurements
-from dpcausal.discovery.directions import allowed_arrows, directions_by_pairs
-from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats, found_again, held_pairs
-from dpcausal.discovery.knowledge import Pair
-from dpcausal.discovery.measured.forward import Forward, forward_again, repeats_of, rules_for
-from dpcausal.discovery.measured.method import detectable_of, hidden_in_strata, named, places_of
-from dpcausal.discovery.search import CodesMeasured, Method, SearchOutcome, Skeleton, Task
+from dpcausal.discovery.directions import allowed_arrows, directions_of_edges
+from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats
+from dpcausal.discovery.measured.forward import Forward, again_by_pairs, repeats_of, rules_for
+from dpcausal.discovery.measured.method import Edges, detectable_of
+from dpcausal.discovery.search import CodesMeasured, Method, SearchOutcome, Task
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.stats.co_occurrence import link_strength
 from dpcausal.stats.limits import row_limit
@@ -49,34 +47,16 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
     columns, contrasts = task.columns, measured.contrasts
     rules = rules_for(task, acceptance_threshold(len(columns), task.level), SETTINGS.absent)
     forward = Forward(contrasts, rules).run().separate()
-    found = frozenset(named(columns, forward.edges()))
-    apart = {
-        frozenset((columns[x], columns[y])): tuple(columns[z] for z in given)
-        for (x, y), given in forward.separating.items()
-    }
-    undecided = frozenset(named(columns, forward.open_pairs()))
-    near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
-    skeleton = Skeleton(
-        columns,
-        near,
-        separating={pair: given for pair, given in apart.items() if pair not in undecided},
-        asked=dict(forward.asked),
-        answered=set(found),
-        held=held_pairs(forward.answers, columns),
-    )
-    detectable = detectable_of(forward, None, skeleton)
-    undecided |= hidden_in_strata(skeleton, detectable, rules.absent)
-    repeats, again = confidence_of(task, forward, found, asked)
-    limits = {frozenset((columns[x], columns[y])): k for (x, y), k in forward.given_up_to().items()}
-    chances = directions_by_pairs(
-        contrasts,
-        places_of(skeleton, found),
-        allowed_arrows(task),
-        forward.rules.acceptance_threshold,
-        SETTINGS.misfit,
-    )
+    found = Edges.of_pairs(task, columns, forward)
+    evidence = forward.evidence_by_pair(columns, found.skeleton.separating)
+    detectable = detectable_of(forward, None, found.skeleton)
+    found = found.without_hidden_in_strata(detectable, rules.absent)
+    repeats, again = 0 if asked == 0 else repeats_of(forward, asked), None
+    if repeats:
+        generator, kept = released_generator(contrasts.covariance), np.ones(len(columns))
+        again = again_by_pairs(task, forward, columns, found.skeleton.edges, repeats, generator, lambda: kept)
     return SearchOutcome(
-        skeleton,
+        found.skeleton,
         released=measured.released,
         public=row_limit(task.neighbours),
         notes=(
@@ -88,7 +68,14 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
                 sd_again=measured.sd_again,
             ),
         ),
-        direction={(columns[a], columns[b]): chance for (a, b), chance in chances.items()},
+        direction=directions_of_edges(
+            columns,
+            contrasts,
+            found.skeleton.edges,
+            allowed_arrows(task),
+            cost=rules.acceptance_threshold,
+            misfit=SETTINGS.misfit,
+        ),
         detectable=detectable,
         strength={
             frozenset((columns[x], columns[y])): LinkStrength(*link_strength(contrasts, x, y))
@@ -96,24 +83,10 @@ def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> S
         },
         confidence=again,
         repeats=repeats or None,
-        open=undecided,
+        open=found.open,
         values=measured,
-        given_up_to=limits,
-        evidence=forward.evidence_by_pair(columns, skeleton.separating),
-    )
-
-
-def confidence_of(
-    task: Task, forward: Forward, found: frozenset[Pair], asked: int | None
-) -> tuple[int, Mapping[Pair, float] | None]:
-    """Return how many repeats there were, and how often each edge is found again; None: none were asked for."""
-    if asked == 0:
-        return 0, None
-    generator = released_generator(forward.contrasts.covariance)
-    kept = np.ones(len(task.columns))
-    repeats = repeats_of(forward, asked)
-    return repeats, found_again(
-        task.stage, found, repeats, lambda: forward_again(forward, task.columns, generator, kept)
+        given_up_to=found.given_up_to,
+        evidence=evidence,
     )
 
 

@@ -93,7 +93,8 @@ class CodeMeasurements:
             raise ValueError("codes over other columns than the schema has")
         width, d = sum(size - 1 for size in sizes), len(sizes)
         singles = [np.asarray(data["singles"][name], np.float64) for name in SINGLES]
-        pairs = [_symmetric(data["pairs"][name], width) for name in ("counts", "variance")]
+        upper = np.triu_indices(width, 1)
+        pairs = [symmetric(data["pairs"][name], upper, width) for name in ("counts", "variance")]
         again = tuple((int(x), int(y)) for x, y in data["again"])
         if any(len(one) != width for one in singles) or not again:
             raise ValueError("codes that are not those of the columns")
@@ -128,8 +129,10 @@ def of_indicators(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> NDA
     return found
 
 
-def _symmetric(upper: Sequence[float], width: int) -> NDArray[np.float64]:
-    """Return a symmetric matrix with these values above its diagonal, which is zero."""
+def symmetric(
+    values: Sequence[float] | NDArray[np.float64], places: tuple[NDArray[np.int64], ...], width: int
+) -> NDArray[np.float64]:
+    """Return a symmetric matrix with these values at these places above its diagonal, and below it."""
     found = np.zeros((width, width))
-    found[np.triu_indices(width, 1)] = upper
+    found[places] = values
     return found + found.T

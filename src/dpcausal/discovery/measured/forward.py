@@ -45,8 +45,8 @@ from typing import Any
 from dpcausal.core.forecast import MEDIUM
 from dpcausal.data.columns import Numeric, has_order, missing_place
 from dpcausal.data.schema import Schema
-from dpcausal.discovery.evidence import Evidence, repeats_for
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.evidence import Evidence, found_again, repeats_for
+from dpcausal.discovery.knowledge import Pair, named, places_of
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.search import CoarseEdges, Note, Task
 from dpcausal.planning.settings import MAX_SET
@@ -387,13 +387,6 @@ def blocks(near: Sequence[Collection[int]]) -> dict[PlacePair, int]:
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:
     """Return what the forward search may do, from what makes an edge, an absent pair, and what is known beforehand."""
-    place = {name: j for j, name in enumerate(task.columns)}
-
-    def places(pairs: frozenset[Pair]) -> frozenset[tuple[int, int]]:
-        return frozenset(
-            (min(a, b), max(a, b)) for a, b in ([place[name] for name in pair] for pair in pairs)
-        )
-
     names = task.columns
 
     def may_separate(z: int, x: int, y: int) -> bool:
@@ -402,8 +395,8 @@ def rules_for(task: Task, enough: float, absent: float) -> Rules:
     return Rules(
         enough,
         absent,
-        required=places(task.known.required),
-        forbidden=places(task.known.forbidden),
+        required=frozenset(places_of(names, task.known.required)),
+        forbidden=frozenset(places_of(names, task.known.forbidden)),
         may_separate=may_separate,
         max_set=MAX_SET if task.max_order is None else min(task.max_order, MAX_SET),
     )
@@ -415,12 +408,25 @@ def repeats_of(forward: Forward, asked: int | None) -> int:
     return repeats_for(asked, WORK, each + forward.contrasts.covariance.size // ENTRIES_A_QUESTION + 1)
 
 
-def forward_again(
-    forward: Forward, columns: Sequence[str], generator: Any, kept: Floats
-) -> Iterator[frozenset[str]]:
-    """Search on another sample and other noise (``Contrasts.again``); yield the edges by the names of their columns."""
-    for x, y in Forward(forward.contrasts.posterior_replicate(generator, kept), forward.rules).run().edges():
-        yield frozenset((columns[x], columns[y]))
+def again_by_pairs(
+    task: Task,
+    forward: Forward,
+    columns: Sequence[str],
+    edges: Collection[Pair],
+    repeats: int,
+    generator: Any,
+    kept: Callable[[], Floats],
+) -> dict[Pair, float]:
+    """Return how often edges are found on other samples with other noise (``Contrasts.posterior_replicate``).
+
+    ``kept`` gives for a repeat what other groups of levels keep of correlations.
+    """
+
+    def once() -> list[Pair]:
+        replicate = forward.contrasts.posterior_replicate(generator, kept())
+        return named(columns, Forward(replicate, forward.rules).run().edges())
+
+    return found_again(task.stage, edges, repeats, once)
 
 
 CoarseCauses = dict[PlacePair, tuple[int, ...]]  # an edge, and the columns that may have made it
@@ -491,8 +497,10 @@ def explained_by_bins(
     rules
         As for ``held_coarsely``.
     """
-    uncut, near = Uncut(contrasts, cut), [set(others) for others in near]
-    found: CoarseCauses = {}
+    near, found = [set(others) for others in near], CoarseCauses()
+    if not cut:
+        return near, found
+    uncut = Uncut(contrasts, cut)
     while True:
         made = held_coarsely(near, contrasts.strength, cut, rules)
         asked = [

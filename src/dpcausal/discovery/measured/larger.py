@@ -128,7 +128,7 @@ def measure_lacking(larger: LargerTables, lacking: list[Place]) -> Measurements:
         if now.plan.gaussian
         else budget.left_epsilon() / budget.total.epsilon
     )
-    share = next_share(max(spent, 0.0), now.plan.settings)
+    share = next_share(max(spent, 0.0))
     if not share:
         return now
     edges: dict[tuple[int, int], list[tuple[float, Place]]] = {}

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Annotated
@@ -32,13 +32,7 @@ from dpcausal.core.compiled import compile_note
 from dpcausal.core.entropy import released_generator
 from dpcausal.core.forecast import MEDIUM
 from dpcausal.counts.rows import count_jobs
-from dpcausal.discovery.directions import (
-    allowed_arrows,
-    directions_by_both,
-    directions_by_graphs,
-    directions_by_pairs,
-    marks_by_pairs,
-)
+from dpcausal.discovery.directions import allowed_arrows, directions_of_edges, marks_by_pairs
 from dpcausal.discovery.evidence import (
     CONFIDENCE,
     Evidence,
@@ -48,14 +42,14 @@ from dpcausal.discovery.evidence import (
     largest_pvalues,
 )
 from dpcausal.discovery.fci import LATENT, USUAL, Bounds, further_questions, hidden_note
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.knowledge import Pair, named, places_of
 from dpcausal.discovery.measured.forward import (
     CoarseCauses,
     Forward,
     Scope,
+    again_by_pairs,
     coarse_note,
     explained_by_bins,
-    forward_again,
     held_coarsely,
     repeats_of,
 )
@@ -110,7 +104,7 @@ def search_measured(
     scope = Scope.of(task, measured)
     forward = Forward(scope.contrasts, scope.rules).run().separate()
     larger = LargerTables(task, measured, obtain) if measured.plan.larger else None
-    found = Edges.of_pairs(scope, forward, larger)
+    found = Edges.of_pairs(task, scope.columns, forward, larger)
     scope = scope if larger is None else replace(scope, measured=larger.now)
     graphs = None if latent else WholeGraphs.of(task, scope.measured, forward)
     whole = best_graph(task, graphs, scope, found.skeleton)
@@ -167,9 +161,10 @@ class Edges:
     explained: CoarseCauses = field(default_factory=dict)
 
     @classmethod
-    def of_pairs(cls, scope: Scope, forward: Forward, larger: LargerTables | None) -> Edges:
+    def of_pairs(
+        cls, task: Task, columns: Sequence[str], forward: Forward, larger: LargerTables | None = None
+    ) -> Edges:
         """Return what the forward search found, less what larger tables separate."""
-        columns, task = scope.columns, scope.task
         found = frozenset(named(columns, forward.edges()))
         if larger is None:
             near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
@@ -197,7 +192,7 @@ class Edges:
         skeleton, columns = self.skeleton, self.skeleton.columns
         edges, chosen = (frozenset(named(columns, pairs)) for pairs in (whole.edges, whole.chosen))
         separating, opened = dict(skeleton.separating), set(self.open)
-        for x, y in places_of(skeleton, skeleton.edges - edges):
+        for x, y in places_of(columns, skeleton.edges - edges):
             pair, given = frozenset((columns[x], columns[y])), whole.separating(x, y)
             separating[pair] = tuple(columns[z] for z in given)
             if not forward.says_absent((x, y), given):
@@ -276,7 +271,7 @@ def best_graph(
     if graphs is None:
         return None
     with task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
-        return graphs.best(scope.contrasts, places_of(skeleton, skeleton.edges))
+        return graphs.best(scope.contrasts, places_of(skeleton.columns, skeleton.edges))
 
 
 def notes_on(
@@ -340,12 +335,15 @@ def confidence_of(
         repeats = min(repeats, graphs.repeats(asked))
     generator = released_generator(forward.contrasts.covariance)
     if (others := found.skeleton.edges - chosen) or not chosen:
-
-        def by_pairs() -> Iterator[Pair]:
-            kept = scope.measured.kept_by_other_groups(generator, scope.places)
-            return forward_again(forward, columns, generator, kept)
-
-        again |= found_again(task.stage, others, repeats, by_pairs)
+        again |= again_by_pairs(
+            task,
+            forward,
+            columns,
+            others,
+            repeats,
+            generator,
+            lambda: scope.measured.kept_by_other_groups(generator, scope.places),
+        )
     if graphs is not None and whole is not None and chosen:
         graphs_again = graphs.again(whole.visited, generator)
         again |= found_again(task.stage, chosen, repeats, lambda: named(columns, next(graphs_again)))
@@ -384,17 +382,15 @@ def directions_of(
     task: Task, scope: Scope, forward: Forward, found: Edges, whole: WholeGraphsFound | None
 ) -> dict[tuple[str, str], float]:
     """Return the chance of each direction of every edge, by names."""
-    columns, edges = scope.columns, places_of(found.skeleton, found.skeleton.edges)
-    chances = directions_by_pairs(
+    return directions_of_edges(
+        scope.columns,
         forward.contrasts,
-        edges,
+        found.skeleton.edges,
         allowed_arrows(task)[np.ix_(scope.places, scope.places)],
-        scope.rules.acceptance_threshold,
-        scope.measured.plan.settings.misfit,
+        cost=scope.rules.acceptance_threshold,
+        misfit=scope.measured.plan.settings.misfit,
+        visited=() if whole is None else whole.visited,
     )
-    if whole is not None:
-        chances = directions_by_both(directions_by_graphs(whole.visited, edges), chances)
-    return {(columns[a], columns[b]): chance for (a, b), chance in chances.items()}
 
 
 def evidence_of(
@@ -446,18 +442,6 @@ def neighbours(skeleton: Skeleton) -> list[set[int]]:
     """Return the neighbours of every column, by number."""
     place = {name: j for j, name in enumerate(skeleton.columns)}
     return [{place[other] for other in skeleton.adjacent[name]} for name in skeleton.columns]
-
-
-def named(columns: Sequence[str], pairs: Iterable[tuple[int, int]]) -> list[Pair]:
-    """Return pairs of places by the names of their columns."""
-    return [frozenset((columns[x], columns[y])) for x, y in pairs]
-
-
-def places_of(skeleton: Skeleton, pairs: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Return pairs of names by the places of their columns, ascending."""
-    place: Mapping[str, int] = {name: j for j, name in enumerate(skeleton.columns)}
-    found = [sorted(place[name] for name in pair) for pair in pairs]
-    return sorted((x, y) for x, y in found)
 
 
 METHOD = Method(

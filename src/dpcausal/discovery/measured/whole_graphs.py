@@ -33,7 +33,7 @@ import numpy as np
 from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.directions import allowed_arrows
 from dpcausal.discovery.evidence import Evidence, repeats_for
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.knowledge import Pair, places_of
 from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import JointTable
@@ -68,10 +68,8 @@ class Wanted:
     def of(cls, task: Task, settings: MeasuredSettings) -> Wanted:
         """From what is known beforehand, and the level."""
         known, columns = task.known, task.columns
-        place = {name: j for j, name in enumerate(columns)}
         required = np.zeros((len(columns),) * 2, np.bool_)
-        for pair in known.required:
-            a, b = (place[name] for name in pair)
+        for a, b in places_of(columns, known.required):
             required[a, b] = required[b, a] = True
         dearer = by_stricter_level(min(task.level, 0.05), settings)
         seen, unseen = settings.edge_cost_seen + dearer, settings.edge_cost_unseen + dearer

@@ -9,14 +9,15 @@ The functions read and write single rows of an open ledger, and refuse what can'
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import (
     CheckConstraint,
     Column,
     Connection,
+    Float,
     Index,
     Integer,
     MetaData,
@@ -48,21 +49,25 @@ state = Table(
     Column("head", Text, nullable=False),
 )
 
+
+def columns_of(value: type, **options: Mapping[str, Any]) -> list[Column[Any]]:
+    """Return a column for every field of a dataclass, by its annotation, with further ``options`` by name."""
+    kinds: dict[str, Any] = {"str": Text, "int": Integer, "float": Float}
+    return [
+        Column(
+            one.name,
+            kinds[str(one.type).removesuffix(" | None")],
+            nullable=str(one.type).endswith(" | None"),
+            **options.get(one.name, {}),
+        )
+        for one in fields(value)
+    ]
+
+
 entries = Table(
     "dpcausal_entries",
     metadata,
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("kind", Text, nullable=False),
-    Column("dataset", Text, nullable=False),
-    Column("release", Text, nullable=False, unique=True),
-    Column("time", Text, nullable=False),
-    Column("epsilon", Text, nullable=False),
-    Column("delta", Text, nullable=False),
-    Column("spent_epsilon", Text, nullable=False),
-    Column("spent_delta", Text, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("previous", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *columns_of(Entry, seq={"primary_key": True, "autoincrement": False}, release={"unique": True}),
     Index("dpcausal_entries_by_dataset", "dataset", "seq"),
 )
 

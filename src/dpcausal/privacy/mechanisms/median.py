@@ -26,8 +26,8 @@ keeps it beta-smooth, so only finitely many exact discrete laws are ever used an
 **Limit**: the time of a draw depends on its scale, hence on data; where timing is observed use
 ``ExponentialMedian``.
 
-**Where we differ from [2]**: its constants (alpha = epsilon/sqrt(ln 1/delta), beta = epsilon, ...) give a
-real delta of .99 where 1e-6 is asked; it also forgets the range outside 1..n.
+**Where we differ from [2]**: its beta (epsilon in its formula, epsilon ln(1/delta)/2 below it) gives a real
+delta of .2 and of .99 where 1e-6 is asked; it also says nothing of the range outside 1..n.
 
 References: [1] Nissim, Raskhodnikova & Smith 2007, section 3.1; [2] Wang, Pang & Song 2020, appendix F.
 """

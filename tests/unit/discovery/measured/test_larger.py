@@ -12,7 +12,8 @@ from dpcausal.discovery.measured.larger import why_open
 from dpcausal.discovery.measured.tables import Components, JointTable
 from dpcausal.discovery.search import OpenReason, Unanswered, unanswered
 from dpcausal.planning.settings import SETTINGS
-from dpcausal.present.notes import OPEN_REASONS, note_words
+from dpcausal.present.notes import note_words
+from dpcausal.present.tables import WHY_OPEN
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 
@@ -47,10 +48,11 @@ def test_sizes_and_budget_come_first() -> None:
 def test_the_words_name_every_reason_with_its_count() -> None:
     told = note_words(unanswered(Counter({OpenReason.NOISE: 1200, OpenReason.TOO_MANY_CELLS: 3})))
     assert told.startswith("1,203 questions ")
-    assert f": 1,200 {OPEN_REASONS[OpenReason.NOISE]}; 3 {OPEN_REASONS[OpenReason.TOO_MANY_CELLS]}" in told
+    cells = WHY_OPEN[OpenReason.TOO_MANY_CELLS]
+    assert f": {WHY_OPEN[OpenReason.NOISE]} (1,200), {cells} (3). " in told
     one = note_words(unanswered(Counter({OpenReason.NOISE: 1})))
     assert one.startswith("1 question ")
-    assert one.endswith(f": 1 {OPEN_REASONS[OpenReason.NOISE]}")
+    assert f": {WHY_OPEN[OpenReason.NOISE]} (1). " in one
 
 
 def test_a_discovery_says_which_reason_it_was() -> None:

@@ -53,17 +53,13 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
     for result in (found, again):
         (note,) = [note for note in result.notes if isinstance(note, MergedLevels)]
         assert dict(note.groups) == groups
-        told = [
-            line
-            for line in result.summary(full=True).splitlines()
-            if line.startswith("Groups after merging: ")
-        ]
+        told = [line for line in result.summary(full=True).splitlines() if line.startswith("Levels merged, ")]
         assert len(told) == 1
         for name in SCHEMA:
             first = ", ".join(
                 level for level, group in zip(SCHEMA[name].levels, groups[name], strict=True) if not group
             )
-            assert f"{name}: {first} | " in told[0]
+            assert f"{name} to {max(groups[name]) + 1} groups ({first} | " in told[0]
             assert f"{name} to {max(groups[name]) + 1} groups ({first[:20]}" in result.summary()
     with pytest.raises(
         dc.InputError, match=r"levels of k \(k[^)]* \| .*\), l \(.*\) were merged because of the noise"

@@ -14,7 +14,7 @@ import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import ChosenPairs
-from dpcausal.planning.forecast import Aim, power_at
+from dpcausal.planning.forecast import Aim, curve_at
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.planning.settings import SETTINGS
 from dpcausal.privacy.events import event_from_dict
@@ -140,7 +140,7 @@ def test_the_plan_says_how_often_a_link_is_found(neighbours: str, w: float) -> N
     """One link among 24 columns, 1,000 rows: in 40 runs as often as planned, to within .27, 3.4 standard errors."""
     plan = plan_measurement(PublicNumbers.of_sizes((3,) * COLUMNS, 1_000, 1.0, 1e-6, Neighbours(neighbours)))
     assert plan.tree
-    planned = power_at(plan, (0, 1), w, Aim(1_000, 0.05, 0.8, w, None))
+    planned = curve_at(plan, (0, 1), Aim(1_000, 0.05, 0.8, w, None))(w)
     assert 0.3 < planned < 0.9
     found = 0
     for seed in range(40):
