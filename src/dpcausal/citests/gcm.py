@@ -133,7 +133,7 @@ def private_parts(
     if several:
         columns = replace(columns, x=_matrix(columns.x), y=_matrix(columns.y))
     score = block_pair_scores if several else weighted_score if weighted else block_score
-    scores = scored_parts(columns, dealt, plan, score)
+    scores = scored_parts(columns, dealt, plan, score, settings.n or ASSUMED_ROWS)
     mechanism = Laplace(
         sensitivity=float(plan.deals * moved),
         epsilon=settings.epsilon,
@@ -170,12 +170,17 @@ def dealing_plan(
 
 
 def scored_parts(
-    columns: RegressionColumns, parts: list[NDArray[np.int64]], plan: PartPlan, score: BlockScore
+    columns: RegressionColumns,
+    parts: list[NDArray[np.int64]],
+    plan: PartPlan,
+    score: BlockScore,
+    public_rows: int,
 ) -> list[Scores]:
     """Return the scores of every part, in their order.
 
     One BLAS thread each, whatever the machine: matrices are small, and two threads on 300 rows take twice as long as
-    one. Large parts go to as many threads as there are cores instead.
+    one. Parts that are large by ``public_rows`` go to as many threads as there are cores instead: never by the exact
+    number of rows, which may be protected.
     """
 
     def score_of(rows: NDArray[np.int64]) -> Scores:
@@ -183,7 +188,7 @@ def scored_parts(
         return part_score(part.x, part.y, part.z, part.discrete, plan, score)
 
     with threadpool_limits(1, user_api="blas"):
-        if len(columns.x) < MIN_ROWS_FOR_THREADS * plan.parts:
+        if public_rows < MIN_ROWS_FOR_THREADS * plan.parts:
             return [score_of(rows) for rows in parts]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(score_of, parts))

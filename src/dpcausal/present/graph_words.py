@@ -45,6 +45,14 @@ if TYPE_CHECKING:
 
 
 PAIRS_SHOWN = 4  # absent, open or changed pairs named in a line
+# notes without which a graph is read amiss
+SAID_IN_BRIEF = (
+    facts.Classical,
+    facts.ClassicalMoments,
+    facts.FollowUpColumns,
+    facts.SitesMeasured,
+    facts.SitesDiffer,
+)
 ALONE_SHOWN = 10  # columns without an edge named in a brief line
 PUBLISHED = (
     "Published: the graph and these words, and the noisy values where a release is saved (release.json). The promise "
@@ -310,16 +318,19 @@ def missed_words(result: DiscoveryResult) -> str:
 def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
     """Return which link between these pairs would be found in most runs, as a clause.
 
-    ``strata``: columns were held fixed, and the link meant is one alike in all their strata.
+    ``strata``: columns were held fixed, and the link meant may vary between their strata, but not cancel.
 
     >>> detectable_clause([0.12, 0.164])
     'a link of w = 0.12 to 0.16 (weak) is found in 80% of runs'
     >>> detectable_clause([0.05], strata=True)
-    'a link of w = 0.05 (very weak), alike in all strata held fixed, is found in 80% of runs'
+    'a link of w = 0.05 (very weak), unless it cancels between strata held fixed, is found in 80% of runs'
     """
     low, high = digits(min(pairs)), digits(max(pairs))
     which = low if low == high else f"{low} to {high}"
-    link = f"a link of w = {which} ({w_words(max(pairs))})" + ", alike in all strata held fixed," * strata
+    link = (
+        f"a link of w = {which} ({w_words(max(pairs))})"
+        + ", unless it cancels between strata held fixed," * strata
+    )
     return f"{link} is found in {POWER:.0%} of runs"
 
 
@@ -456,7 +467,7 @@ def summary(result: DiscoveryResult, *, full: bool = False, open: bool = False) 
 
 def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
     """Return a discovery in brief; ``every`` names every open pair."""
-    exact = [note for note in result.notes if isinstance(note, facts.Classical | facts.ClassicalMoments)]
+    notes = [note for note in result.notes if isinstance(note, SAID_IN_BRIEF)]
     alone = lone_clauses(result, lone_columns(result), ALONE_SHOWN) if result.target is None else []
     lines = [
         f"{answer(result)} (method {result.method}).",
@@ -469,7 +480,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         free_words(result),
         absent_line(result),
         merged_line(result, brief=True),
-        *(f"{note_words(note)}." for note in exact),
+        *(as_sentence(note_words(note)) for note in notes),
         open_line(result, every=every),
         *cost_lines(result.privacy),
     ]
