@@ -1,7 +1,8 @@
 """Effects in real data whose outcome was permuted, so that there is none: do 95% intervals hold 0?
 
-    git clone --depth 1 https://github.com/vincentarelbundock/Rdatasets FOLDER      # nothing of it is kept here
-    python benchmarks/calibration_cohorts.py --folder FOLDER/csv [--runs 100]
+    python benchmarks/calibration_cohorts.py --folder FOLDER [--runs 100]
+
+FOLDER is the folder csv of Rdatasets (vincentarelbundock on GitHub), of which nothing is kept here.
 
 All rows of five data sets of R packages, with an exposure, an outcome and columns that go with the exposure; numbers
 cut at round bounds. Every run permutes the outcome and draws noise anew (pure, replace-one). Printed: in how many runs

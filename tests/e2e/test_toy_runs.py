@@ -157,6 +157,15 @@ TOYS: dict[str, list[Toy]] = {
             says="| asia | 2000 | 3.0 | nothing |",
         )
     ],
+    "calibration_misfit": [Toy("", "m.LAWS = ('gates',); m.ROWS = 500; m.GRAPHS = 1", says="| gates |")],
+    "calibration_cohorts": [
+        Toy(
+            "--folder {out} --runs 1 --only toy",
+            "import numpy as np; draws = np.random.default_rng(1).random((3, 3000)) < 0.4; m.EPSILONS = (3.0,); "
+            "m.COHORTS['toy'] = lambda folder: dict(zip(('x', 'y', 'z'), draws))",
+            says="| toy | 3000 | 3.0 | table | 1 of 1 |",
+        )
+    ],
     "fresh_graphs": [
         Toy("--graphs 1 --kinds weak --rows 300 --epsilons 1", says="| weak | 300 | 1 | no rounds"),
         Toy("--graphs 1 --kinds many mixed --rows 300 --epsilons 1", says="| mixed | 300 | 1 | no tree"),

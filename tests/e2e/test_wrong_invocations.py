@@ -335,7 +335,7 @@ WRONG = [
     (
         "neighbours in capitals",
         f"{T} --x smoke --y bronc --epsilon 1 --neighbours ADD-REMOVE",
-        "one of replace-one, add-remove, not 'ADD-REMOVE' (did you mean \"add-remove\"?)",
+        "replace-one or add-remove, not 'ADD-REMOVE' (did you mean \"add-remove\"?)",
     ),
     ("unknown test", f"{T} --x smoke --y bronc --method kendal --epsilon 1", 'did you mean "kendall"'),
     ("private and not", f"{T} --x smoke --y bronc --epsilon 1 --no-privacy", "--no-privacy"),

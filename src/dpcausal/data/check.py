@@ -205,11 +205,11 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
     >>> print(found)  # doctest: +ELLIPSIS
     Not private: do not publish this output; it was computed from the rows without noise.
     3 rows can be read by this schema; cells of 1 of 1 columns are changed: see below the table.
-    column  missing  not declared  no number  clamped  empty levels or bins
-    sex     33.3%    33.3%                             female
+    <BLANKLINE>
+    ...
     sex: 1 missing cells become male
     sex: no declared level, so they become male: 'F' (1)
-    ...
+    Another spelling of a level can be declared as one of its `aliases`: { Yes = "yes" }.
     """
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")

@@ -260,6 +260,7 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
     columns of middling size with equally common levels. Such columns are taken. **Cost** some hundredths of a second
     times the logarithm of the number of columns.
 
+    >>> from dpcausal.core.neighbours import Neighbours
     >>> from dpcausal.planning.measurement_plan import PublicNumbers
     >>> def planned(columns):
     ...     public = PublicNumbers.of_sizes((4,) * columns, 1_000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
@@ -298,6 +299,7 @@ def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
 
     That is if merged levels keep all of it, for what could show something is not refused.
 
+    >>> from dpcausal.core.neighbours import Neighbours
     >>> public = PublicNumbers.of_sizes((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE)
     >>> curve = best_curve(plan_measurement(public), 0.05)
     >>> round(curve(0.1), 2), round(curve(0.3), 2)
@@ -415,6 +417,7 @@ def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
 def noise_without_delta(public: PublicNumbers) -> float:
     """Return the noise in a pair without delta over that with ``SMALL_DELTA``, as standard deviations; 1 with a delta.
 
+    >>> from dpcausal.core.neighbours import Neighbours
     >>> def times(sizes):
     ...     return noise_without_delta(PublicNumbers.of_sizes(sizes, 1_000, 1.0, 0.0, Neighbours.REPLACE_ONE))
     >>> times((2,) * 4), times((4,) * 9) > 4, times((4,) * 12) > 4

@@ -33,6 +33,7 @@ RACERS = 32
 def test_many_analysts_race_for_the_last_of_a_budget(make_desk, ledger_url, tmp_path):
     """Of 32 who ask for 0.3 of 1.0 at once, three are charged, and the others are told that there is no budget."""
     people = [{"name": f"a{k}", "role": "analyst"} for k in range(RACERS)]
+    people.append({"name": "carol", "role": "custodian"})
     desk = make_desk(ledger_url, persons=people)
     begin, told = threading.Barrier(RACERS), []
 

@@ -16,7 +16,7 @@ DISCOVER: list[tuple[dict[str, Any], str]] = [
     ({"max_order": "2"}, "max_order must be a whole number, zero or above, not '2'"),
     ({"max_order": 1.5}, "max_order must be a whole number"),
     ({"max_order": True}, "max_order must be a whole number"),
-    ({"neighbours": 3}, "one of replace-one, add-remove, not 3"),
+    ({"neighbours": 3}, "replace-one or add-remove, not '3'"),
     ({"level": "x"}, "level must lie strictly between 0 and 1"),
     ({"tiers": 3}, "tiers must be a list of lists of columns, not 3"),
     ({"tiers": [None]}, "each of tiers must be a list of columns, not None"),
@@ -43,7 +43,7 @@ TEST: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (("smoke", "lung", [["bronc"]]), {}, "the name of a column must be text"),
     (("smoke", "lung"), {"method": 3}, "method must be text, not 3"),
     (("smoke", "lung"), {"method": ["kendall"]}, "method must be text"),
-    (("smoke", "lung"), {"neighbours": "ADD"}, "one of replace-one, add-remove, not 'ADD'"),
+    (("smoke", "lung"), {"neighbours": "ADD"}, "replace-one or add-remove, not 'ADD'"),
     (("smoke", "lung"), {"level": "x"}, "level must lie"),
     (("smoke", "lung"), {"ledger": 3, "dataset": "d"}, "ledger must be an address"),
 ]
