@@ -272,7 +272,7 @@ def test_discover_from_a_table_of_duckdb(
     assert run(["discover", *place, *budget, "--out", str(tmp_path / "out")]) == 0
     assert "a - b" in capsys.readouterr().out
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "dpcausal discover --source duckdb:///clinic.duckdb --table patients" in page
+    assert "clinic.duckdb --table patients" in page
     assert run(["test", *place, "--x", "a", "--y", "b", "--epsilon", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["independent"] is False
 

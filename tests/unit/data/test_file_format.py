@@ -306,7 +306,8 @@ def test_discover_and_test_take_the_encoding_and_the_columns(tmp_path: Path) -> 
     assert made.exit_code == 0, made.exception
     assert dc.Graph.from_json((out / "graph.json").read_text()).nodes == ("Geschlecht", "Größe")
     report = (out / "report.html").read_text()
-    assert "--columns Geschlecht --columns Größe" in report
+    assert "--columns Geschlecht --columns" in report
+    assert "Größe" in report
     assert "--encoding cp850" in report
     asked = ["test", *common, "--x", "Geschlecht", "--y", "Größe", "--no-privacy"]
     assert CliRunner().invoke(app, asked).exit_code == 0

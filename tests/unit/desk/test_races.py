@@ -32,8 +32,8 @@ RACERS = 32
 
 def test_many_analysts_race_for_the_last_of_a_budget(make_desk, ledger_url, tmp_path):
     """Of 32 who ask for 0.3 of 1.0 at once, three are charged, and the others are told that there is no budget."""
-    people = [{"name": f"a{k}", "role": "analyst"} for k in range(RACERS)]
-    people.append({"name": "carol", "role": "custodian"})
+    names = [f"a{k}" for k in range(RACERS)]
+    people = [{"name": name, "role": "analyst"} for name in names] + [{"name": "carol", "role": "custodian"}]
     desk = make_desk(ledger_url, persons=people)
     begin, told = threading.Barrier(RACERS), []
 
@@ -47,7 +47,7 @@ def test_many_analysts_race_for_the_last_of_a_budget(make_desk, ledger_url, tmp_
         except BudgetError:
             told.append("refused")
 
-    racers = [threading.Thread(target=race, args=(one["name"],)) for one in people]
+    racers = [threading.Thread(target=race, args=(name,)) for name in names]
     for one in racers:
         one.start()
     for one in racers:
