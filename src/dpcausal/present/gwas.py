@@ -42,5 +42,6 @@ def forecast_words(plan: ScreenPlan) -> str:
     exact = chi2_quantile(plan.level / plan.answers)
     return (
         f"Of {plan.snps:,} SNPs in {plan.cases:,} cases and {plan.controls:,} controls, one with a chi-squared of "
-        f"{plan.chi2_found:.0f} is found half the time; without privacy {exact:.0f} would do."
+        f"{plan.chi2_found:.0f} is found about half the time, averaged over allele frequencies; without privacy "
+        f"{exact:.0f} would do."
     )
