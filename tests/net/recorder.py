@@ -470,6 +470,7 @@ def seen_of(call: Callable[[], Any]) -> dict[str, str]:
         _logged() as lines,
     ):
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ResourceWarning)  # what earlier tests left, whenever it is collected
         try:
             result = call()
             describe(result, "result", seen)
