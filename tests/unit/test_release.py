@@ -46,7 +46,8 @@ def test_every_file_that_is_read_at_run_time_goes_into_the_wheel() -> None:
     assert found - packed == set()
 
 
-def test_ci_builds_the_wheel_and_insists_on_a_browser() -> None:
+def test_ci_builds_the_wheel_and_insists_on_a_browser_and_r() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     assert "make demo test test-engines wheel" in script
     assert "DPCAUSAL_TEST_BROWSER=1" in script
+    assert "DPCAUSAL_TEST_R=1" in script

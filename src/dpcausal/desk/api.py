@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dpcausal.desk.config import ROLES, DatasetSettings
 from dpcausal.desk.request import Request as Asked
-from dpcausal.desk.store import Desk, NotFound, Person
+from dpcausal.desk.store import MOST_PAGES, Desk, NotFound, Person
 
 router = APIRouter(prefix="/api")
 bearer = HTTPBearer(auto_error=False, description="A token that the custodian gave you.")
@@ -28,6 +28,7 @@ MOST_DUMMY = 10_000
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Line = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Page = Annotated[int, Query(ge=1, le=MOST_PAGES)]
 
 
 def strict(**example: Any) -> ConfigDict:
@@ -209,9 +210,15 @@ def ask(name: str, body: AskBody, person: Analyst, desk: TheDesk) -> dict[str, A
 
 
 @router.get("/requests")
-def requests(person: Anyone, desk: TheDesk) -> list[dict[str, Any]]:
-    """Return your requests, the newest first; all of them for custodian and auditor."""
-    return [request_view(desk, one, person, listed=True) for one in desk.requests_for(person)]
+def requests(person: Anyone, desk: TheDesk, response: Response, page: Page = 1) -> list[dict[str, Any]]:
+    """Return a page of your requests, the newest first; of everybody's for custodian and auditor.
+
+    The header ``Link`` names the next page, of older ones, where there is one.
+    """
+    found = desk.requests_for(person, page)
+    if found.has_older:
+        response.headers["Link"] = f'</api/requests?page={page + 1}>; rel="next"'
+    return [request_view(desk, one, person, listed=True) for one in found.rows]
 
 
 @router.get("/requests/{id}")

@@ -127,7 +127,13 @@ class RemoteDesk(Mapping[str, "RemoteDataset"]):
 
     def requests(self) -> list[RemoteRequest]:
         """Return your requests, the newest first: also those that another session asked."""
-        return [RemoteRequest(self, one["id"]) for one in self.call("GET", "/api/requests").json()]
+        found: dict[str, None] = {}  # in order; one that moved to the next page meanwhile counts once
+        path = "/api/requests"
+        while path:
+            answer = self.call("GET", path)
+            found |= {str(one["id"]): None for one in answer.json()}
+            path = answer.links.get("next", {}).get("url", "")
+        return [RemoteRequest(self, one) for one in found]
 
     def request(self, id: str) -> RemoteRequest:  # noqa: A002
         """Return a request by its id, to wait for it or to read it again."""

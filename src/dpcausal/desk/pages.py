@@ -19,11 +19,11 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Red
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dpcausal.core.errors import DpcausalError, InputError
-from dpcausal.desk.api import Id, Name, desk_of, dummy_rows
+from dpcausal.desk.api import Id, Name, Page, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
 from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
 from dpcausal.desk.request import Request as Asked
-from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person
+from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person, RequestPage
 from dpcausal.present.ledger import asker_words, entry_words
 from dpcausal.privacy.ledger import Entry
 
@@ -170,21 +170,27 @@ def sign_out(request: Request, person: Anyone, desk: TheDesk) -> Response:
 # ---- looking
 
 
-def request_rows(desk: Desk, person: Person) -> list[dict[str, Any]]:
-    """Return requests as the lists show them."""
+def shown_page(found: RequestPage) -> dict[str, Any]:
+    """Return a page of requests as the lists show it."""
     now = time.time()
-    return [{"one": one, "state": one.shown_state(now)} for one in desk.requests_for(person)]
+    rows = [{"one": one, "state": one.shown_state(now)} for one in found.rows]
+    return {"rows": rows, "number": found.number, "has_older": found.has_older}
 
 
 @router.get("/")
-def home(person: Anyone, desk: TheDesk) -> Response:
+def home(person: Anyone, desk: TheDesk, asked: Page = 1, waiting: Page = 1) -> Response:
     """Show an analyst's data sets and requests, or all that wait for the custodian."""
     if person.role == "analyst":
         mine = [one for one in desk.config.datasets.values() if one.open_to(person.name)]
         sets = [(one, desk.left(person.name, one.name)) for one in mine]
-        return page("analyst", person, sets=sets, rows=request_rows(desk, person))
-    accounts = desk.ledger.show()
-    return page("overview", person, accounts=accounts, rows=request_rows(desk, person))
+        return page("analyst", person, sets=sets, asked=shown_page(desk.requests_for(person, asked)))
+    return page(
+        "overview",
+        person,
+        accounts=desk.ledger.show(),
+        asked=shown_page(desk.requests_for(person, asked, waiting=False)),
+        waiting=shown_page(desk.requests_for(person, waiting, waiting=True)),
+    )
 
 
 @router.get("/data/{name}")

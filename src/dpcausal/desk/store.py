@@ -69,6 +69,8 @@ LEASE = 30.0  # seconds until a worker that does not renew counts as dead
 BEAT = 10.0  # seconds between two signs of life of a worker; it is taken for gone after three
 LINK_SECONDS, SESSION_SECONDS = 3 * 86400.0, 12 * 3600.0
 MOST_WAITING = 100  # requests of one analyst that have not ended
+PAGE = 50  # requests of a list that are shown at once
+MOST_PAGES = 1_000_000
 
 
 class NotAllowed(DpcausalError):
@@ -90,6 +92,15 @@ class Person:
     name: str
     role: str
     form: str = ""
+
+
+@dataclass(frozen=True)
+class RequestPage:
+    """One page of a list of requests, the newest first: its number, from 1, and whether there are older ones."""
+
+    rows: list[Request]
+    number: int
+    has_older: bool
 
 
 @dataclass(frozen=True)
@@ -544,12 +555,21 @@ class Desk:
         return found
 
     @in_transaction(write=False)
-    def requests_for(self, connection: Connection, person: Person, most: int = 200) -> list[Request]:
-        """Return the newest requests that a person may see: an analyst's own, all for others."""
-        query = select(tables.requests).order_by(tables.requests.c.asked.desc()).limit(most)
+    def requests_for(
+        self, connection: Connection, person: Person, page: int = 1, *, waiting: bool | None = None
+    ) -> RequestPage:
+        """Return a page of the requests that a person may see: an analyst's own, all for others.
+
+        ``waiting`` keeps those that wait for a decision, or those that do not.
+        """
+        known = tables.requests.c
+        query = select(tables.requests).order_by(known.asked.desc(), known.id.desc())
         if person.role == "analyst":
-            query = query.where(tables.requests.c.person == person.name)
-        return [Request(**row._mapping) for row in connection.execute(query)]
+            query = query.where(known.person == person.name)
+        if waiting is not None:
+            query = query.where(known.state == WAITING if waiting else known.state != WAITING)
+        found = connection.execute(query.offset((page - 1) * PAGE).limit(PAGE + 1)).all()
+        return RequestPage([Request(**row._mapping) for row in found[:PAGE]], page, len(found) > PAGE)
 
     @in_transaction(write=False)
     def decisions(self, connection: Connection, request: str) -> list[Mapping[str, Any]]:

@@ -66,6 +66,7 @@ requests = Table(
     UniqueConstraint("person", "key"),
     Index("dpcausal_requests_by_state", "state", "asked"),
     Index("dpcausal_requests_by_person", "person", "asked"),
+    Index("dpcausal_requests_by_time", "asked", "id"),
 )
 
 decisions = Table(

@@ -28,7 +28,7 @@ def settings(where: Path, ledger: str = "sqlite:///desk.db", **rules: object) ->
         (where / "schema.toml").write_text(schema.to_toml())
     own = {
         name: rules.pop(name)
-        for name in ("tick", "persons", "requests_per_minute", "oidc", "folder")
+        for name in ("tick", "persons", "requests_per_minute", "oidc", "folder", "address")
         if name in rules
     }
     data = {

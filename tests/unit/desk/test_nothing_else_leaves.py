@@ -49,7 +49,7 @@ def test_a_protected_number_of_rows_is_not_seen(make_desk, tmp_path):
         for command, arguments in (("ci_test", TEST), ("effect", EFFECT)):
             desk.ask(person("anna"), "cohort", command, arguments, purpose="p", now=1000.0)
         lines = logged(desk, tmp_path / f"{rows}.log")
-        ended = sorted(desk.requests_for(person("anna")), key=lambda one: one.command)
+        ended = sorted(desk.requests_for(person("anna")).rows, key=lambda one: one.command)
         return [lines, *((one.state, one.epsilon, sorted(desk.files(one, one.visible))) for one in ended)]
 
     seen = told(2000)
@@ -134,7 +134,7 @@ def test_every_limit_holds_in_both_units(make_desk, monkeypatch, unit, rule):
 
     with pytest.raises(BudgetError):
         costing(1.01 * limit)
-    assert desk.requests_for(person("anna")) == []
+    assert desk.requests_for(person("anna")).rows == []
     costing(0.6 * limit)
     if rule != "cap":
         with pytest.raises(BudgetError):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from dpcausal.desk import server
+from dpcausal.desk import server, store
 from dpcausal.desk.server import create_app
 from dpcausal.desk.worker import work
 
@@ -97,7 +97,8 @@ def every_page(desk) -> dict[str, str]:
     return pages
 
 
-def test_axe_finds_no_violation(make_desk, tmp_path):
+def test_axe_finds_no_violation(make_desk, tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PAGE", 1)  # so that lists have links to more
     pages = every_page(make_desk(approvals=1, approve_up_to=0.1, epsilon=2.0))
     axe = Path(AXE).read_text(encoding="utf-8")
     inside = f"<style>{STYLE}</style><script>{axe}</script>"

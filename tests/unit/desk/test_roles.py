@@ -213,7 +213,7 @@ def test_names_and_purposes_are_escaped(party):
     evil = "<script>alert(1)</script>"
     party.desk.ask(person("anna"), "cohort", "ci_test", TEST, purpose=evil, project=evil)
     party.desk.add_person(evil, "analyst")
-    newest = party.desk.requests_for(person("anna"))[0].id
+    newest = party.desk.requests_for(person("anna")).rows[0].id
     for who, path in (
         ("custodian", "/"),
         ("custodian", f"/requests/{newest}"),

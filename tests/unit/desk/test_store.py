@@ -171,7 +171,7 @@ def test_shares_of_a_person_and_of_a_project(make_desk):
     ask(desk, epsilon=0.2)
     assert desk.left("anna", "cohort").epsilon == pytest.approx(0.0, abs=1e-9)
     assert desk.left("ben", "cohort").epsilon == 0.5
-    assert len(desk.requests_for(person("anna"))) == 2
+    assert len(desk.requests_for(person("anna")).rows) == 2
 
 
 def test_a_sum_holds_no_charge_that_was_taken_back(make_desk, ledger_url):
@@ -214,7 +214,7 @@ def test_the_cap_of_one_question(make_desk):
     desk = make_desk(cap_epsilon=0.2, approvals=1)
     with pytest.raises(BudgetError):
         ask(desk)
-    assert desk.requests_for(person("anna")) == []
+    assert desk.requests_for(person("anna")).rows == []
 
 
 def test_a_refusal_for_the_total_tells_no_amount_of_others(make_desk):
@@ -236,7 +236,7 @@ def test_what_an_analyst_is_told_does_not_depend_on_others(make_desk):
             ask(desk, "ben", epsilon=0.1)
         ask(desk)
         work(desk, until_empty=True)
-        done = desk.requests_for(person("anna"))[0]
+        done = desk.requests_for(person("anna")).rows[0]
         statement = json.loads(desk.files(done, done.visible)["privacy.json"])
         hidden = {"release", "hash"}
         return {key: value for key, value in statement["ledger"].items() if key not in hidden}
@@ -421,7 +421,7 @@ def test_only_released_values_depend_on_rows(make_desk, tmp_path):
             desk.ask(person("anna"), "cohort", command, arguments, purpose="p", now=1000.0)
         work(desk, until_empty=True)
         facts = []
-        for one in desk.requests_for(person("anna")):
+        for one in desk.requests_for(person("anna")).rows:
             files = desk.files(one, one.visible)
             statement = json.loads(files["privacy.json"])
             statement["ledger"] = {**statement["ledger"], "release": "", "hash": ""}
