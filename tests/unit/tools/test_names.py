@@ -60,16 +60,28 @@ def test_every_function_is_drawn_once_without_dunders_overloads_and_inner_ones(t
     ]
 
 
-def test_a_draw_repeats_and_a_longer_one_begins_with_it() -> None:
-    draw = NAMES.draw(20261119, 60)
-    assert draw == NAMES.draw(20261119, 60) == NAMES.draw(20261119, 90)[:60]
+def many(folder: Path) -> Path:
+    """Return a package of two modules with 500 functions each."""
+    (folder / "p").mkdir()
+    for module in "ab":
+        text = "\n".join(f"def {module}{number}(): ..." for number in range(500))
+        (folder / "p" / f"{module}.py").write_text(text)
+    return folder / "p"
+
+
+def test_a_draw_repeats_and_a_longer_one_begins_with_it(tmp_path: Path) -> None:
+    source = many(tmp_path)
+    draw = NAMES.draw(20261119, 60, source)
+    assert draw == NAMES.draw(20261119, 60, source) == NAMES.draw(20261119, 90, source)[:60]
     assert len(set(draw)) == 60
-    assert draw != NAMES.draw(20261120, 60)
+    assert draw != NAMES.draw(20261120, 60, source)
 
 
-def test_each_function_has_the_same_chance() -> None:
-    """Half of the functions stand in the first half of the modules by name, and so do half of a long draw: 5 sd."""
-    names = [text.split("\n")[0] for text in NAMES.draw(7, 10**6)]
-    middle = sorted(names)[len(names) // 2]
-    first = sum(name < middle for name in names[:1000])
-    assert abs(first - 500) < 5 * 0.5 * 1000**0.5
+def test_each_function_has_the_same_chance(tmp_path: Path) -> None:
+    """Of 400 functions that are drawn of 1,000, about half are of the first module: 5 standard deviations."""
+    first = sum(text.startswith("p.a.") for text in NAMES.draw(7, 400, many(tmp_path)))
+    assert abs(first - 200) < 5 * (400 * 0.25 * 600 / 999) ** 0.5
+
+
+def test_the_source_has_functions_to_draw() -> None:
+    assert all(text.startswith("dpcausal.") for text in NAMES.draw(1, 60))
