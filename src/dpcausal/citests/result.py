@@ -306,4 +306,5 @@ class CITestResult(OtherNames):
         return f"CITestResult(shown={self.shown!r}, rejected={self.rejected}, pvalue={pvalue}, {cost}{stamp})"
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return display().html(self)

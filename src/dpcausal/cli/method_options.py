@@ -46,6 +46,7 @@ def _alternatives(hint: Any) -> list[Any]:
 
 
 def _number(text: str) -> float | None:
+    """Return the finite number that a text spells; None if it spells none."""
     try:
         number = float(text)
     except ValueError:
@@ -87,6 +88,7 @@ def _converted(text: str, hint: Any) -> tuple[Any] | None:
 
 
 def _is_sequence(kind: Any) -> bool:
+    """Return whether a type annotation is that of a sequence."""
     origin = get_origin(kind)
     return isinstance(origin, type) and issubclass(origin, Sequence)
 

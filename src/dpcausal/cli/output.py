@@ -33,7 +33,8 @@ class HasRows(Protocol):
     """What has a number of rows: a data set, a counting backend, a data set at a desk."""
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """Number of rows."""
 
 
 def print_answer(text: str) -> None:

@@ -254,6 +254,7 @@ class AtDesk:
 
     @staticmethod
     def _sent(asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a question as the desk expects them: with epsilon, without neighbours."""
         sent = {"epsilon": None, **asked}
         sent.pop("neighbours", None)
         return sent
@@ -321,6 +322,7 @@ def _these(names: list[str]) -> str:
 
 
 def _them(names: list[str]) -> str:
+    """Return the pronoun for these names: "it" for one, else "them"."""
     return "it" if len(names) == 1 else "them"
 
 

@@ -92,6 +92,7 @@ def run_serve(
 
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen at an address while the block runs; yield the socket; refuse an address that can't be had."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -127,6 +128,7 @@ def _serve(
 
 
 def _demo_worker(desk: Desk) -> Any:
+    """Start a process that works off the questions of the demonstration desk, and return it."""
     worker = multiprocessing.get_context("fork").Process(target=_work, args=(desk, 0.2))
     worker.start()
     return worker
@@ -149,10 +151,12 @@ def _work(desk: Desk, pause: float) -> None:
 
 
 def _log(line: str) -> None:
+    """Print a line of the worker's log on standard error."""
     typer.echo(f"dpcausal work: {line}", err=True)
 
 
 def _demo_words(desk: Desk, as_json: bool) -> str:
+    """Return what a newcomer needs to log in to the demonstration desk, as text or as JSON."""
     from dpcausal.desk.demo import ANALYSTS, AUDITOR, CUSTODIAN, DATASET
 
     url = desk.config.address

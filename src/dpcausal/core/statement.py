@@ -443,6 +443,7 @@ def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = N
 
 
 def _software() -> dict[str, str]:
+    """Return the versions of dpcausal and Python, by name."""
     return {"dpcausal": __version__, "python": platform.python_version()}
 
 
@@ -637,6 +638,7 @@ class PrivacyStatement:
         return display().plot(self, ax)
 
     def _repr_html_(self) -> str:
+        """Return the statement as HTML for a notebook."""
         return display().html(self)
 
 

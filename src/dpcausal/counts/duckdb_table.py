@@ -108,6 +108,7 @@ class DuckDBTable(Source):
         return int(found[0][0])
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns, at most ``rows`` rows at a time, as DuckDB reads them."""
         cursor = self._connection.cursor()
         batches = _answer(lambda: cursor.sql(self._sql(columns)).to_arrow_reader(rows))
         ended = object()

@@ -60,6 +60,7 @@ class MemoryCounts(LaidOutCounts):
         return f"MemoryCounts(n={self._n}, columns={list(self._layout.names)})"
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables of these sets of columns, counted on the compressed rows."""
         self._compress()
         jobs = Jobs.of(wanted, self._layout.sizes)
         return self._layout.tables(wanted, jobs.cells, self._answer(jobs))

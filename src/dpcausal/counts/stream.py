@@ -371,6 +371,7 @@ def draw_rows(parts: Sequence[Part], n: int, m: int, layout: TableLayout, source
 
 
 def _side_by_side(task: Callable[[Part], None], parts: Sequence[Part]) -> None:
+    """Run a task on every part, in parallel."""
     run_parallel([partial(task, part) for part in parts])
 
 

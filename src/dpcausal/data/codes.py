@@ -157,10 +157,12 @@ def _described(persons: Source, schema: Schema) -> Dataset:
 
 
 def _is_number(people: Any) -> bool:
+    """Return whether ``people`` was given as a number (or not at all), and not as a table."""
     return isinstance(people, int | float | np.number | bool) or people is None
 
 
 def _checked_people(people: Any) -> None:
+    """Refuse a number of persons that is not a whole number of 1 or more."""
     whole = isinstance(people, int | np.integer) and not isinstance(people, bool)
     if not whole or people < 1:
         raise InputError(

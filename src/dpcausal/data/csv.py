@@ -52,7 +52,8 @@ Places = NDArray[np.intp]
 class ByteStream(Protocol):
     """Anything that bytes can be read from."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes; none at the end."""
 
 
 class Layout(NamedTuple):

@@ -247,6 +247,7 @@ class ChosenRows(Source):
         self.marks, self.expects_other_columns = source.marks, source.expects_other_columns
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the chosen rows of these columns in chunks, each row as often as it was chosen."""
         start = 0
         for chunk in self._source.chunks(columns, rows):
             length = len(next(iter(chunk.values())))
@@ -260,6 +261,7 @@ class ChosenRows(Source):
             raise InputError(f"{self.label} was changed while it was read: run it again")
 
     def explained(self) -> str:
+        """Return the query of the source, and that rows of a person are chosen from its answer."""
         return (
             f"{self._source.explained()}\n-- of the rows of a person, those that its unit says are kept, here"
         )

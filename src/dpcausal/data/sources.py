@@ -189,6 +189,7 @@ class CsvSource(Source):
         return stream if encoding is None or is_utf8(encoding) else TranscodedStream(stream, encoding)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the file, as text, at most ``rows`` rows at a time."""
         places = [self.names.index(name) for name in columns]
         with file_errors(self.label):
             stream = pa.input_stream(str(self._path))
@@ -237,6 +238,7 @@ class ParquetSource(Source):
         return found
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the file, at most ``rows`` rows at a time."""
         types = dict(zip(self.names, self.types, strict=True))
         text = [name for name in self.names if name in columns and arrow.kind_of(types[name]) == "text"]
         with file_errors(self.label):
@@ -260,6 +262,7 @@ class BatchSource(Source):
         self._reader = reader
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the batches, at most ``rows`` rows at a time."""
         for batch in _guarded(self._reader, self.label):
             for start in range(0, batch.num_rows, rows):
                 piece = batch.slice(start, rows)
@@ -284,6 +287,7 @@ class ArrowSource(Source):
             return pa.ipc.open_stream(pa.memory_map(str(self._path)), options=options)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the file, at most ``rows`` rows at a time."""
         with file_errors(self.label, "Arrow"):
             reader = self._open(sorted(self.names.index(name) for name in columns))
         if isinstance(reader, pa.RecordBatchFileReader):
@@ -343,6 +347,7 @@ class ColumnSource(Source):
         return floats and all(np.isnan(arrow.to_numpy(part.drop_null())).all() for part in column.chunks)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns, converted to Arrow, at most ``rows`` rows at a time."""
         self.convert(columns)
         table = pa.Table.from_arrays([self._converted[name] for name in columns], list(columns))
         for batch in table.to_batches(max_chunksize=rows):

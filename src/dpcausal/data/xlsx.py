@@ -272,6 +272,7 @@ class _CellReader:
         self._inline = _TextReader(self._set, "is")
 
     def _set(self, text: str) -> None:
+        """Take a text as the value of the current cell."""
         self._value = text
 
     def start(self, name: str, attributes: dict[str, str]) -> None:

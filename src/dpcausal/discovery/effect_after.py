@@ -146,11 +146,13 @@ class ReleasedTables:
         return found, largest, 0.0
 
     def _columns(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the places of these columns in the schema, increasing."""
         place = {name: i for i, name in enumerate(self.schema)}
         return tuple(sorted(place[name] for name in names))
 
 
 def _subsets(columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield every subset of the columns, the smallest first."""
     return chain.from_iterable(combinations(columns, number) for number in range(len(columns) + 1))
 
 
@@ -163,6 +165,7 @@ class _FromTables:
     columns: tuple[str, ...]
 
     def arms(self, adjust: Sequence[str]) -> Arms:
+        """Return the released counts of both arms by stratum of the columns that are adjusted for."""
         question = self.question
         names = (*adjust, question.treatment, question.outcome)
         own = [site for site in self.released.by_site() if site.holds(names)]

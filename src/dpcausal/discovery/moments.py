@@ -391,6 +391,7 @@ def _rows(task: Task) -> FeatureRows:
 
 
 def _checked(harmonics: int) -> int:
+    """Return the number of harmonics; refuse one that is not between 0 and 8."""
     if isinstance(harmonics, bool) or not 0 <= harmonics <= 8:
         raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
     return harmonics

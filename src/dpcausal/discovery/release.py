@@ -435,12 +435,15 @@ class NoRows:
     n: int
 
     def table(self, columns: Sequence[str]) -> NoReturn:
+        """Fail: a search on a release has no rows to count."""
         raise AssertionError("a search on a release counts nothing")
 
     def tables(self, requests: Sequence[Sequence[str]]) -> NoReturn:
+        """Fail: a search on a release has no rows to count."""
         raise AssertionError("a search on a release counts nothing")
 
     def subsample(self, m: int, source: Any = None) -> NoReturn:
+        """Fail: a search on a release has no rows to draw from."""
         raise AssertionError("a search on a release draws no rows")
 
 

@@ -93,22 +93,29 @@ class SearchableRelease(Protocol):
     """What ``result.release`` offers: ``dc.Release`` says what each of these does."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Identifier of the release."""
 
     @property
-    def privacy(self) -> PrivacyStatement: ...
+    def privacy(self) -> PrivacyStatement:
+        """The privacy statement of the measurement."""
 
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """The schema of the data that were measured."""
 
     @property
-    def discover(self) -> Callable[..., DiscoveryResult]: ...
+    def discover(self) -> Callable[..., DiscoveryResult]:
+        """The function that searches for a graph on this release."""
 
-    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease: ...
+    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease:
+        """Return the same release with another privacy statement."""
 
-    def to_json(self) -> str: ...
+    def to_json(self) -> str:
+        """Return the release as JSON."""
 
-    def save(self, path: str | os.PathLike[str]) -> str: ...
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write the release to a file and return its path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -862,6 +869,7 @@ class DiscoveryResult(OtherNames):
         )
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return display().html(self)
 
 

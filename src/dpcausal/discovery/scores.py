@@ -269,10 +269,12 @@ class PartScorer(Scorer):
 
     @property
     def _threshold(self) -> float:
+        """The upper normal quantile of the level."""
         return float(-ndtri(self.level))
 
     @property
     def _settings(self) -> TestSettings:
+        """The settings of a test at epsilon 1, to which scores are scaled."""
         n = self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
         return TestSettings(epsilon=1.0, delta=0.0, level=self.level, neighbours=self.neighbours, n=n)
 

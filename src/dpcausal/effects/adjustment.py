@@ -91,6 +91,7 @@ def columns_held_fixed(schema: Schema, request: EffectRequest) -> Adjustment:
 
 
 def _cells(schema: Schema, graph: Graph) -> dict[str, int]:
+    """Return the number of levels of every column of a graph; a large one where the schema does not declare it."""
     return {name: schema[name].size if name in schema else NOT_DECLARED for name in graph.nodes}
 
 

@@ -148,6 +148,7 @@ def estimate_strata(table: StrataTable, population: str, question: EffectQuestio
 def _of_strata(
     found: StrataEffect | None, table: StrataTable, population: str, question: EffectQuestion
 ) -> Estimate:
+    """Return the estimate that a question asks for from the standardised effect; the widest interval for None."""
     strata = (True,) * len(table.cells)
     if found is not None and question.estimand.endswith("difference"):
         return Estimate(found.difference, found.interval, found.risks, covers=strata, population=population)
@@ -296,12 +297,14 @@ def for_everyone(
 
 
 def _widest(question: EffectQuestion) -> tuple[float, float]:
+    """Return the widest interval that the estimand of a question allows."""
     if question.estimand.endswith("difference"):
         return question.low - question.high, question.high - question.low
     return 0.0, math.inf
 
 
 def _ratio(first: float, second: float, odds: bool) -> float:
+    """Return the risk ratio of the second to the first, or the odds ratio."""
     if odds:
         first, second = first / max(1 - first, TINY), second / max(1 - second, TINY)
     return second / first

@@ -81,6 +81,7 @@ def measure_effect(
 def _released(
     data: Dataset | Counts, plan: EffectPlan, budget: Budget | None
 ) -> tuple[Measured, ...] | MeasuredRegression:
+    """Return the tables or sums that a plan names, measured in its budget, or exact without one."""
     question, tables = plan.asked.question, []
     for one in plan.releases:
         if isinstance(one, PlannedRegression):

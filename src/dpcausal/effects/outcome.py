@@ -204,6 +204,7 @@ def bins_bias(column: Numeric, counts: NDArray[np.float64]) -> float:
 
 
 def _instead(column: Numeric) -> str:
+    """Return the advice against the error of binning: a cut of the outcome, its values, or to go on anyway."""
     cuts = column.bins or ()
     example = f">= {cuts[len(cuts) // 2]:g}" if cuts else ">= NUMBER"
     return (

@@ -251,6 +251,7 @@ def _arms(
 
 
 def _estimand(estimand: object, outcome: str, event: str | None) -> str:
+    """Return the checked name of the estimand; ``auto`` is a risk difference for an event, else of means."""
     asked = checked_name(estimand, "estimand").replace("-", " ").strip().lower()
     if asked == "auto":
         return "mean difference" if event is None else "risk difference"

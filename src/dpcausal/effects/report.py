@@ -171,6 +171,7 @@ def effect_result(
 
 
 def _hull(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest interval that contains these."""
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 

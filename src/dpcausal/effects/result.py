@@ -387,6 +387,7 @@ class EffectResult(OtherNames):
         )
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return display().html(self)
 
 

@@ -104,6 +104,7 @@ class Survival:
 
 
 def _as_time(value: object, name: str) -> float:
+    """Return a time as a float; refuse one that is not above 0 and finite."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:

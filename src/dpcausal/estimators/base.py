@@ -265,6 +265,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook; before ``fit`` the parameters."""
         from html import escape
 
         return self.result_._repr_html_() if hasattr(self, "result_") else f"<pre>{escape(repr(self))}</pre>"

@@ -221,6 +221,8 @@ def epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
+    """Return about the smallest epsilon at which sets of ``order`` columns reach an aim; None if none does."""
+
     def is_enough(epsilon: float) -> bool:
         tried = _at_epsilon(plan, epsilon)
         places = representative_places(tried, order, aim)

@@ -173,7 +173,7 @@ def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = 
 
 @lru_cache(maxsize=1024)
 def kept_by_most(size: int, most: int, *, ordered: bool) -> float:
-    """Return ``kept_by_groups`` for a column of equally common levels of which at most so many are measured.
+    """Return the share of information that remains if a column of equally common levels is merged to ``most``.
 
     >>> kept_by_most(4, 2, ordered=True), kept_by_most(3, 3, ordered=False)
     (0.8, 1.0)
@@ -403,6 +403,7 @@ class MeasurementPlan:
 
     @cached_property
     def _kept(self) -> list[float]:
+        """For every column, the share of its information that merging its levels retains."""
         return [
             kept_by_most(column.size - column.missing, most, ordered=column.ordered)
             for column, most in zip(self.public.columns, self.levels, strict=True)
@@ -472,6 +473,7 @@ class MeasurementPlan:
         return list(combinations(sorted((target, *near)), 2))
 
     def _noise(self, sets: Sequence[Columns], share: float) -> float:
+        """Return the noise variance of measuring these sets with a share of the budget."""
         return noise_variance(
             components_mechanism(
                 sets, self.sizes, share * self.total, self.public.neighbours, gaussian=self.gaussian
@@ -480,6 +482,7 @@ class MeasurementPlan:
 
     @cached_property
     def _cell(self) -> float:
+        """Noise variance of a cell of the joint table of all columns."""
         cells = math.prod(self.public.sizes)
         return noise_variance(
             joint_mechanism(cells, self.total, self.public.neighbours, gaussian=self.gaussian)
@@ -502,6 +505,7 @@ class MeasurementPlan:
 
     @cached_property
     def _interactions(self) -> list[int | None]:
+        """For each number of columns held fixed, how many interactions of one more are measured; None: none."""
         return [self.interactions(order) for order in range(len(self.sizes))]
 
     def interactions(self, order: int) -> int | None:
@@ -718,6 +722,7 @@ def expected_noise(
 
 
 def _noise_of_components(public: PublicNumbers, settings: MeasuredSettings, *, gaussian: bool) -> float:
+    """Return the noise variance of a pair, of components of pairs with this kind of noise."""
     total = public.total.rho if gaussian else public.total.epsilon
 
     def noise(pairs: Sequence[Columns], share: float) -> float:
@@ -781,6 +786,7 @@ def signal(
 
 @lru_cache(maxsize=256)
 def _noise_of_pairs(sizes: tuple[int, ...], total: float, neighbours: Neighbours, gaussian: bool) -> float:
+    """Return the noise variance of measuring every pair of columns with a budget of ``total``."""
     pairs = list(combinations(range(len(sizes)), 2))
     return noise_variance(components_mechanism(pairs, sizes, total, neighbours, gaussian=gaussian))
 

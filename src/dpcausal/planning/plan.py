@@ -242,6 +242,7 @@ class Plan:
 
     @property
     def _rare_aim(self) -> Aim:
+        """The same aim for columns whose rarest level is rare."""
         return replace(self.aim, share=RARE_SHARE)
 
     @cached_property
@@ -369,6 +370,7 @@ class Plan:
         return self.summary()
 
     def _repr_html_(self) -> str:
+        """Return the plan as HTML for a notebook."""
         return display().html(self)
 
 
@@ -497,6 +499,7 @@ def _forecast(
     aim: Aim,
     curve: PowerCurve,
 ) -> PowerForecast:
+    """Return the forecast of power that a power curve gives."""
     return PowerForecast(
         about=about,
         method=method,
@@ -523,6 +526,7 @@ def _graph_chances(
 
 
 def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> None:
+    """Refuse a target of one level, and a pair without the target."""
     if target is None:
         return
     target = checked_column(target, schema, "target")
@@ -552,10 +556,12 @@ def _coarser(measurement: MeasurementPlan, aim: Aim, first: OrderPlan, schema: S
 
 
 def _conditioning_cells(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> int:
+    """Return the number of combinations of levels of ``last`` columns held fixed."""
     return math.prod(sizes[j] for j in places_of(sizes, last, pair)[2:])
 
 
 def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:
+    """Refuse ``last`` columns held fixed that have too many combinations of levels."""
     cells = _conditioning_cells(sizes, last, pair)
     if cells > MAX_CONDITIONING_CELLS:
         fewer = spelled(f"--max-order {last - 1}", f"max_order={last - 1}")
@@ -579,6 +585,7 @@ def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
 
 
 def _check_rows(rows: object) -> None:
+    """Refuse a number of rows that is not a whole number above zero."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be a whole number above zero, not {rows!r}")
 

@@ -176,6 +176,7 @@ def missed_words(ahead: PowerForecast) -> str:
 
 
 def _missed_power(ahead: PowerForecast) -> str:
+    """Return which strengths of dependence the test finds, and how often."""
     power = ahead.power or ahead.without_noise
     if power is None:
         return "not known for this test"
@@ -238,6 +239,7 @@ def with_noise_words(fact: WithNoise) -> str:
 
 
 def _found(result: CITestResult) -> str:
+    """Return the question and what the test found."""
     found = "no evidence against independence" if result.independent else "dependent"
     return f"{question_words(result.x, result.y, result.given)}: {found}"
 
@@ -292,6 +294,7 @@ def forecast_words(found: CITestForecast) -> str:
 
 
 def _chances(found: CITestForecast) -> str:
+    """Return the forecast of power with noise and without."""
     plain = found.without_noise
     assert plain is not None
     if found.power is None:

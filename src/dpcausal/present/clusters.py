@@ -65,6 +65,7 @@ def _components(nodes: Sequence[str], links: Iterable[Pair]) -> list[set[str]]:
 
 
 def _within(codes: Iterable[str], strength: Mapping[Pair, float]) -> dict[Pair, float]:
+    """Return the strengths of the pairs of which both codes are among these."""
     codes = set(codes)
     return {pair: w for pair, w in strength.items() if pair <= codes}
 

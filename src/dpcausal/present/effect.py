@@ -54,6 +54,7 @@ def _event_way(event: str) -> str:
 
 
 def _bounds_way(outcome: str, low: float | None, high: float | None) -> str:
+    """Return tighter bounds of a number as a way to a shorter interval."""
     return f"tighter bounds of {outcome} in the schema (now {low:g} to {high:g})"
 
 
@@ -99,6 +100,7 @@ def _few_groups(groups: Sequence[str]) -> str:
 
 
 def _from_graph(fact: facts.FromGraph) -> str:
+    """Return what the graph says must be held fixed."""
     held = (
         f"to hold {', '.join(fact.columns)} fixed" if fact.columns else "that nothing needs to be held fixed"
     )
@@ -106,6 +108,7 @@ def _from_graph(fact: facts.FromGraph) -> str:
 
 
 def _scores(fact: facts.ColumnsEnter) -> str:
+    """Return which columns are in standard deviations of normal scores."""
     scores = "its normal score" if len(fact.columns) == 1 else "their normal scores"
     return (
         f"{' and '.join(fact.columns)} in standard deviations of {scores}, not in units of the column: rows were "
@@ -114,11 +117,13 @@ def _scores(fact: facts.ColumnsEnter) -> str:
 
 
 def _by_groups(fact: facts.ByGroups) -> str:
+    """Return which columns are held fixed only by groups of merged levels."""
     named = ", ".join(f"{name} ({_few_groups(groups)})" for name, groups in fact.columns)
     return f"{named} held fixed only by groups of merged levels: confounding within a group remains"
 
 
 def _number_rules(fact: facts.NumberRules) -> str:
+    """Return how missing numbers, and those out of bounds, are counted."""
     rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
     counts = "" if fact.missing else "counts "
     rules += [
@@ -128,6 +133,7 @@ def _number_rules(fact: facts.NumberRules) -> str:
 
 
 def _missing_left_out(fact: facts.MissingLeftOut) -> str:
+    """Return that rows with a missing outcome are left out, and when that is right."""
     return (
         f"rows with missing {fact.outcome} are left out of both groups: right if, among people alike in "
         f"{listed(fact.alike)}, it is chance whose {fact.outcome} is missing"
@@ -135,6 +141,7 @@ def _missing_left_out(fact: facts.MissingLeftOut) -> str:
 
 
 def _missing_counts(fact: facts.MissingCounts) -> str:
+    """Return as what a missing outcome counts, and how to leave such rows out."""
     value = fact.value if isinstance(fact.value, str | None) else f"{fact.value:g}"
     counts = "is not the event" if value is None else f"counts as {value}"
     way = ""
@@ -151,6 +158,7 @@ def _missing_counts(fact: facts.MissingCounts) -> str:
 
 
 def _missing_held(fact: facts.MissingHeld) -> str:
+    """Return for which columns a missing value is held fixed like a level."""
     return (
         f"missing {listed(fact.columns)} counts as a value that is held fixed: such people are compared with each "
         "other, though other causes may differ among them"
@@ -158,12 +166,14 @@ def _missing_held(fact: facts.MissingHeld) -> str:
 
 
 def _strata_left_out(fact: facts.StrataLeftOut) -> str:
+    """Return why strata are left out, and for how many rows the answer holds."""
     why = "in which noise hides" if fact.noise else "with fewer than 3 rows in"
     kept = _share_kept(1 - fact.share, noise=fact.noise)
     return f"combinations of levels {why} one of the two groups are left out: the answer holds for {kept} of the rows"
 
 
 def _everyone(fact: facts.Everyone) -> str:
+    """Return the interval for all rows, whatever the effect is in strata that were left out."""
     most = "" if fact.most is None else f" (noise allows up to {fact.most:.1%} of the rows)"
     return (
         f"for all rows, whatever the effect is in those left out{most}, the interval is {number(fact.low)} to "
@@ -172,6 +182,7 @@ def _everyone(fact: facts.Everyone) -> str:
 
 
 def _nothing_known(fact: facts.NothingKnown) -> str:
+    """Return why no stratum could be used, and what would help."""
     if not fact.noise:
         return "nowhere do both groups have 3 rows or more"
     return (
@@ -181,17 +192,20 @@ def _nothing_known(fact: facts.NothingKnown) -> str:
 
 
 def _noise_rules(fact: facts.WideInterval) -> str:
+    """Return that most of the interval's width is noise, and what would shorten it."""
     less = f"; noise hides less of {_event_way(fact.event)}" if fact.event and asks() else ""
     return f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}{less}"
 
 
 def _wide(fact: facts.WideInterval) -> str:
+    """Return that the interval is too wide to be of use, and what would help."""
     event = [] if fact.event is None else [_event_way(fact.event)]
     ways = listed([*event, *_of_schema(fact), "more epsilon", "more rows"], "or")
     return f"the interval is too wide to say much{f': {ways} would help' if asks() else ''}"
 
 
 def _later(fact: facts.AdjustsForLater) -> str:
+    """Return the warning that a column held fixed comes after the treatment."""
     were, them = ("was", "it") if len(fact.columns) == 1 else ("were", "them")
     return (
         f"WARNING: {', '.join(fact.columns)} {were} declared to come after {fact.treatment} in time, which may change "
@@ -200,6 +214,7 @@ def _later(fact: facts.AdjustsForLater) -> str:
 
 
 def _contradicted(fact: facts.Contradicted) -> str:
+    """Return about which directions the graph contradicts itself, and what that means for the answer."""
     pairs = few([*map(" - ".join, fact.pairs)], MOST_PAIRS)
     means = (
         ": do not rely on this answer unless you know these directions"
@@ -210,6 +225,7 @@ def _contradicted(fact: facts.Contradicted) -> str:
 
 
 def _several(fact: facts.Several) -> str:
+    """Return how many effects the graph allows where it leaves directions open."""
     none = "; one of them is no effect at all (the outcome may come first)" if fact.no_effect else ""
     return (
         f"the graph leaves directions open and allows {fact.count} effects; nothing says which is right, and a mean of "
@@ -218,12 +234,14 @@ def _several(fact: facts.Several) -> str:
 
 
 def _fresh_noise(fact: facts.FreshNoise) -> str:
+    """Return that the table was measured after the graph was learned, and from which budget."""
     budget = f"out of the {fact.share or 0:.0%} of the discovery's budget kept for effects; the cost is that of both"
     kept = "" if fact.share is None else f", {budget}"
     return f"from a table with noise of its own, measured after the graph was learned{kept}"
 
 
 def _followed_up(fact: facts.FollowedUp) -> str:
+    """Return the horizon of a follow-up, its cuts, and what counts as the event and as censored."""
     cuts = listed([f"{end:g}" for end in fact.ends[:-1]])
     cut = f", cut at {cuts}" if cuts else ""
     others = f", {listed(fact.competing)} as competing" if fact.competing else ""
@@ -591,6 +609,7 @@ def refusal_words(found: EffectForecast) -> str:
 
 
 def _expected(found: EffectForecast) -> str:
+    """Return how wide the interval is expected to be."""
     ratio = " of the risk difference" if found.question.estimand.endswith("ratio") else ""
     return f"the {found.level * 100:g}% interval{ratio} is expected to be {number(found.width)} wide"
 

@@ -295,6 +295,7 @@ MARKER_SHAPES = (
 
 
 def _marker(name: str, kind: str, tip: float, wide: float, high: float, shape: str) -> str:
+    """Return the SVG marker for one kind of edge end."""
     return (
         f'<marker id="{name}-{kind}" viewBox="0 0 10 10" refX="{tip:g}" refY="5" markerWidth="{wide:g}" '
         f'markerHeight="{high:g}" preserveAspectRatio="none" markerUnits="userSpaceOnUse" '
@@ -381,6 +382,7 @@ def _layered(
 
 
 def _open(line: Line) -> str:
+    """Return an open pair as SVG, with its sentence as a title."""
     words = escape(open_sentence(line.upper, line.lower))
     return (
         f'<g class="edge open" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
@@ -389,6 +391,7 @@ def _open(line: Line) -> str:
 
 
 def _ends(line: Line) -> str:
+    """Return the data attributes of an edge in SVG: its two columns and its points."""
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
     return f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
 
@@ -396,6 +399,7 @@ def _ends(line: Line) -> str:
 def _edge(
     graph: Graph, line: Line, marks: EdgeNotes, marker: str, strength: LinkStrength | None = None
 ) -> str:
+    """Return an edge of the graph as SVG, with its marks, its sentence and its strength."""
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     ends = line_ends(graph, line, marks)
@@ -598,6 +602,7 @@ def caption(result: DiscoveryResult) -> str:
 
 
 def _key_sample(key: Key, name: str, x: float, y: float) -> str:
+    """Return the sample of one entry of the legend as SVG, at a place."""
     if key.kind == "strength":
         return f'<text class="w" x="{x + 18:g}" y="{y + 4:g}">.31</text>'
     if key.kind in BOXES:

@@ -80,6 +80,7 @@ def crossings(rows: Rows, down: Mapping[Item, list[Item]]) -> int:
 
 
 def _mean(places: list[float], otherwise: float) -> float:
+    """Return the mean of places; ``otherwise`` if there are none."""
     return sum(places) / len(places) if places else otherwise
 
 
@@ -206,6 +207,7 @@ def layout(graph: Graph, width: Mapping[str, float], tier: Mapping[str, int] | N
 
 
 def _layer(item: Item) -> int:
+    """Return the layer of a way point, by which an edge passes through that layer."""
     assert not isinstance(item, str)
     return item[2]
 

@@ -128,6 +128,7 @@ def _we_learned(result: DiscoveryResult, name: str) -> str:
 
 
 def _privacy_sentences(result: DiscoveryResult) -> list[str]:
+    """Return the sentences of a paper's paragraph on the privacy guarantee."""
     statement = result.privacy
     if statement.epsilon is None:
         return ["The computation was not private: no noise was added."]
@@ -152,6 +153,7 @@ def _missing_sentence(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
 
 
 def _confidence_sentence(result: DiscoveryResult) -> str:
+    """Return the sentence of a paper's paragraph on what confidence in an edge means."""
     if not result.found_confidence:
         return ""
     hints = len(result.hints)

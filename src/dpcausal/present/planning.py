@@ -133,6 +133,7 @@ def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
 
 
 def _where_rare() -> str:
+    """Return the words for a plan in which every column has a rare level."""
     option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
     return f"where the rarest level of a column has {RARE_SHARE:.0%} of the rows, as is common ({option})"
 
@@ -384,6 +385,7 @@ def _setting(plan: Plan) -> str:
 
 
 def _brief_lines(plan: Plan) -> list[str]:
+    """Return the lines of a plan's short summary."""
     return [
         graph_chance_words(plan),
         *merged_words(plan),
@@ -397,10 +399,12 @@ def _brief_lines(plan: Plan) -> list[str]:
 
 
 def _pair_option() -> str:
+    """Return how to ask about a pair of columns, in the notation of the caller."""
     return spelled("--pair x,y", 'pair=("x", "y")')
 
 
 def _full_lines(plan: Plan) -> list[str]:
+    """Return the lines of a plan's full summary."""
     lines = [
         graph_chance_words(plan),
         _setting(plan),

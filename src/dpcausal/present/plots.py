@@ -106,6 +106,7 @@ def saved(axes: Axes, path: str | PathLike[str]) -> Axes:
 
 
 def _written(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
+    """Write a figure to a file; refuse a path that can't be written."""
     try:
         figure.savefig(path, **options)
     except OSError as error:
@@ -113,6 +114,7 @@ def _written(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
 
 
 def _new_figure(width: float, height: float) -> Figure:
+    """Return an empty Matplotlib figure of a size in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
     from matplotlib.figure import Figure
 
@@ -139,6 +141,7 @@ OPEN_STYLE: dict[str, Any] = {
 
 
 def _path(line: Line, upward: bool) -> Path:
+    """Return the Matplotlib path of an edge through its points."""
     from matplotlib.path import Path
 
     points, codes = [line.points[0]], [Path.MOVETO]

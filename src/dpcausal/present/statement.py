@@ -140,6 +140,7 @@ def happened(event: str) -> str:
 
 
 def _engine(fact: facts.CountedByEngine) -> str:
+    """Return that an engine counted the rows, and who can see them there."""
     others = (
         ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
     )
@@ -147,6 +148,7 @@ def _engine(fact: facts.CountedByEngine) -> str:
 
 
 def _effect_table(fact: facts.EffectTable) -> str:
+    """Return which table was measured for an effect, and with which noise."""
     cells = f"{'numbers of rows by level' if fact.counted == 'levels' else 'rows and sums'} of {fact.outcome}"
     if fact.counted == "event" and fact.event is not None:
         cells = f"numbers of rows with and without {fact.outcome} {happened(fact.event)}"
@@ -158,6 +160,7 @@ def _effect_table(fact: facts.EffectTable) -> str:
 
 
 def _effect_sums(fact: facts.EffectSums) -> str:
+    """Return which sums were measured for an effect by regression, and with which noise."""
     return (
         f"moments of {', '.join((*fact.adjust, fact.treatment, fact.outcome))}, with noise of standard deviation "
         f"{fact.sd:.3g}, and three sums of products of what a regression on them leaves, with noise"
@@ -693,6 +696,7 @@ def event_rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def _cost(value: float) -> str:
+    """Return a cost with four digits; nothing for one that is not finite."""
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 

@@ -435,6 +435,7 @@ def pair_rows(result: DiscoveryResult) -> list[PairRow]:
 
 
 def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: str) -> PairRow:
+    """Return the row of the table of edges for the edge of a and b."""
     pair, arrow = frozenset((a, b)), marks == "->"
     held: tuple[str, ...] | None = None
     if pair in result.known.required:

@@ -87,6 +87,7 @@ class Kernel:
         return k
 
     def _product(self, a: NDArray[Any], b: NDArray[Any], width: float) -> NDArray[Any]:
+        """Return the matrix of the Gaussian kernel, a product over columns, of a bandwidth."""
         metric = [j for j in range(a.shape[1]) if j not in self.discrete]
         p, q = a[:, metric] / width, b[:, metric] / width
         k: NDArray[Any]
@@ -108,6 +109,7 @@ class Kernel:
         return k
 
     def _additive(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        """Return the matrix of the additive kernel, a sum over columns."""
         k = np.zeros((len(a), len(b)), dtype=a.dtype)
         one = np.empty_like(k)
         for j in range(a.shape[1]):

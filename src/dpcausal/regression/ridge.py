@@ -57,6 +57,7 @@ class TiledCholesky:
         self._factor()
 
     def _factor(self) -> None:
+        """Factor the matrix in place, tile by tile; fail if it is not positive definite."""
         tiles = self._tiles
         for k in range(len(tiles)):
             tiles[k][k], info = lapack.dpotrf(tiles[k][k], lower=1, clean=1, overwrite_a=1)

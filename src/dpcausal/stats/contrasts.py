@@ -273,6 +273,7 @@ def _log_factors(squares: Floats, variance: Floats) -> Floats:
 
 
 def _log_mean(logs: Floats, axis: int) -> Floats:
+    """Return the logarithm of the mean of values given by their logarithms, without overflow."""
     top = logs.max(axis=axis)
     found: Floats = top + np.log(np.exp(logs - np.expand_dims(top, axis)).mean(axis=axis))
     return found

@@ -202,11 +202,13 @@ class _Models:
 
     @cached_property
     def arms(self) -> tuple[Sizes, Sizes]:
+        """The sizes of both arms by stratum, from released counts."""
         levels, noise = self.table.levels, self.noise[0].of_rows
         return sizes(self.counts[:, 0], levels, noise), sizes(self.counts[:, 1], levels, noise)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
+        """The least and the greatest share of a stratum that may be exposed, where it is fitted."""
         return MIN_SHARE * self.arm[1] / self.rows, 1 - MIN_SHARE * self.arm[0] / self.rows
 
     @cached_property
@@ -237,6 +239,7 @@ class _Models:
 
 
 def _told(models: _Models, population: str, level: float) -> StrataEffect | None:
+    """Return the effect standardised to a population; None if the counts do not determine it."""
     if not models.clear or (population == "all" and not models.stratified[1]):
         return None
     table, events, counts, arms = models.table, models.events, models.counts, models.arms
@@ -280,6 +283,7 @@ def _told(models: _Models, population: str, level: float) -> StrataEffect | None
 
 
 def _with_intervals(found: _Standardised, value: float, level: float) -> StrataEffect | None:
+    """Return the standardised effect with an interval that inverts the test of it; None if too wide."""
     centre = float(found.goal @ found.effects)
     variance, fourth = found.spread(1.0, 0.0, centre)
     z = float(-ndtri((1 - level) / 2))

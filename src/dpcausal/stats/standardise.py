@@ -283,6 +283,7 @@ def standardised(arms: Arms) -> Means:
 
 
 def _noise(arms: Arms, mean: Floats | float) -> Floats:
+    """Return the noise variance of sums centred at a mean."""
     return np.asarray(arms.sum_noise - 2 * mean * arms.cross_noise + mean**2 * arms.count_noise)
 
 

@@ -198,6 +198,7 @@ class Uncut:
         return self._answers[key]
 
     def _asked(self, x: int, y: int, given: tuple[int, ...]) -> Answer | None:
+        """Return the answer to whether x and y are independent given columns; None if what they leave is too little."""
         columns = (x, y, *given)
         k, v, bins = (
             np.block([[self._block(i, j)[part] for j in columns] for i in columns]) for part in range(3)

@@ -291,6 +291,7 @@ class Forward:
         return self._ends_now[x, y]
 
     def _on_paths(self, one: int, other: int) -> Given:
+        """Return the neighbours of ``one`` on paths to ``other`` that may separate the two: those of largest contrast."""
         near = self.near[one]
         if other in near:  # with an edge: what is on a circle with it
             if self._blocks_now is None:
@@ -322,11 +323,13 @@ class Forward:
         return seen
 
     def _join(self, pair: PlacePair) -> None:
+        """Add an edge between two columns."""
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
         self._turn_bits(pair)
 
     def _part(self, pair: PlacePair) -> None:
+        """Remove the edge between two columns."""
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])
         self._turn_bits(pair)

@@ -107,10 +107,12 @@ class LargerTables:
         return math.prod(self.now.tables.sizes[j] for j in given) > MAX_CONDITIONING_CELLS
 
     def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
+        """Return why no table can answer whether x and y are independent given these columns."""
         min_se = self.now.plan.settings.min_se(len(given))
         return why_open(self.now.tables, x, y, given, min_se, too_many=self.too_many(given))
 
     def _places(self, question: Query) -> Place:
+        """Return the places in the schema of the columns of a question."""
         place = self._place
         return place[question.x], place[question.y], tuple(sorted(place[z] for z in question.given))
 

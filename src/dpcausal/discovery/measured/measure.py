@@ -470,4 +470,5 @@ def _components_from_dict(data: Mapping[str, Any], schema: Schema, plan: Measure
 
 
 def _rounds(data: Mapping[str, Any]) -> tuple[Round, ...]:
+    """Return the measured rounds of choices that a release stores."""
     return tuple(Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data["rounds"])
