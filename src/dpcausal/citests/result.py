@@ -236,7 +236,7 @@ class CITestResult(OtherNames):
 
     @property
     def shown(self) -> Literal["dependence", "nothing"]:
-        """What the test shows: dependence, or nothing. Independence is never shown."""
+        """What the test shows: dependence, or nothing; a test never shows independence."""
         return "nothing" if self.independent else "dependence"
 
     @property

@@ -205,7 +205,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EIO)
 
 
 def _drop_output() -> None:
-    """Discard further output, since standard output can't be written to any more."""
+    """Send further output nowhere, after standard output was closed."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -222,7 +222,7 @@ _GROUPS: tuple[list[str], ...] = (
 
 @cache
 def _command() -> Any:
-    """Return the tree of commands, made once."""
+    """Return the command line's tree of commands, made once."""
     return typer.main.get_command(app)
 
 

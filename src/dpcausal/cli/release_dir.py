@@ -100,7 +100,7 @@ class Place:
 
 
 def choose_folder(out: Path) -> Place:
-    """Move an earlier release away and return ``out``; or a new directory in it, where that fails."""
+    """Make room for a release in ``out``: move an earlier one away, or choose a new folder inside."""
     try:
         return Place(out, move_earlier_release(out))
     except OSError as error:
@@ -114,7 +114,7 @@ def choose_folder(out: Path) -> Place:
 
 
 def move_earlier_release(out: Path) -> Path | None:
-    """Move all files of an earlier release to a directory of their own, or none; return it, None if there is none."""
+    """Move the files of an earlier release, all or none, to a new folder; return it, None if there was none."""
     found = [out / name for name in FILES if (out / name).exists()]
     if not found:
         return None
@@ -160,7 +160,7 @@ def write_texts(out: Path, files: Mapping[str, str]) -> None:
 
 
 def deliver(text: str, out: Path | None, write: Callable[[Path], None]) -> Place | None:
-    """Write a release to ``out``, where that is given; where that fails print its text first: it is paid for."""
+    """Write a release to ``out``, if given; if that fails, print its text first, since it is paid for."""
     if out is None:
         return None
     try:
@@ -173,7 +173,7 @@ def deliver(text: str, out: Path | None, write: Callable[[Path], None]) -> Place
 
 
 def print_answer_of(ask: Callable[[], A], out: Path | None, printing: Printing) -> A:
-    """Print the answer that ``ask`` returns, and write it to ``out``, which is made before it is called."""
+    """Call ``ask``, print its answer and write it to ``out``, which is checked beforehand."""
     with nullcontext() if out is None else writable_directory(out):
         found = ask()
         text = found.to_json() if printing.as_json else found.summary(full=printing.full)

@@ -135,7 +135,7 @@ def _demo_worker(desk: Desk) -> Any:
 
 
 def _work(desk: Desk, pause: float) -> None:
-    """Work until terminated, or until the process that started this one is gone."""
+    """Answer questions as a worker until terminated, or until the parent process is gone."""
     from dpcausal.desk.worker import warm_up, work
 
     parent = os.getppid()
@@ -174,7 +174,7 @@ def _demo_words(desk: Desk, as_json: bool) -> str:
 
 
 def _first_words(desk: Desk, as_json: bool, link: str | None) -> str:
-    """Return the address, and a one-time link for who asked for one and everybody who has had none."""
+    """Return the desk's address with one-time links: for ``link``, and for everybody who never had one."""
     new = [name for name in desk.config.persons if name == link or not desk.has_token(name)]
     if link is not None and link not in new:
         new.append(link)

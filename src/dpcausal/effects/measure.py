@@ -97,7 +97,7 @@ def _released(
 def _contents(
     question: EffectQuestion, measured: tuple[Measured, ...] | MeasuredRegression
 ) -> list[Released]:
-    """What was released, for the statement."""
+    """Return the description of what was released, for the statement."""
     about: dict[str, Any] = {"treatment": question.treatment, "outcome": question.outcome}
     if isinstance(measured, MeasuredRegression):
         return [EffectSums(**about, adjust=question.adjust, sd=measured.noise)]

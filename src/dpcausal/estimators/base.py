@@ -73,7 +73,7 @@ Examples
 
 
 def parameters_of(method: Method) -> dict[str, Parameter]:
-    """Return the parameters of a method's estimator by name: the schema, those of ``discover``, those of the method."""
+    """Return the parameters of a method's estimator by name: schema, those of ``discover``, and its own."""
     shared = [one for name, one in OF_DISCOVER.items() if method.private or name not in OF_PRIVACY]
     own = [
         Parameter(
