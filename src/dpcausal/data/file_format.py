@@ -166,7 +166,7 @@ def character_table(name: str) -> str | None:
 
 
 def decode_bytes(data: bytes, encoding: str | None = None) -> str:
-    """Return bytes as text, in the encoding or, if that fails, another one; it never fails.
+    """Return bytes as text; it never fails.
 
     In UTF-8, which None means too, what is not valid is read as Windows-1252, as a whole.
 

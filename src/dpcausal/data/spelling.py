@@ -56,7 +56,7 @@ def is_plain_number(text: str) -> bool:
 
 
 def _as_printed(text: str) -> tuple[str, ...]:
-    """Return the text itself."""
+    """Return the text itself as its only spelling."""
     return (text,)
 
 

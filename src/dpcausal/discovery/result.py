@@ -529,7 +529,7 @@ class DiscoveryResult(OtherNames):
 
     @property
     def asked_given(self) -> dict[Pair, tuple[str, ...]]:
-        """Edges of ``nothing_held``, with the columns that were held fixed in questions without an answer."""
+        """Edges of ``nothing_held``, with the columns that were held fixed in questions that decided nothing."""
         bare = self.nothing_held
         given = {pair: one.given for pair, one in self.evidence.items() if pair in bare}
         return {pair: columns for pair, columns in given.items() if columns}

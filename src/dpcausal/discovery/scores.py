@@ -132,7 +132,7 @@ class Scorer:
         return self._thresholds[number]
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Return the dependence and the information of each question, scaled so that one row moves each by at most 1."""
+        """Return the dependence and the information of each question; one row moves each by at most 1."""
         tables = self.counts.tables([(*q.given, q.x, q.y) for q in questions])
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         for i, (q, table) in enumerate(zip(questions, tables, strict=True)):

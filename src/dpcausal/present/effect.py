@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _share_kept(share: float, *, noise: bool) -> str:
-    """What is left where something was left out: not all of it.
+    """Return the share of rows for which an answer holds, in words; never "all".
 
     >>> _share_kept(0.97, noise=True), _share_kept(0.997, noise=True), _share_kept(0.97, noise=False)
     ('about 97%', 'over 99%', '97%')
@@ -32,7 +32,7 @@ def _share_kept(share: float, *, noise: bool) -> str:
 
 
 def note_words(fact: EffectNote) -> str:
-    """Return what must be known about an effect, as a clause."""
+    """Return a note on an effect as a clause."""
     words = WORDS[fact.kind]
     if not isinstance(words, str):
         return words(fact)
@@ -48,7 +48,7 @@ MOST_LISTED = 6  # possible effects listed without being asked
 
 
 def _event_way(event: str) -> str:
-    """An event instead of a mean, as the reader spells it."""
+    """Return the advice to ask for an event instead of a mean, in the caller's notation."""
     way = spelled(f'--event "{event}"', f"event={event!r}")
     return f"a yes/no outcome ({way})"
 
@@ -59,13 +59,13 @@ def _bounds_way(outcome: str, low: float | None, high: float | None) -> str:
 
 
 def _of_schema(fact: facts.WideInterval) -> list[str]:
-    """What a schema could say to shorten an interval: bounds of a number, and bins of what is held fixed."""
+    """Return the changes to a schema that would shorten an interval: bounds, and coarser bins."""
     bounds = [] if fact.outcome is None else [_bounds_way(fact.outcome, fact.low, fact.high)]
     return bounds + (["coarser bins of what is held fixed"] if fact.held else [])
 
 
 def _shortens(ways: Sequence[str]) -> str:
-    """What shortens an interval that is mostly noise.
+    """Return what would shorten an interval that is mostly noise, as a clause.
 
     >>> _shortens([]), _shortens(["fewer bins"])
     ('more epsilon shortens it', 'fewer bins or more epsilon shorten it')
@@ -74,7 +74,7 @@ def _shortens(ways: Sequence[str]) -> str:
 
 
 def _back_door(fact: facts.BackDoor) -> str:
-    """That the graph draws a path by which other causes come in, and what to hold fixed, or to leave out."""
+    """Return that the graph has an open back-door path, and what would close it."""
     paths = [[" ".join(edge) for edge in path] for path in fact.paths[:MOST_PAIRS]]
     drawn = "; ".join(", ".join(path[:-1]) + (" and " if path[:-1] else "") + path[-1] for path in paths)
     ways = [f"leave {name} out" for name in fact.leave]
@@ -90,7 +90,7 @@ def _back_door(fact: facts.BackDoor) -> str:
 
 
 def _few_groups(groups: Sequence[str]) -> str:
-    """What groups hold, or how many there are where that is long.
+    """Return the levels in each group, or the number of groups where that is long.
 
     >>> _few_groups(["below 40", "40 or more"])
     'below 40 | 40 or more'
@@ -312,7 +312,7 @@ WORDS: dict[str, Words] = {**WARNINGS, **RESTS, **REMARKS, **SCHEMA_RULES, **MIS
 
 
 def number(value: float) -> str:
-    """Return three digits, as a person writes them.
+    """Return a number with three significant digits, as text.
 
     >>> number(0.08912), number(-3.4), number(math.inf)
     ('0.0891', '-3.4', 'any size')
@@ -321,7 +321,7 @@ def number(value: float) -> str:
 
 
 def answer_words(result: EffectResult) -> str:
-    """Return the first line: the effect and its interval, or that nothing can be said."""
+    """Return the first line of an answer: the effect and its interval, or that nothing can be said."""
     first, second = result.compare
     what = result.outcome if result.event is None else f"{result.outcome} {happened(result.event)}"
     if result.curves is not None:
@@ -347,25 +347,25 @@ def answer_words(result: EffectResult) -> str:
 
 
 def _among(result: EffectResult) -> str:
-    """Whose effect it is."""
+    """Return whose effect it is: of all, the exposed or the overlap."""
     treated = f"those with {result.treatment} {result.compare[1]}"
     among = {"all": "all", "exposed": treated, "overlap": "those who may be in either group"}
     return f" among {among[result.population]}"
 
 
 def _scored(result: EffectResult) -> str:
-    """The unit of an outcome that is known by its normal score alone."""
+    """Return the unit of an outcome that is measured by its normal score."""
     notes = [note for note in result.notes if isinstance(note, facts.ColumnsEnter) and note.how == "scored"]
     return " in standard deviations" if notes and result.outcome in notes[0].columns else ""
 
 
 def assumes_words(result: EffectResult) -> str:
-    """Return what the answer rests on and which rows it holds for, in one text."""
+    """Return the assumptions of the answer, and which rows it holds for, as one text."""
     return " ".join(assumes_lines(result))
 
 
 def assumes_lines(result: EffectResult) -> list[str]:
-    """Return what the answer rests on, and a line each for warnings, the interval, rows left out and missing values."""
+    """Return the assumptions of the answer, then warnings and notes, one line each."""
     notes = result.notes
     nothing = [note for note in notes if isinstance(note, facts.NothingKnown)]
     if nothing and not result.possible:
@@ -389,7 +389,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
-    """What makes the effect causal; ``unsure``: why the graph does not say what to hold fixed, if it does not."""
+    """Return what makes the effect causal; ``unsure``: why the graph does not determine the adjustment set."""
     if unsure:
         held = f"no more than {listed(result.adjust)}" if result.adjust else "nothing"
         return f"Causal only if {held} needs to be held fixed. The graph does not say what to hold fixed: {unsure}"
@@ -404,7 +404,7 @@ def _rests(result: EffectResult, unsure: str) -> str:
 
 
 def _unsure(result: EffectResult) -> str:
-    """Why the graph that was asked does not say what to hold fixed, as clauses; empty where it does."""
+    """Return why the graph does not determine the adjustment set, as clauses; empty where it does."""
     if result.possible or not any(isinstance(note, facts.FromGraph) for note in result.notes):
         return ""
     clauses = []
@@ -420,7 +420,7 @@ STRATA_NAMED = 3  # strata left out that are named
 
 
 def _left_out(result: EffectResult) -> str:
-    """Which strata were left out, as the end of a sentence; empty where it is not known, or differs between effects."""
+    """Return which strata were left out, as the end of a sentence; empty where unknown or not unique."""
     if not result.left_out or result.possible:
         return ""
     named = [
@@ -431,22 +431,22 @@ def _left_out(result: EffectResult) -> str:
 
 
 def _among_kinds(notes: Sequence[EffectNote], kinds: Container[str]) -> list[EffectNote]:
-    """The notes of these kinds, in their order."""
+    """Return the notes of these kinds, in their order."""
     return [note for note in notes if note.kind in kinds]
 
 
 def _leaves_unsure(note: EffectNote) -> bool:
-    """Whether a note is said already where the graph does not say what to hold fixed."""
+    """Return whether a note is covered by the sentence on an undetermined adjustment set."""
     return isinstance(note, facts.FromGraph | facts.OpenPairs) or note == facts.RestsOn("hint-itself")
 
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
-    """Return a line for each thing that becomes of missing values."""
+    """Return a line for each way in which missing values are treated."""
     return [as_sentence(note_words(note)) for note in _among_kinds(notes, MISSING)]
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
-    """The level that missing cells of the treatment count as, where the schema says that there may be some."""
+    """Return which level missing cells of the treatment count as, if the schema expects some."""
     facts = [fact for fact in result.privacy.public if isinstance(fact, MissingAs)]
     return [
         f"missing {name} counts as {value}, as the schema says"
@@ -470,7 +470,7 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
 
 
 def raw_lines(result: EffectResult) -> list[str]:
-    """Return how a free effect is asked for with nothing held fixed, where something is; else nothing."""
+    """Return how to ask for a free effect without adjustment; nothing where the answer has none."""
     free = any(isinstance(note, facts.SameRelease) for note in result.notes)
     if not free or not (result.adjust or any(one.adjust for one in result.possible)) or not asks():
         return []
@@ -484,7 +484,7 @@ def html(result: EffectResult) -> str:
 
 
 def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
-    """Return the effect that a discovery carries with an edge, and its warnings; nothing where there is none."""
+    """Return the lines on the effect along an edge, with its warnings; none where there is no effect."""
     if not isinstance(found, EffectResult):
         return []
     with for_everyone():
@@ -493,7 +493,7 @@ def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
 
 
 def edge_effects_mean(statement: PrivacyStatement) -> str:
-    """Return what all effects in a table of edges rest on."""
+    """Return the assumptions that all effects in a table of edges share."""
     return (
         "Effects are causal if the graph is right. They come from what also chose the graph, so intervals may be too "
         f"short. {rows_differ('interval of each', statement.unit)} dpcausal effect --release says what each rests on, "
@@ -502,7 +502,7 @@ def edge_effects_mean(statement: PrivacyStatement) -> str:
 
 
 def listed_effects(result: EffectResult, *, full: bool = False) -> list[str]:
-    """Return a line for every effect that the graph allows, or for the first few and how many more there are."""
+    """Return a line for every effect that the graph allows, or for the first few."""
     possible = [f"- {line}" for line in possible_lines(result)]
     if full or len(possible) <= MOST_LISTED:
         return possible
@@ -529,7 +529,7 @@ NOTABLE_LEFT_OUT = 0.05  # chance from which on a forecast says that strata may 
 
 
 def forecast_words(found: EffectForecast) -> str:
-    """Return what is expected of an interval, what that rests on, and what would shorten it."""
+    """Return the forecast of an interval: its width, the assumptions, and what would shorten it."""
     one = found.question
     held = f", {', '.join(one.adjust)} held fixed" if one.adjust else ""
     lines = [
@@ -583,12 +583,12 @@ def forecast_words(found: EffectForecast) -> str:
 
 
 def _arm(one: EffectQuestion) -> str:
-    """The second arm, in words."""
+    """Return the name of the second arm, in words."""
     return f"{one.treatment} {one.arm_names[1]}"
 
 
 def _compared(one: EffectQuestion) -> str:
-    """What an effect compares: the estimand, with its event, and the levels of the treatment."""
+    """Return what an effect compares: the estimand, the event, and the levels of the treatment."""
     first, second = one.arm_names
     event = "" if one.event is None else f" of {one.outcome} {happened(one.event)}"
     return f"{one.estimand}{event}, {one.treatment} {second} against {first}"
@@ -615,7 +615,7 @@ def _expected(found: EffectForecast) -> str:
 
 
 def _ways(found: EffectForecast) -> str:
-    """What would help, each by itself, and what it costs; numbers are checked by a forecast of their own."""
+    """Return what would help, each way by itself, with its forecast."""
     one, ways = found.question, []
     if found.event is not None:
         ways.append(_event_way(found.event))

@@ -45,7 +45,7 @@ def method_description(method: str) -> str:
 
 
 def groups_words(columns: Collection[tuple[str, int]], most: int | None = None) -> str:
-    """Return columns by the number of groups of their merged levels; more than ``most`` of a kind are counted only.
+    """Return columns with merged levels by their number of groups; more than ``most`` alike are only counted.
 
     >>> groups_words([("age", 3), ("site", 2), ("bmi", 3)]), groups_words([("age", 3), ("bmi", 3)], most=1)
     ('site to 2 groups; age, bmi to 3 groups', '2 columns to 3 groups')
@@ -210,7 +210,7 @@ def _conflicts(fact: facts.Conflicts) -> str:
 
 
 def _resolution(rows: float) -> str:
-    """Return which dependence a search that pays for deletions keeps.
+    """Return which dependences a search that pays for deletions retains, in words.
 
     >>> _resolution(24.6)
     'a dependence above about 25 rows (observed minus expected) is kept in 99% of the questions about it'

@@ -78,7 +78,7 @@ def _drafted_table(drafted: DraftedColumn) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text without what a comment can't hold: a name may have a line break in it."""
+    """Return a text without characters that a TOML comment can't hold."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
@@ -94,14 +94,14 @@ def _order_hint(column: Categorical) -> str:
 
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
-    """Return what to choose as `other`, where no level is for missing values already."""
+    """Return the remark on `other`, where no level is for missing values."""
     if any(isinstance(note, found.MissingLevel) for note in drafted.notes):
         return {}
     return {"other": "the first level: choose"}
 
 
 def _number_remarks(drafted: DraftedColumn) -> dict[str, str]:
-    """Return where the bounds and `other` are from."""
+    """Return the remarks on where bounds and `other` come from."""
     guess = {"other": "from rows"}
     if any(isinstance(note, found.AgeBounds) for note in drafted.notes):
         return guess
@@ -137,7 +137,7 @@ def _missing_with(note: found.MissingWith) -> str:
 
 
 def _first_rows(seen: int | None) -> str:
-    """Of how many rows a number is, where these are the first ones."""
+    """Return "of the first N" where a number counts the first rows only; else empty."""
     return "" if seen is None else f" of the first {seen:,}"
 
 
@@ -366,7 +366,7 @@ def _table_row(column: ColumnCheck) -> list[str]:
 
 
 def share(count: int, rows: int) -> str:
-    """Return a part of the rows in per cent, never rounded to nothing.
+    """Return a share of the rows in per cent, never rounded to 0.
 
     >>> share(0, 10), share(1, 8), share(1, 100_000)
     ('0', '12.5%', '<0.1%')
@@ -376,7 +376,7 @@ def share(count: int, rows: int) -> str:
 
 
 def check_lines(check: SchemaCheck) -> list[str]:
-    """Return one line for each thing that a person should know, columns in their order."""
+    """Return one line for each finding of a check, in the order of the columns."""
     lines = [f'Declared, but not in {check.label}: "{name}"' for name in check.not_in_data]
     lines += _ragged_lines(check.ragged)
     lines += map(_checked_note, check.notes)
@@ -410,7 +410,7 @@ _LEFT_REMARK = re.compile(r"#.*(from rows|: choose)\b")
 
 
 def left_remarks(text: str) -> str:
-    """Return how many lines of a schema file still have the remarks of a draft; empty where none has.
+    """Return how many remarks of a draft a schema file still has; empty if none.
 
     >>> left_remarks('other = 3  # from rows\\nother = "no"  # the first level: choose\\n')
     "2 lines of the schema still say 'from rows' or 'choose': check them, then delete these words."
@@ -445,7 +445,7 @@ def check_verdict(check: SchemaCheck) -> str:
 
 
 def _nothing_words(column: ColumnCheck) -> str:
-    """Return that nothing of a column is read, and what its cells hold instead."""
+    """Return that no cell of a column could be read, and what the cells hold."""
     what = "declared level" if column.type == "categorical" else "number"
     unreadable = column.not_a_level + column.not_a_number
     there = (
@@ -472,7 +472,7 @@ def check_text(check: SchemaCheck, *, width: int | None = None, schema: str = ""
 
 
 def _become(column: ColumnCheck) -> str:
-    """Return what becomes of cells of a column that are missing or can't be read."""
+    """Return what missing or unreadable cells of a column become."""
     if column.own_bin:
         return f"{OWN_BIN}, {LEFT_OUT_OF_EFFECTS} {column.other}"
     counted = (

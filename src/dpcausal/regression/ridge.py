@@ -90,7 +90,7 @@ class TiledCholesky:
 
 
 def penalty_of(strength: float, n: int) -> float:
-    """Return a = n lambda/2 for lambda = ``strength``, the paper's regularisation.
+    """Return the ridge penalty a = n lambda/2 for lambda = ``strength``.
 
     >>> penalty_of(10.0, 1000)
     5000.0

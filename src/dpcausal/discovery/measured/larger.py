@@ -95,7 +95,7 @@ class LargerTables:
         return self.tests[key]
 
     def detectable(self, x: int, y: int, given: Columns) -> float:
-        """Return the dependence w that the test finds in 80% of runs; at most 1."""
+        """Return the dependence w that the test finds in 80% of runs; infinite where it can find none."""
         test = self.test(x, y, given)
         if test.dof == 0 or test.free <= 0.0:
             return math.inf

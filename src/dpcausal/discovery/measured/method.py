@@ -188,7 +188,10 @@ class Edges:
         return cls(skeleton, frozenset(named(columns, forward.open_pairs())), limits)._consistent()
 
     def with_whole_graph(self, whole: WholeGraphsFound, forward: Forward) -> Edges:
-        """Return the edges of the best whole graph; a pair that loses its edge is open unless a test calls it absent."""
+        """Return the edges of the best whole graph.
+
+        A pair that loses its edge is open unless a test calls it absent.
+        """
         skeleton, columns = self.skeleton, self.skeleton.columns
         edges, chosen = (frozenset(named(columns, pairs)) for pairs in (whole.edges, whole.chosen))
         separating, opened = dict(skeleton.separating), set(self.open)
