@@ -196,7 +196,7 @@ class ScreenPlan:
 
     @cached_property
     def top(self) -> float:
-        """The chi-squared that the largest of all SNPs without effect exceeds with probability level/2."""
+        """The chi-squared that some SNP without effect exceeds with probability at most level/2."""
         return self.law.chi2_cut(self.level / (2 * self.answers))
 
     def scored(self, tau: float) -> Statistic:

@@ -195,7 +195,10 @@ class Screen(ScreenPlan):
     def _em(
         self, counts: GenotypeCounts, values: Floats, risk: float, budget: Budget
     ) -> tuple[list[Hit], int]:
-        """Select the SNPs with the largest values and release a noisy value of each; return them and their number."""
+        """Select the SNPs with the largest values and release a noisy value of each.
+
+        Return them, and the number of SNPs that were asked.
+        """
         rows = release(self.choice, budget, "gwas: top-k", values)
         noisy = np.array([float(release(self.test, budget, "gwas: test", float(values[i]))) for i in rows])
         hits = []

@@ -438,7 +438,7 @@ class MeasurementPlan:
 
     @cached_property
     def first_look(self) -> float:
-        """The noise variance in a pair that is measured once (in a tree: of a pair that is measured)."""
+        """The noise variance in a pair that is measured once (in a tree: of a pair that is not measured)."""
         if self.joint:
             return pair_variance_of_joint(self.public, gaussian=self.gaussian)
         if self.tree:

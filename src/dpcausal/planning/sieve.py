@@ -65,7 +65,7 @@ class SievePlan:
 
     @classmethod
     def of(cls, mechanism: SparseVector) -> SievePlan:
-        """Return the shifts of scores for the noise scales of ``mechanism`` (geometric noise)."""
+        """Return the plan of a sieve with the noise scales of ``mechanism`` (geometric noise)."""
         step = mechanism.on.step
         threshold, query = mechanism.scales
         return cls(threshold * step, query * step, mechanism.centre * step)
@@ -100,7 +100,7 @@ class ExaminePlan:
 
     @classmethod
     def of(cls, mechanism: Laplace | Gaussian) -> ExaminePlan:
-        """Return the shift of scores for the noise scale of ``mechanism``."""
+        """Return the plan of an examination with the noise scale of ``mechanism``."""
         if isinstance(mechanism, Gaussian):
             return cls(mechanism.sigma, True)
         return cls(mechanism.scale, False)

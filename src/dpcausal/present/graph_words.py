@@ -166,7 +166,7 @@ def target_words(result: DiscoveryResult, target: str) -> str:
 
 
 def limit_of(result: DiscoveryResult) -> str:
-    """Return the main reason that limited the search."""
+    """Return what limited the search, the rows or the budget, in words."""
     return "with this many rows" if result.privacy.epsilon is None else "at this budget"
 
 

@@ -641,7 +641,7 @@ class Contrasts:
 
     @cached_property
     def _from_root(self) -> list[tuple[int, int]]:
-        """Columns in breadth-first order of the measured tree, each with its predecessor."""
+        """Columns of the measured tree, each after its predecessor on the way from a root, with that one."""
         assert self.measured is not None
         found, seen = [], set()
         for root in range(len(self.columns)):

@@ -470,7 +470,7 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
 
 
 def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return the weighted gcm score of one block; alternate rows fit the weights and are tested."""
+    """Return the weighted gcm score of one block, and 1: half of the rows fit the weights, half are tested."""
     del exact
     if len(x) < SCORING.min_weighted_rows:
         return 0.0, 1.0
