@@ -231,13 +231,13 @@ _COMMANDS = {  # of the command line, where Python has another name
 
 
 def _present() -> Display:
-    """Load the room of words and pictures."""
+    """Import the package ``present`` and return its interface, which makes words and pictures."""
     room: Any = import_module("dpcausal.present.display")
     return cast("Display", room)
 
 
 def _drafter() -> Drafter:
-    """Load what drafts a schema from rows."""
+    """Import and return the function that drafts a schema from rows."""
     return cast("Drafter", import_module("dpcausal.data.draft").draft)
 
 

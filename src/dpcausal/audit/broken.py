@@ -24,7 +24,7 @@ from dpcausal.privacy.mechanisms.sparse_vector import Scales
 
 
 def answers(queries: Sequence[int], kind: str, scales: Scales, positives: int) -> Hashable:
-    """Return the answers of a sparse vector with any scales; a scale of 0 means no noise."""
+    """Run a sparse vector with these noise scales on query values and return its answers; scale 0 is no noise."""
     draw = noise.geometric if kind == "geometric" else noise.discrete_laplace
     level = draw(scales.threshold) if scales.threshold else 0
     given: list[bool] = []
@@ -36,7 +36,10 @@ def answers(queries: Sequence[int], kind: str, scales: Scales, positives: int) -
 
 
 def sieve_no_sqrt(epsilon: float) -> Target:
-    """Sieve whose threshold noise is for the sensitivity at n, not m, rows ([2] Alg. 2 line 15); claims epsilon/2."""
+    """Return the target of a sieve whose threshold noise is for the sensitivity at n, not m, rows.
+
+    [2] Alg. 2 line 15; it claims epsilon/2.
+    """
     unit, ratio = 1000, 20
     moved = math.floor(unit * math.sqrt(ratio))  # one row moves a statistic of m rows by this much
     amplified = unamplified(epsilon / 2, ratio, 1)
@@ -63,7 +66,7 @@ def sieve_no_sqrt(epsilon: float) -> Target:
 
 
 def sieve_no_refresh(epsilon: float) -> Target:
-    """Sieve in which a failed examination costs nothing and keeps the threshold ([2] Alg. 2)."""
+    """Return the target of a sieve in which a failed examination is free and keeps the threshold ([2] Alg. 2)."""
     mechanism = dp.SieveAndExamine(
         sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
     )
@@ -108,7 +111,7 @@ def _svt(
     real: Callable[[], float] | None = None,
     catchable: bool = True,
 ) -> Target:
-    """Return the target of a sparse vector with wrong scales on two streams of queries."""
+    """Return the audit target of a sparse vector with wrong scales on two neighbouring streams of queries."""
 
     def found() -> float:
         here, there = (exact.sparse_vector_law(queries, kind, scales, positives) for queries in worlds)
@@ -126,18 +129,18 @@ def _svt(
 
 
 def _scales(epsilon: float, monotone: bool = False) -> Scales:
-    """Return the scales of the shipped sparse vector."""
+    """Return the noise scales that the correct sparse vector uses at this epsilon."""
     return dp.SparseVector(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS).scales
 
 
 def svt_no_query_noise(epsilon: float) -> Target:
-    """Sparse vector with noise on the threshold only ([1] Alg. 5)."""
+    """Return the target of a sparse vector with noise on the threshold only ([1] Alg. 5)."""
     scales = Scales(_scales(epsilon).threshold, 0.0)
     return _svt("svt-no-query-noise", "noise on the threshold only", epsilon, scales, ((0, 1), (1, 0)))
 
 
 def svt_no_threshold_noise(epsilon: float) -> Target:
-    """Sparse vector with the same threshold draw on both sides of the comparison, so that it cancels."""
+    """Return the target of a sparse vector whose threshold noise cancels in the comparison."""
     scales = Scales(0.0, _scales(epsilon).query)
     low = -round(scales.query)
     worlds = ((low,) * 6, (low + 1,) * 6)
@@ -145,13 +148,13 @@ def svt_no_threshold_noise(epsilon: float) -> Target:
 
 
 def svt_monotone_scales(epsilon: float) -> Target:
-    """Sparse vector with halved query noise on queries that one row can move both ways: 1.5 epsilon."""
+    """Return the target of a sparse vector with halved noise on queries that are not monotone: 1.5 epsilon."""
     scales = _scales(epsilon, monotone=True)
     return _svt("svt-monotone-scales", "monotone scales, general queries", epsilon, scales, ((0, 0), (1, -1)))
 
 
 def svt_laplace_monotone_scales(epsilon: float) -> Target:
-    """Monotone scales for general queries with Laplace noise: as wrong, but it only shows on rare outputs."""
+    """Return the target of ``svt_monotone_scales`` with Laplace noise: the fault shows on rare outputs only."""
     scales = _scales(epsilon, monotone=True)
     return _svt(
         "svt-laplace-monotone-scales",
@@ -166,7 +169,7 @@ def svt_laplace_monotone_scales(epsilon: float) -> Target:
 
 
 def svt_unlimited(epsilon: float) -> Target:
-    """Sparse vector that pays for one positive and gives four ([1] Alg. 6)."""
+    """Return the target of a sparse vector that pays for one positive and gives four ([1] Alg. 6)."""
     worlds = ((0,) * 5, (1, -1, -1, -1, -1))
     return _svt(
         "svt-unlimited", "four positives for the price of one", epsilon, _scales(epsilon), worlds, positives=4
@@ -174,17 +177,17 @@ def svt_unlimited(epsilon: float) -> Target:
 
 
 def _broken(target: Target, name: str, says: str, claim: float) -> Target:
-    """Return a shipped target under the name of a mistake that claims too little, and is caught."""
+    """Return an audit target that runs a correct mechanism and claims too small an epsilon."""
     return replace(target, name=name, says=says, claim=claim, broken=True, catchable=True)
 
 
 def laplace_small_scale(epsilon: float) -> Target:
-    """Laplace noise 30% too small: epsilon/.7."""
+    """Return the target of Laplace noise 30% too small: epsilon/.7."""
     return _broken(targets.laplace(epsilon / 0.7), "laplace-small-scale", "noise 30% too small", epsilon)
 
 
 def gaussian_small_sigma(epsilon: float) -> Target:
-    """Gaussian noise 30% too small. At delta = 1e-6 the excess hides in tails that sampling can't see."""
+    """Return the target of Gaussian noise 30% too small; at delta = 1e-6 sampling can't see the excess."""
     sigma = dp.Gaussian(sensitivity=1.0, rho=targets.rho_at(epsilon), grid=INTEGERS).steps[1] * 0.7
     return Target(
         name="gaussian-small-sigma",
@@ -198,19 +201,22 @@ def gaussian_small_sigma(epsilon: float) -> Target:
 
 
 def noisy_max_monotone_scales(epsilon: float) -> Target:
-    """Noisy max of scale Delta/epsilon for scores that one row can move both ways: 2 epsilon."""
+    """Return the target of noisy max with scale Delta/epsilon for scores that are not monotone: 2 epsilon."""
     wrong = targets.noisy_max(epsilon, monotone=True)
     says = "noisy max with monotone scales on general scores"
     return _broken(wrong, "noisy-max-monotone-scales", says, epsilon)
 
 
 def top_k_unsplit(epsilon: float) -> Target:
-    """Top-2 by two rounds at the full epsilon each: 2 epsilon."""
+    """Return the target of top-2 by two rounds at the full epsilon each: 2 epsilon."""
     return _broken(targets.top_k(2 * epsilon), "top-k-unsplit", "two rounds, each at epsilon", epsilon)
 
 
 def smooth_median_paper(epsilon: float) -> Target:
-    """Smooth median with the constants of [2] appendix F, alpha = epsilon/2 and beta = epsilon ln(1/delta)/2."""
+    """Return the target of a smooth median with the constants of [2] appendix F.
+
+    alpha = epsilon/2 and beta = epsilon ln(1/delta)/2.
+    """
     cells = 10**6
     beta = epsilon * math.log(1 / DELTA) / 2
     scales = [2 * cells * math.exp(-beta) / epsilon, 2 * cells / epsilon]  # of (0, 0, 0) and (0, 0, cells)

@@ -55,7 +55,7 @@ class Call:
 
 
 def _test(name: str, rows: str, schema: Schema, word: str = "", **options: Any) -> Call:
-    """Return the call of a test of x and y, given z where the schema has it."""
+    """Return the audited call of a test of x and y, given z where the schema has it."""
     given = [column for column in schema if column == "z"]
 
     def run(data: Any, epsilon: float, relation: Any) -> Any:
@@ -92,7 +92,7 @@ def _tests() -> Iterator[Call]:
 
 
 def _search(name: str, rows: str, schema: Schema, **options: Any) -> Call:
-    """Return the call of a method of discovery."""
+    """Return the audited call of a method of discovery on stored rows."""
 
     def run(data: Any, epsilon: float, relation: Any) -> Any:
         method: Any = name
@@ -121,7 +121,7 @@ def _searches() -> Iterator[Call]:
 
 
 def _studies() -> Iterator[Call]:
-    """Yield the calls that screen or test SNPs."""
+    """Yield the audited calls that screen or test SNPs."""
     for method in get_args(Method):
 
         def run(data: Any, epsilon: float, _: str, method: Any = method) -> Any:
@@ -149,7 +149,10 @@ def _stored() -> Any:
 
 
 def stored(call: Call, relation: str) -> tuple[Columns, Columns]:
-    """Return the two neighbours of this call as columns: a common base with either row, or without one (null)."""
+    """Return the stored pair of neighbouring data sets of this call, as columns, for a relation.
+
+    They are a common base with either of two rows, or without one.
+    """
     pair = _stored()[call.name][relation]
 
     def world(row: Any) -> Columns:
@@ -161,7 +164,9 @@ def stored(call: Call, relation: str) -> tuple[Columns, Columns]:
 
 
 def decoded(cells: list[Any]) -> Any:
-    """Return cells from how they are stored: "0" and "1" are codes, "0120" the genotypes of a person, 0.25 is a number.
+    """Return the cells of a column from how they are stored.
+
+    "0" and "1" are codes of levels, "0120" are the genotypes of a person, 0.25 is a number.
 
     >>> decoded(["0", "1"]), decoded([0.5]), decoded(["01", "12"]).tolist()
     (array([0, 1]), array([0.5]), [[0, 1], [1, 2]])
@@ -173,7 +178,7 @@ def decoded(cells: list[Any]) -> Any:
 
 
 def built(call: Call, columns: Columns) -> Any:
-    """Return what the call is given: rows, or the counts of a study."""
+    """Return the argument for the data of this call: rows, or the counts of a study."""
     if call.schema is not None:
         return read(columns, call.schema)
     genotypes, case = columns["genotypes"], columns["case"].astype(bool)
@@ -207,7 +212,7 @@ def returned(result: Any) -> dict[str, Value]:
 
 
 def sampler(call: Call, worlds: Sequence[Any], epsilon: float, relation: str) -> Callable[[int], Observation]:
-    """Run the call in a world, and see."""
+    """Return a function that runs the call on one of two neighbours and returns what can be observed."""
     for data in worlds:  # compiles, and simulates what is kept for the process
         call.run(data, epsilon, relation)
 

@@ -68,7 +68,7 @@ class Observation:
 
 @contextmanager
 def answers() -> Iterator[dict[str, Value]]:
-    """Collect the answers of all mechanisms within the block, in order."""
+    """Collect, while the block runs, what every mechanism answers, in order."""
     found: dict[str, Value] = {}
     asked: Counter[str] = Counter()
     depth = 0
@@ -99,7 +99,7 @@ def answers() -> Iterator[dict[str, Value]]:
 
 
 def flat(name: str, value: Any) -> dict[str, Value]:
-    """Return one feature for a number or word, one each for the first ``MOST`` numbers of an array.
+    """Return a value as named features: a number or word as one, an array as its first ``MOST`` numbers.
 
     >>> flat("a", [1, 2]), flat("b", True)
     ({'a [0]': 1.0, 'a [1]': 2.0}, {'b': True})
@@ -127,11 +127,11 @@ class Binned:
     tells: bool
 
     def codes(self, runs: Sequence[Observation]) -> NDArray[np.int64]:
-        """Return the bin of every run."""
+        """Return the number of the bin in which each run lies."""
         return np.array([self._code(run.features.get(self.name)) for run in runs], np.int64)
 
     def _code(self, value: Value | None) -> int:
-        """Return the bin of a value."""
+        """Return the number of the bin in which a value lies."""
         if value is None:
             return 0
         if isinstance(value, float):
@@ -164,7 +164,10 @@ Score = Callable[[Sequence[Observation]], Floats]
 
 
 def scores(first: Sequence[Observation], second: Sequence[Observation]) -> Iterator[Score]:
-    """Yield sums over the result, over the answers, over both; then single numbers that differ."""
+    """Yield scores that may separate the two worlds.
+
+    First sums of log ratios over the result, over the answers and over both; then single numbers that differ.
+    """
     names = sorted({name for run in (*first, *second) for name in run.features})
     binned = [Binned.learned(name, first, second) for name in names]
     telling = [feature for feature in binned if feature.tells]
@@ -205,7 +208,7 @@ def clopper_pearson(successes: int, trials: int, tail: float) -> tuple[float, fl
 
 
 def lower_bound(hits: int, hits_other: int, trials: int, tail: float, delta: float) -> float:
-    """Return the epsilon that ``hits`` against ``hits_other`` of ``trials`` proves; 0 if none."""
+    """Return the lower bound on epsilon from how often an event occurred in either world; 0 if it shows none."""
     low, high = clopper_pearson(hits, trials, tail)[0] - delta, clopper_pearson(hits_other, trials, tail)[1]
     return math.log(low / high) if low > high else 0.0
 
@@ -219,7 +222,7 @@ class Choice:
     score: float
 
     def hits(self, outputs: Sequence[Any]) -> int:
-        """Return how many outputs are in the event."""
+        """Return in how many of the runs the event occurred."""
         return sum(output in self.event for output in outputs)
 
 
@@ -234,12 +237,12 @@ class Threshold:
     score: float
 
     def hits(self, outputs: Sequence[Any]) -> int:
-        """Return how many observations are in the event."""
+        """Return in how many of the runs the event occurred."""
         return 0 if self.of is None else int((self.sign * self.of(outputs) >= self.cut).sum())
 
 
 def choose_event(first: Sequence[Hashable], second: Sequence[Hashable], tail: float, delta: float) -> Choice:
-    """Return the event with the best bound among single outputs and sets of largest likelihood ratio."""
+    """Return the event that shows the largest epsilon: one output, or a set of largest likelihood ratio."""
     counts = Counter(first), Counter(second)
     best = Choice(frozenset(), 0, -1.0)
     for world in (0, 1):
@@ -309,7 +312,10 @@ def audit(
     confidence: float = 0.95,
     step: Callable[[int], object] = lambda done: None,
 ) -> AuditResult:
-    """Run ``sampler`` ``trials`` times in each world; ``step`` is called with the number of trials done."""
+    """Run a mechanism in two neighbouring worlds and return a lower bound on its epsilon.
+
+    ``sampler`` is called ``trials`` times for each world, ``step`` with the number of trials done.
+    """
     if trials < 100:
         raise InputError(f"an audit needs at least 100 trials, not {trials}")
     if not 0 < confidence < 1:

@@ -43,7 +43,7 @@ def mass(noise: str, scale: float, k: Floats) -> Floats:
 
 
 def reaches(noise: str, scale: float, r: Floats) -> Floats:
-    """Return P(N >= r); no noise at all when the scale is 0."""
+    """Return P(N >= r) for this noise; scale 0 means N = 0."""
     if scale == 0:
         return (r <= 0).astype(np.float64)
     if noise == "geometric":
@@ -53,7 +53,7 @@ def reaches(noise: str, scale: float, r: Floats) -> Floats:
 
 
 def misses(noise: str, scale: float, r: Floats) -> Floats:
-    """Return P(N < r), without cancellation."""
+    """Return P(N < r) for this noise, without cancellation."""
     if scale == 0:
         return (r > 0).astype(np.float64)
     if noise == "geometric":
@@ -62,7 +62,7 @@ def misses(noise: str, scale: float, r: Floats) -> Floats:
 
 
 def thresholds(noise: str, scales: Scales, queries: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return the values of the threshold noise and their probabilities."""
+    """Return the possible values of the noise on the threshold, and their probabilities."""
     reach = math.ceil(TAIL * max(scales)) + 2 * max(map(abs, queries), default=0)
     z = np.arange(0 if noise == "geometric" else -reach, reach + 1, dtype=np.float64)
     if scales.threshold == 0:
@@ -71,7 +71,7 @@ def thresholds(noise: str, scales: Scales, queries: Sequence[int]) -> tuple[Floa
 
 
 def transcript(queries: Sequence[int], answers: Sequence[bool], noise: str, scales: Scales) -> float:
-    """Return P(answers) of a sparse vector to ``queries`` (values minus threshold)."""
+    """Return the probability that a sparse vector gives these answers to ``queries`` (values minus threshold)."""
     z, probability = thresholds(noise, scales, queries)
     for query, above in zip(queries, answers, strict=True):
         probability = probability * (reaches if above else misses)(noise, scales.query, z - query)
@@ -79,7 +79,10 @@ def transcript(queries: Sequence[int], answers: Sequence[bool], noise: str, scal
 
 
 def sparse_vector_law(queries: Sequence[int], noise: str, scales: Scales, positives: int = 1) -> Law:
-    """Return the law of a sparse vector's answers to ``queries`` (less the threshold) until ``positives`` are above."""
+    """Return the distribution of a sparse vector's answers to ``queries`` (values minus threshold).
+
+    It stops after ``positives`` answers "above".
+    """
     z, weights = thresholds(noise, scales, queries)
     law: Law = {}
 
@@ -98,7 +101,7 @@ def sparse_vector_law(queries: Sequence[int], noise: str, scales: Scales, positi
 def sieve_law(
     queries: Sequence[tuple[int, int]], noise: str, scales: Scales, examine: float, refresh: bool = True
 ) -> Law:
-    """Return the law of one-hit rounds on (sieve value, examine value) pairs; Laplace examination of scale ``examine``.
+    """Return the distribution of the outputs of sieve-and-examine on pairs of (sieve value, examined value).
 
     Outputs per query: "below", "fail" or "pass", ending at the first hit. ``refresh=False`` is the paper's listing:
     a failed examination goes on with the same threshold noise and looks like "below"; it ends at a "pass".
@@ -121,7 +124,10 @@ def sieve_law(
 
 
 def mixture(first: Law, second: Law, share: float) -> Law:
-    """Return (1 - share) first + share second: the law on a subsample that holds the row with that probability."""
+    """Return the distribution (1 - share) first + share second.
+
+    It is that of a subsample which holds the row with probability ``share``.
+    """
     return {
         key: (1 - share) * first.get(key, 0.0) + share * second.get(key, 0.0) for key in {*first, *second}
     }
@@ -228,7 +234,7 @@ def search(
     sensitivity: int,
     monotone: bool = False,
 ) -> float:
-    """Return the largest loss of ``law`` over all ``inputs`` and all their neighbours."""
+    """Return the largest privacy loss of ``law`` over all ``inputs`` and all their neighbours."""
     worst = 0.0
     for values in inputs:
         here = law(values)
@@ -259,7 +265,7 @@ def worst_sparse_vector(
 def far_attack(
     noise: str, scales: Scales, positives: int, sensitivity: int = 1, monotone: bool = False
 ) -> float:
-    """Return the loss of one transcript: many queries far above the threshold called below it, then c the other way.
+    """Return the privacy loss of a sparse vector on one output: queries far above the threshold that are called below.
 
     Tends to the full cost for Laplace noise, where streams near the threshold do not.
     """
@@ -275,7 +281,10 @@ def far_attack(
 def worst_selection(
     law: Callable[[Sequence[int]], Law], sensitivity: int = 1, monotone: bool = False, far: int = 40
 ) -> float:
-    """Return the worst loss of a choice among three near candidates, and between two ``far`` sensitivities apart."""
+    """Return the worst privacy loss of a private choice.
+
+    Among three candidates with near scores, and between two whose scores are ``far`` sensitivities apart.
+    """
     near, apart = (0, 2 * sensitivity), far * sensitivity
     return max(
         search(law, product(near, repeat=3), sensitivity, monotone),
@@ -326,7 +335,7 @@ def worst_median(mechanism: ExponentialMedian, values: Sequence[int], size: int)
 
 
 def scaled_delta(noise: str, here: tuple[int, float], there: tuple[int, float], epsilon: float) -> float:
-    """Return delta at ``epsilon`` between noise of (centre, scale) ``here`` and ``there``; the larger of both ways."""
+    """Return the delta at ``epsilon`` between noise of (centre, scale) ``here`` and ``there``: the larger direction."""
     (c, b), (c2, b2) = here, there
     reach = math.ceil(50 * max(b, b2)) + abs(c - c2)
     k = np.arange(-reach, reach + 1, dtype=np.float64)

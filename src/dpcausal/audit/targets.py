@@ -38,7 +38,7 @@ class Target:
 
 
 def laplace(epsilon: float) -> Target:
-    """Laplace noise on one count, 0 against 1."""
+    """Return the target of Laplace noise on one count, 0 against 1."""
     mechanism = dp.Laplace(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     return Target(
         name="laplace",
@@ -50,7 +50,7 @@ def laplace(epsilon: float) -> Target:
 
 
 def gaussian(epsilon: float) -> Target:
-    """Gaussian noise on one count, 0 against 1; claims (epsilon, 1e-6)."""
+    """Return the target of Gaussian noise on one count, 0 against 1; it claims (epsilon, 1e-6)."""
     mechanism = dp.Gaussian(sensitivity=1.0, rho=rho_at(epsilon), grid=INTEGERS)
     return Target(
         name="gaussian",
@@ -63,7 +63,7 @@ def gaussian(epsilon: float) -> Target:
 
 
 def rho_at(epsilon: float) -> float:
-    """Return the rho of rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
+    """Return the rho of zCDP whose epsilon at delta = 1e-6 is this one: rho + 2 sqrt(rho ln(1/delta)) = epsilon."""
     tail = math.log(1 / DELTA)
     return (math.sqrt(tail + epsilon) - math.sqrt(tail)) ** 2
 
@@ -81,7 +81,7 @@ def real_epsilon(noise: str, here: tuple[int, float], there: tuple[int, float]) 
 
 
 def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
-    """Sparse vector on two queries at the threshold; the neighbour moves the first up and the second down."""
+    """Return the target of a sparse vector on two queries at the threshold, which a neighbour moves apart."""
     mechanism = dp.SparseVector(
         sensitivity=1.0,
         epsilon=epsilon,
@@ -103,7 +103,7 @@ def sparse_vector(epsilon: float, noise: str = "geometric") -> Target:
 
 
 def sieve_and_examine(epsilon: float) -> Target:
-    """Sieve-and-examine on two queries at the threshold; half of epsilon is for the examination."""
+    """Return the target of sieve-and-examine on two queries at the threshold, half of epsilon for examination."""
     mechanism = dp.SieveAndExamine(
         sensitivity=1.0, epsilon_sieve=epsilon / 2, epsilon_examine=epsilon / 2, grid=INTEGERS
     )
@@ -147,28 +147,28 @@ def selection(
 
 
 def noisy_max(epsilon: float, *, monotone: bool = False) -> Target:
-    """Report-noisy-max among three candidates."""
+    """Return the target of report-noisy-max among three candidates."""
     mechanism = dp.NoisyMax(sensitivity=1.0, epsilon=epsilon, monotone=monotone, grid=INTEGERS)
     law = partial(exact.noisy_max_law, scale=mechanism.scale)
     return selection("noisy-max", "report-noisy-max with geometric noise", mechanism, law)
 
 
 def permute_and_flip(epsilon: float) -> Target:
-    """Permute-and-flip among three candidates."""
+    """Return the target of permute-and-flip among three candidates."""
     mechanism = dp.PermuteAndFlip(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     law = partial(exact.choice_law, mechanism, flip=True)
     return selection("permute-and-flip", "permute-and-flip", mechanism, law)
 
 
 def exponential(epsilon: float) -> Target:
-    """The exponential mechanism among three candidates."""
+    """Return the target of the exponential mechanism among three candidates."""
     mechanism = dp.Exponential(sensitivity=1.0, epsilon=epsilon, grid=INTEGERS)
     law = partial(exact.choice_law, mechanism, flip=False)
     return selection("exponential", "the exponential mechanism", mechanism, law, math.ceil(FAR / epsilon))
 
 
 def top_k(epsilon: float) -> Target:
-    """The best two of three candidates, by peeling."""
+    """Return the target of the best two of three candidates, by peeling."""
     mechanism = dp.TopK(sensitivity=1.0, count=2, epsilon=epsilon, grid=INTEGERS)
     return Target(
         name="top-k",
@@ -180,7 +180,7 @@ def top_k(epsilon: float) -> Target:
 
 
 def median(epsilon: float) -> Target:
-    """Exponential median of five points; one moves from the left end to the right end."""
+    """Return the target of an exponential median of five points; one moves from the left end to the right end."""
     cells, left = 10_000, 100
     mechanism = dp.ExponentialMedian(lower=0.0, upper=float(cells), epsilon=epsilon, cells=cells)
     worlds = [(0, 0, left, left, cells), (0, left, left, cells, cells)]
@@ -196,7 +196,7 @@ def median(epsilon: float) -> Target:
 
 
 def smooth_median(epsilon: float) -> Target:
-    """Smooth median of three points, one of which moves across; Laplace noise, delta = 1e-6."""
+    """Return the target of a smooth median of three points, one of which moves across; delta = 1e-6."""
     mechanism = dp.SmoothMedian(lower=0.0, upper=100.0, epsilon=epsilon, delta=DELTA, cells=100)
     worlds = [(0, 0, 100), (0, 100, 100)]
 

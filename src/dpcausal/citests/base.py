@@ -72,7 +72,7 @@ class Question:
     def of(
         cls, schema: Schema, x: str | Sequence[str], y: str | Sequence[str], given: Sequence[str] = ()
     ) -> Question:
-        """Return the question about these columns, which are put in the order of the schema.
+        """Return the question whether x and y are independent given columns, put in the order of the schema.
 
         Raises ``InputError`` if a name is not in the schema, one is named twice, or x or y names none.
         """
@@ -154,7 +154,7 @@ def _side(columns: str | Sequence[str], word: str) -> tuple[str, ...]:
 
 
 def _words(columns: tuple[str, ...]) -> str:
-    """Return the name of one column, or the names of several in parentheses."""
+    """Return the name of one column, or several names in parentheses, for a message."""
     return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"
 
 
@@ -172,7 +172,7 @@ class Outcome:
     def at(
         cls, level: float, pvalue: float, statistic: float | None = None, dof: int | None = None
     ) -> Outcome:
-        """Return the answer of a p-value: independent unless it is at most ``level``."""
+        """Return the outcome of a test with this p-value: independent unless it is at most ``level``."""
         return cls(bool(pvalue > level), stated_pvalue(pvalue), statistic, dof)
 
 
@@ -317,17 +317,17 @@ class CITest(ABC):
 
     @property
     def own_delta(self) -> bool:
-        """Whether its events carry a delta of their own, to be reserved in the budget."""
+        """Whether the events of this test have a delta of their own, which the budget must reserve."""
         return False
 
     @property
     def printed(self) -> bool:
-        """Whether it is as its paper prints it and not private: refused for real rows, and nothing is charged."""
+        """Whether the test is exactly as its paper prints it and not private: refused for real rows, uncharged."""
         return False
 
     @property
     def signed(self) -> bool:
-        """Whether the sign of the statistic shows if y rises or falls with x, with these options."""
+        """Whether the sign of the statistic shows if y rises or falls with x, with the options chosen."""
         return self.info.signed
 
     def check(self, question: Question) -> None:
@@ -351,7 +351,7 @@ class CITest(ABC):
             )
 
     def tau(self, statistic: float, n: int) -> float | None:
-        """Return the mean tau-a within the cells of z, from the statistic of n rows; None where the test has none."""
+        """Return the mean Kendall tau-a within the cells of z, from the statistic of n rows; None for other tests."""
         del statistic, n
         return None
 
@@ -378,7 +378,7 @@ class TableTest(CITest):
 
     @abstractmethod
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Charge the budget, draw, and post-process what was released."""
+        """Charge the budget, release the statistic of the table with noise, and return the outcome of the test."""
 
     def on_part(self, blocks: Blocks, level: float) -> Outcome:
         """Return the answer without privacy on a part of few rows, for use inside a mechanism."""
@@ -413,11 +413,11 @@ class ValueTest(CITest):
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        """Charge the budget, draw, and post-process what was released."""
+        """Charge the budget, release the statistic of the rows with noise, and return the outcome of the test."""
 
 
 def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: bool) -> tuple[MissingRule, ...]:
-    """Return what becomes of missing values that the schema declares; ``rows``: there are rows, and not only counts."""
+    """Return how the missing values that the schema declares are treated; ``rows``: there are rows, not only counts."""
     by_value = rows and isinstance(test, ValueTest) and test.uses_numbers(question)
     own: list[str] = []
     counts: list[tuple[str, float | str | None]] = []

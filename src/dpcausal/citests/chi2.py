@@ -78,7 +78,10 @@ SIMULATED_MEDIANS = 999  # draws of the null law of a smooth median
 
 @lru_cache(maxsize=32)
 def _simulated_medians(mechanism: SmoothMedian, m: int, epoch: int) -> NDArray[np.float64]:
-    """Simulate released medians of m uniform p-values, sorted; ``epoch`` changes with a new seed."""
+    """Simulate smooth medians of m uniform p-values as they are released, and return them sorted.
+
+    ``epoch`` is part of the cache's key: it changes with a new seed.
+    """
     words = np.frombuffer(entropy.random_bytes(8 * m * SIMULATED_MEDIANS), np.uint64)
     uniform = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return np.sort([mechanism.sample(row) for row in uniform.reshape(SIMULATED_MEDIANS, m)])
@@ -96,7 +99,7 @@ def smooth_pvalue(median: float, mechanism: SmoothMedian, m: int) -> float:
 
 
 def power_at_best(mechanism: SmoothMedian, m: int, level: float) -> float:
-    """Return the power of a smooth median where all m p-values are 0: an upper bound from public numbers.
+    """Return an upper bound on the power of a test by a smooth median: that where all m p-values are 0.
 
     Under the null the noise has the scale that evenly spread p-values give. A median's is larger for random ones, by a
     factor up to ``UNEVEN`` on average: measured on simulated uniform p-values.
@@ -132,7 +135,7 @@ _LAWS: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
 def printed_median(
     values: ArrayLike, noise: Literal["laplace", "gaussian"], epsilon: float, delta: float, rng: Generator
 ) -> float:
-    """Return Algorithm 6, line 5, of values within 0 and 1, an odd number of them. NOT PRIVATE: a float plus a float.
+    """Return the median of Algorithm 6, line 5: of an odd number of values within 0 and 1. NOT PRIVATE.
 
     >>> from dpcausal.core.entropy import public_generator
     >>> near = [printed_median([0.0, 0.0, 0.5, 1.0, 1.0], "laplace", 1e6, 1e-6, public_generator()) for _ in "ab"]
@@ -149,7 +152,7 @@ def printed_median(
 
 @lru_cache(maxsize=256)
 def default_parts(test: MedianOfPartsTest, settings: TestSettings) -> int:
-    """Return the number of parts that is dealt where none is given: from options and public numbers."""
+    """Return the number of parts that rows are dealt into by default: from options and public numbers."""
     least = math.ceil(PARTS_TIMES_EPSILON / settings.epsilon)
     if test.median == "exponential" or test.printed:
         return least
@@ -192,12 +195,12 @@ class MedianOfPartsTest(TableTest):
     @staticmethod
     @abstractmethod
     def value(blocks: ArrayLike) -> Chi2Test:
-        """Return the classical test of a table."""
+        """Return the classical test of a whole table."""
 
     @staticmethod
     @abstractmethod
     def part_pvalue(blocks: ArrayLike) -> float:
-        """Return a p-value that holds on few rows."""
+        """Return the p-value of one part, by a test that is valid on few rows."""
 
     @property
     def printed(self) -> bool:
@@ -255,7 +258,7 @@ class MedianOfPartsTest(TableTest):
         return Outcome(independent=noisy > settings.level, statistic=noisy)
 
     def at_best(self, settings: TestSettings) -> float | None:
-        """Return how often a dependence that every part sees is found; None where that is not computed."""
+        """Return the power against a dependence that shows in every part; None where that is not computed."""
         if self.median == "exponential" or self.printed:
             return None
         m = part_count(default_parts(self, settings) if self.parts is None else self.parts, settings)

@@ -72,7 +72,7 @@ def _with_numbers(
 
 
 def with_noise(question: Question, *, rows: bool, n: int) -> WithNoise:
-    """Return which test ``auto`` would choose under privacy, where it answered without: from public facts."""
+    """Return which test ``auto`` would choose with privacy, for a question that was answered without it."""
     name = choose(question, None, rows=rows, n=n)[0]
     large, small = (choose(question, epsilon, rows=rows, n=n)[0] for epsilon in (math.inf, 0.0))
     if large != name:

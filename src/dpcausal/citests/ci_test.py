@@ -390,5 +390,5 @@ class _Request:
 
 
 def _as_asked(side: str | Sequence[str]) -> str | tuple[str, ...]:
-    """Return one column as a text, several as a tuple."""
+    """Return the name of one column as a text, several names as a tuple."""
     return side if isinstance(side, str) else side[0] if len(side) == 1 else tuple(side)

@@ -141,7 +141,7 @@ class Crt(ValueTest):
 
     @property
     def paper(self) -> bool:
-        """Whether the test is as printed."""
+        """Whether the test is the one that its paper prints."""
         return self.variant == "paper"
 
     @property
@@ -246,13 +246,13 @@ class Crt(ValueTest):
         return self.resample or question.x
 
     def _kind(self, question: Question) -> Copies:
-        """Return how copies are made for this question: public."""
+        """Return by which method copies of the column are drawn for this question: public."""
         if self.draw == "law":
             return "law"
         return "pairs" if any(name in question.numeric for name in question.given) else "cells"
 
     def _copies(self, level: float) -> int:
-        """Return the number of copies m: level (m + 1) is a whole number, as nearly as can be from below."""
+        """Return the number m of copies: as given, or so that level (m + 1) is a whole number, nearly."""
         if self.copies is None and self.release == "decision":
             copies = math.ceil(max(1, round(level * DECISION_COPIES)) / level - 1e-9) - 1
         else:
@@ -265,7 +265,7 @@ class Crt(ValueTest):
         return copies
 
     def _statistics(self, question: Question, data: Dataset, copies: int, n: int | None) -> Floats:
-        """Return T of the real column, then of each copy. Not private: for a mechanism only."""
+        """Return the statistic T of the real column, then of each copy. Not private: for a mechanism only."""
         name = self._resampled(question)
         other = question.y if name == question.x else question.x
         real, generator, kind = (
@@ -290,7 +290,7 @@ class Crt(ValueTest):
     def _by_model(
         self, question: Question, data: Dataset, name: str, real: Floats, generator: Any
     ) -> tuple[Callable[[], Floats], Callable[[Floats], Floats]]:
-        """Return a function that draws a copy of x, and one that turns a column into standardised residuals u."""
+        """Return two functions: one draws a copy of x from the model, one standardises a column by it."""
         model = as_model(self.model, question)
 
         def from_law() -> Floats:
@@ -340,7 +340,7 @@ def _largest(level: float, copies: int) -> int:
 
 
 def _unit(data: Dataset, name: str) -> Floats:
-    """Return a conditioning column on [0, 1], or its codes."""
+    """Return a conditioning column scaled to [0, 1] by its declared bounds, or the codes of its levels."""
     column = data.schema[name]
     if isinstance(column, Numeric) and name in data.values:
         return data.on_scale(name).share()
@@ -348,7 +348,7 @@ def _unit(data: Dataset, name: str) -> Floats:
 
 
 def _columns(x: Floats, data: Dataset, name: str) -> Floats:
-    """Return one column for numbers, ordered levels and two levels; else one indicator for each level."""
+    """Return x as columns: one for numbers, ordered levels and two levels, else an indicator for each level."""
     column = data.schema[name]
     if has_order(column):
         return x[:, None]
@@ -356,7 +356,7 @@ def _columns(x: Floats, data: Dataset, name: str) -> Floats:
 
 
 def _in_bounds(data: Dataset, name: str, x: Floats) -> Floats:
-    """Return the columns of x within -1 and 1, by the declared bounds or the number of levels."""
+    """Return the columns of x scaled to [-1, 1], by the declared bounds or the number of levels."""
     column, columns = data.schema[name], _columns(x, data, name)
     if isinstance(column, Numeric):
         scaled = 2 * (columns - column.lower) / (column.upper - column.lower) - 1
@@ -393,7 +393,7 @@ def below_each(bounds: Integers) -> Integers:
 
 
 def in_cells(x: Floats, cell: Integers) -> Callable[[], Floats]:
-    """Return a function that permutes x within cells at random, at each call."""
+    """Return a function that returns x permuted at random within the cells, at each call anew."""
     places = places_in_cells(cell)
     return lambda: x[permuted_in_cells(cell, below_each(places))]
 
@@ -401,7 +401,7 @@ def in_cells(x: Floats, cell: Integers) -> Callable[[], Floats]:
 def in_pairs(
     x: Floats, model: LinearGaussian | TableModel, data: Dataset, generator: Any
 ) -> Callable[[], Floats]:
-    """Return a function that swaps x within fixed pairs of rows at random, at each call."""
+    """Return a function that returns x with random swaps within fixed pairs of rows, at each call anew."""
     order = generator.permutation(data.n)
     one, two = order[: data.n // 2 * 2 : 2], order[1::2]
     own = model.log_density(data, one, x[one]) + model.log_density(data, two, x[two])

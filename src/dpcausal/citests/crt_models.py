@@ -38,7 +38,7 @@ class Model(Protocol):
     """A law of x given z that knows how to draw from a data set's z."""
 
     def check(self, question: Question, resampled: str) -> None:
-        """Refuse a question that this law is not about, from public information only."""
+        """Refuse a question to which this model of x given z does not apply, from public information only."""
         ...
 
     def draw(self, data: Dataset, generator: Any) -> NDArray[Any]:
@@ -59,7 +59,7 @@ class FittedRows:
 
     @classmethod
     def of(cls, data: Dataset, names: Sequence[str]) -> FittedRows:
-        """Record the arrays of these columns."""
+        """Record which arrays the columns of these rows are, to recognise the rows later."""
         return cls(array for name in names for array in arrays_of(data, name))
 
     def __reduce__(self) -> tuple[type[FittedRows], tuple[()]]:
@@ -69,7 +69,7 @@ class FittedRows:
         return self  # a copy of a law in this process was fitted on the same rows
 
     def overlap(self, data: Dataset) -> bool:
-        """Return whether ``data`` shares memory with the rows that the law was fitted to."""
+        """Return whether ``data`` shares memory with the rows that the model was fitted to."""
         alive = [bounds for owner, bounds in self._places if owner() is not None]
         held = [bytes_of(array) for name in data.columns for array in arrays_of(data, name)]
         return any(one.start < two.stop and two.start < one.stop for one in alive for two in held)
@@ -83,18 +83,18 @@ def owner_of(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def bytes_of(array: NDArray[Any]) -> range:
-    """Return where a contiguous array is in memory."""
+    """Return the range of memory addresses of a contiguous array."""
     start = array.__array_interface__["data"][0]
     return range(start, start + array.nbytes)
 
 
 def arrays_of(data: Dataset, name: str) -> list[NDArray[Any]]:
-    """Return the codes of a column, and its numbers if it has any."""
+    """Return the arrays of a column: its codes, and its numbers if it has any."""
     return [data.codes[name], *([data.values[name]] if name in data.values else [])]
 
 
 def refuse_fitted_rows(model: Model, data: Dataset) -> None:
-    """Raise ``InputError`` if the law was fitted on arrays that ``data`` shares; no value is compared."""
+    """Raise ``InputError`` if the model was fitted to arrays that ``data`` shares; no value is compared."""
     fitted = getattr(model, "fitted_on", None)
     if isinstance(fitted, FittedRows) and fitted.overlap(data):
         raise InputError(
@@ -119,7 +119,7 @@ class FunctionModel:
         """Accept any question."""
 
     def draw(self, data: Dataset, generator: Any) -> NDArray[Any]:
-        """Return what the function draws."""
+        """Return one x for each row, as the user's function draws it."""
         try:
             drawn = np.asarray(self.function({name: numbers(data, name) for name in self.given}, generator))
         except Exception:  # what went wrong may be in a row
@@ -169,7 +169,7 @@ class LinearGaussian:
 
     @classmethod
     def fit(cls, public: Dataset, x: str, given: Sequence[str] = ()) -> LinearGaussian:
-        """Return the law fitted by least squares. Not private.
+        """Return the linear Gaussian model of x given columns, fitted by least squares. Not private.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class LinearGaussian:
         return mean
 
     def draw(self, data: Dataset, generator: Any) -> NDArray[Any]:
-        """Return the mean plus a normal number for every row."""
+        """Return one x for each row: its conditional mean plus normal noise."""
         return np.asarray(self.mean(data) + self.sd * generator.standard_normal(data.n))
 
     def log_density(self, data: Dataset, rows: NDArray[np.int64], x: Floats) -> Floats:
@@ -251,7 +251,7 @@ class TableModel:
 
     @classmethod
     def fit(cls, public: Dataset, x: str, given: Sequence[str] = (), smoothing: float = 0.5) -> TableModel:
-        """Return the law of the frequencies in a table. Not private.
+        """Return the model of x given columns by the frequencies in a table. Not private.
 
         Parameters
         ----------

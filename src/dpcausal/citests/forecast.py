@@ -176,7 +176,7 @@ def forecast_ci_test(
 
 
 def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float] | None:
-    """Return the test by groups that ``auto`` passed over though its forecast is better by ``NOTABLE``, with that."""
+    """Return the test by groups that has a clearly better forecast than the one ``auto`` chose, and that forecast."""
     if found.medium is None or not isinstance(found.reason, FOR_ITS_LEVEL):
         return None
     assert found.epsilon is not None

@@ -99,14 +99,14 @@ CLASSICAL_WEIGHTED_ROWS = 2048  # rows of one weighted fit without privacy, both
 
 
 def classical(columns: RegressionColumns) -> tuple[float, float]:
-    """Return T, or the largest |T| over pairs of columns, and its p-value. Not private."""
+    """Return the statistic T of the GCM (the largest |T| over pairs of columns) and its p-value. Not private."""
     if columns.pairs == 1:
         return classical_gcm(columns.x, columns.y, columns.z, columns.discrete)
     return classical_pairs(_matrix(columns.x), _matrix(columns.y), columns.z, columns.discrete)
 
 
 def classical_weighted(columns: RegressionColumns, level: float) -> Outcome:
-    """Compare the weighted score of all rows, in blocks, with the normal law from above."""
+    """Return the outcome of the weighted GCM of all rows, in blocks; its p-value is an upper bound."""
     plan = PartPlan(1, 1, 1.0, 1.0, CLASSICAL_WEIGHTED_ROWS)
     statistic, _ = part_score(columns.x, columns.y, columns.z, columns.discrete, plan, weighted_score)
     return Outcome.at(level, float(ndtr(-statistic)), float(statistic))
@@ -148,7 +148,7 @@ def private_parts(
 
 
 def _matrix(side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the columns of x or y as a matrix."""
+    """Return x or y as a matrix, one column each."""
     return side[:, None] if side.ndim == 1 else side
 
 
@@ -159,7 +159,7 @@ def dealing_plan(
     wanted: int | None,
     weighted: bool = False,
 ) -> PartPlan:
-    """Return how rows are dealt into parts: public numbers; ``epsilon`` is what one score may count on."""
+    """Return how rows are dealt into parts, from public numbers; ``epsilon`` is that of one score."""
     d, n = columns.z.shape[1], settings.n or ASSUMED_ROWS
     rows, numeric = n // 2 if weighted else n, len(columns.discrete) < d
     plan = part_plan(rows, d, epsilon, settings.level, numeric=numeric)
@@ -234,7 +234,7 @@ class Gcm(ValueTest):
         self._check_choice()
 
     def _check_choice(self) -> None:
-        """Refuse candidates where nothing is selected, and a number together with candidates."""
+        """Refuse candidate regressions where none is selected, and a strength together with candidates."""
         for word in ("lambdas", "bandwidths"):
             given = getattr(self, word)
             if not isinstance(given, tuple | list):
@@ -312,7 +312,7 @@ class Gcm(ValueTest):
         return RidgeChoice(self.lambdas or (self.lambda_ or DEFAULT_LAMBDA,), widths, self.kernel, self.share)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
-        """Compare T, or the variant's own statistic, with the normal law."""
+        """Return the outcome without privacy: T, or the variant's own statistic, against the normal law."""
         columns = columns_of(question, data)
         if self.variant == "parts":
             statistic, pvalue = classical(columns)
@@ -334,7 +334,7 @@ class Gcm(ValueTest):
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        """Charge, release, and test what was released."""
+        """Charge the budget, release the statistic of this variant, and return the outcome of the test."""
         columns = columns_of(question, data)
         label = f"gcm ({self.variant}): {question}"
         if self.variant in ("parts", "weighted"):

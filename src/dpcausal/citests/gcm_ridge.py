@@ -106,19 +106,19 @@ class Ridge:
         return feature_residuals(columns.z, targets_of(columns), features, penalty)
 
     def products(self, columns: RegressionColumns) -> Vector:
-        """Return the product of both residuals (R) of every row."""
+        """Return, for every row, the product R of its residuals of x and y."""
         residuals = self.residuals_of(columns, exact=len(columns.z) <= MAX_EXACT_ROWS)
         return np.asarray(residuals[:, 0] * residuals[:, 1])
 
     def classical(self, columns: RegressionColumns, level: float) -> Outcome:
-        """Compare T with the normal law."""
+        """Return the outcome of T against the normal law, without privacy."""
         statistic = gcm_statistic(self.products(columns))
         return Outcome.at(level, gcm_pvalue(statistic), statistic)
 
     def moments(
         self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
     ) -> Outcome:
-        """Release (sum R, w sum R^2) and compare with the normal law plus the noise."""
+        """Release (sum R, w sum R^2) with noise; return the outcome against the normal law plus that noise."""
         mechanism, weight = self._moments_noise(columns, settings)
         products = self.products(columns)
         total, squared = float(products.sum()), float(products @ products)
@@ -127,7 +127,7 @@ class Ridge:
     def residuals(
         self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
     ) -> Outcome:
-        """Release every R and compare T of them with the normal law."""
+        """Release every R with noise; return the outcome of T of the released values."""
         mechanism = self._residuals_noise(columns, settings)
         products = self.products(columns) if len(columns.x) else np.zeros(1)
         statistic = gcm_statistic(release(mechanism, budget, label, products))
@@ -140,14 +140,14 @@ class Ridge:
         return self._moments_noise(columns, settings)[0].scale
 
     def error(self, columns: RegressionColumns, exact: bool) -> float:
-        """Return eta of ``regression/rounding.py``, from the public shape of the columns."""
+        """Return eta of ``regression/rounding.py``, the bound on the rounding error, from the shape of the columns."""
         n, d = columns.z.shape
         kernel = self.kernel(columns)
         features = 0 if exact else FourierFeatures(kernel, d, FEATURES, columns.levels).size
         return residual_error(max(n, 1), self.lambda_, kernel, d, features)
 
     def _moments_noise(self, columns: RegressionColumns, settings: TestSettings) -> tuple[Laplace, float]:
-        """Return the mechanism and the weight w of sum R^2."""
+        """Return the mechanism that releases the moments, and the weight w of sum R^2."""
         first = sum_sensitivity(self.lambda_, settings.neighbours)  # refuses where n is not public
         second = squares_sensitivity(self.lambda_, settings.neighbours)
         weight, n = squares_weight(self.lambda_, settings.epsilon), len(columns.x)

@@ -52,7 +52,7 @@ class Measured(TableTest):
             )
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """Compare G on the exact table with its chi-squared law."""
+        """Return the outcome of G on the exact table against its chi-squared law."""
         found = likelihood_ratio(blocks)
         return Outcome.at(level, found.pvalue, found.statistic, found.dof)
 
@@ -73,7 +73,7 @@ class Measured(TableTest):
 def _mechanism(
     noise: str, cells: int, epsilon: float, delta: float, neighbours: Neighbours
 ) -> tuple[Laplace | Gaussian, float, float]:
-    """Return ``Measured.mechanism``, cached: its exact fractions take longer than the test."""
+    """Return what ``Measured.mechanism`` returns, cached: its exact fractions take longer than the test."""
     moved = 1.0 if neighbours is Neighbours.ADD_REMOVE else 2.0
     laplace = Laplace(sensitivity=moved, epsilon=epsilon, neighbours=neighbours, size=cells, grid=INTEGERS)
     decay = math.exp(-1 / laplace.scale)

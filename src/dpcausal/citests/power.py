@@ -158,7 +158,7 @@ def power_curve(
 
 
 def strata_cut(test: RankTest, question: Question, rows: int) -> int:
-    """Return the number of strata of a rank test: declared levels and bins, and strata of numbers."""
+    """Return the number of strata of a rank test: cells of declared levels and bins, and strata of numbers."""
     given = question.numeric.intersection(question.given)
     if not given or test.on == "table" or test.strata == "schema":
         return question.k
@@ -190,7 +190,10 @@ def _worth(
     *,
     numbers: bool,
 ) -> tuple[float, int]:
-    """Return the number of rows that would show as much without noise, and the degrees of freedom."""
+    """Return the effective number of rows and the degrees of freedom of a test with noise.
+
+    As many rows without noise would give the same power.
+    """
     r, c, k = sizes
     gain = _gain(r, share) * _gain(c, share)
     if isinstance(test, Measured):
@@ -204,7 +207,7 @@ def _worth(
 
 
 def _gain(size: int, share: float | None) -> float:
-    """Return the mean over the levels of one over their share: what noise in a cell is multiplied by.
+    """Return by how much a cell's noise is multiplied on average: the mean over levels of one over their share.
 
     >>> _gain(3, None), round(_gain(2, 0.1), 3)
     (3.0, 5.556)
@@ -215,7 +218,7 @@ def _gain(size: int, share: float | None) -> float:
 
 
 def _power(worth: float, dof: int, w: float, level: float) -> float:
-    """Return the chance to reject at this level.
+    """Return the chance that a chi-squared test with ``worth`` effective rows rejects at this level.
 
     >>> round(_power(1000.0, 1, 0.0886, 0.05), 2), round(_power(10.0, 1, 0.1, 0.05), 2)
     (0.8, 0.06)

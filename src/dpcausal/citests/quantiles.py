@@ -24,7 +24,7 @@ MARGIN = 1 - 1e-12  # of every share: sums of shares stay below the whole
 
 
 def exact_spread(data: Dataset | FeatureRows, name: str) -> Spread:
-    """Return the spread of a numeric column from exact counts. Not private."""
+    """Return the spread (quantiles) of a numeric column from exact counts. Not private."""
     measuring = _measuring(data, name, data.n)
     for _ in range(ROUNDS):
         measuring.learn(measuring.counts().astype(np.float64), 0.0)
@@ -41,7 +41,7 @@ def pure_spread(
     label: str,
     even: float = EVEN_SHARE,
 ) -> Spread:
-    """Charge ``epsilon`` and return the spread of a numeric column, measured with Laplace noise.
+    """Charge ``epsilon``, measure with Laplace noise, and return the spread (quantiles) of a numeric column.
 
     ``n`` is the number of rows, None where protected; ``even`` is the share of every total that is spread evenly.
     """
@@ -65,7 +65,7 @@ def gaussian_spread(
     label: str,
     even: float = EVEN_SHARE,
 ) -> Spread:
-    """Charge ``rho`` and return the spread of a numeric column, measured with Gaussian noise."""
+    """Charge ``rho``, measure with Gaussian noise, and return the spread (quantiles) of a numeric column."""
     each = rho / ROUNDS * MARGIN
 
     def mechanism(size: int) -> tuple[Gaussian, float]:
@@ -77,7 +77,7 @@ def gaussian_spread(
 
 
 def _measuring(data: Dataset | FeatureRows, name: str, n: int | None, even: float = EVEN_SHARE) -> Measuring:
-    """Return the rounds of counts of a column, before the first."""
+    """Return the start of measuring the quantiles of a column by rounds of counts."""
     if isinstance(data, Dataset):
         return Measuring(places_of(*data.on_scale(name)), n, even)
     places, rows = data.place_counts(name)

@@ -107,7 +107,7 @@ class RankTest(TableTest, ValueTest):
     @staticmethod
     @abstractmethod
     def weight(neighbours: Neighbours, r: int, c: int, k: int, epsilon: float) -> float:
-        """Return the weight of the variance in the release."""
+        """Return the weight of the variance when (statistic, weight x variance) is released."""
 
     @staticmethod
     @abstractmethod
@@ -134,15 +134,15 @@ class RankTest(TableTest, ValueTest):
         return HeldByStrata(columns, strata[columns[0]], model=False)
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """Compare z = statistic/sqrt(variance) with the normal law."""
+        """Return the outcome of z = statistic/sqrt(variance) against the normal law, without privacy."""
         return _normal_outcome(*self.value(blocks), level)
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Release statistic and variance together; the p-value is post-processing."""
+        """Release statistic and variance together with noise; return the outcome (the p-value is post-processing)."""
         return self._release(question, *self.value(blocks), settings, budget)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
-        """Compare z = statistic/sqrt(variance) with the normal law."""
+        """Return the outcome of z = statistic/sqrt(variance) against the normal law, without privacy."""
         if self._on_table(question):
             return self.classical(question.blocks(counts_of(data)), level)
         cells = self._cells(question, data, data.n, lambda name: exact_spread(data, name))
@@ -151,7 +151,7 @@ class RankTest(TableTest, ValueTest):
     def private_values(
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        """Release (statistic, weight x variance); the p-value is post-processing."""
+        """Release (statistic, weight x variance) of the rows and return the outcome; the p-value is post-processing."""
         if self._on_table(question):
             return self.private(question, question.blocks(counts_of(data)), settings, budget)
         checked_rows(data.n)  # before anything is charged
@@ -211,7 +211,7 @@ class RankTest(TableTest, ValueTest):
     def _release(
         self, question: Question, statistic: float, variance: float, settings: TestSettings, budget: Charger
     ) -> Outcome:
-        """Release both numbers with the noise that the sizes of ``question`` ask for."""
+        """Release statistic and variance with the noise for a question of this size; return the outcome."""
         mechanism, weight = _mechanism(
             self, settings.neighbours, question.r, question.c, question.k, settings.epsilon
         )
@@ -231,7 +231,10 @@ def _normal_outcome(statistic: float, variance: float, level: float) -> Outcome:
 def _mechanism(
     test: RankTest, neighbours: Neighbours, r: int, c: int, k: int, epsilon: float
 ) -> tuple[Laplace, float]:
-    """Return the mechanism and the weight of the variance, remembered: exact fractions cost more than the test."""
+    """Return the mechanism that releases (statistic, weight x variance) of an r x c x k table, and that weight.
+
+    Cached: its exact fractions take longer than the test.
+    """
     weight = test.weight(neighbours, r, c, k, epsilon)
     sensitivity = test.sensitivity(neighbours, r, c, k, weight)
     return Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=neighbours, size=2), weight
@@ -254,11 +257,11 @@ class KendallTest(RankTest):
 
     @staticmethod
     def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:
-        """Return K and V of rows."""
+        """Return Kendall's statistic K of the rows in k blocks, and its variance V."""
         return rank_statistics(x, y, block, k)[0]
 
     def tau(self, statistic: float, n: int) -> float | None:
-        """Return tau-a within the cells of z, about.
+        """Return about the mean Kendall tau-a within the cells of z.
 
         K = sum S_b/n_b over the cells b of z, S_b the pairs of rows in order minus those against it.
         S_b = tau_b n_b (n_b - 1)/2, so 2 K/n is the mean tau-a of the cells, weighted by n_b - 1 (up to k/n for k
@@ -287,7 +290,7 @@ class SpearmanTest(RankTest):
 
     @staticmethod
     def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:
-        """Return F and U of rows."""
+        """Return Spearman's statistic F of the rows in k blocks, and its variance U."""
         return rank_statistics(x, y, block, k)[1]
 
 
@@ -305,7 +308,7 @@ def numeric_given(question: Question, data: Dataset) -> tuple[str, ...]:
 
 
 def spread_share(n: int | None, epsilon: float) -> float:
-    """Return the share of epsilon that the spread of the numeric given columns costs: from public numbers.
+    """Return the share of epsilon that measuring the quantiles of numeric given columns costs: public.
 
     >>> spread_share(1000, 1.0), spread_share(100_000, 1.0)
     (0.3, 0.15)
@@ -375,7 +378,7 @@ def blocks_of(question: Question, data: Dataset, bins: dict[str, int]) -> tuple[
 def _numbered(
     question: Question, data: Dataset, codes: dict[str, tuple[NDArray[np.int64], int]]
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the block of every row by these codes (others as the schema codes them), and how many there are."""
+    """Return the block of every row by given codes, and the number of blocks; other columns have their own codes."""
     block, k = np.zeros(data.n, np.int64), 1
     for name in question.given:
         code, size = codes.get(name) or (data.codes[name].astype(np.int64), data.schema[name].size)
@@ -386,7 +389,7 @@ def _numbered(
 
 
 def _as_numbers(question: Question, data: Dataset, k: int) -> Question:
-    """Return the question with the sizes on which sensitivities depend: numbers have any number of levels."""
+    """Return the question with the sizes on which sensitivities of ranks depend: a number may have any value."""
     r, c = (
         ANY_LEVELS if name in data.values else data.schema[name].size for name in (question.x, question.y)
     )

@@ -56,7 +56,10 @@ def class_named(name: str) -> type[CITest]:
 
 
 def _with_inner(name: str) -> tuple[str, str]:
-    """Return ("test-of-tests", "gcm") for "test-of-tests:gcm"; any other name stays whole."""
+    """Return the name of a test and of the test inside it: ("test-of-tests", "gcm") for "test-of-tests:gcm".
+
+    Any other name stays whole.
+    """
     before, _, after = name.partition(":")
     return (before, after) if before == TestOfTests.info.name else (name, "")
 
@@ -92,7 +95,7 @@ class AskedTest(NamedTuple):
 
 
 def relation_of(neighbours: Neighbours | str, method: str) -> Neighbours:
-    """Return the relation that is asked for; labels may be fixed where the method holds them so."""
+    """Return the neighbouring relation that is asked for; labels may be fixed only where the test fixes them."""
     return Neighbours.parse(neighbours, labels=method in TESTS and TESTS[method].info.fixed_labels)
 
 
@@ -130,7 +133,7 @@ def asked_test(
 
 
 def _test_of_tests(test: str | None = None, **options: Any) -> CITest:
-    """Return the test of tests over the test of that name."""
+    """Return the test of tests (rejections of parts, counted) with the test of that name inside."""
     if test is None:
         return TestOfTests(**options)
     if test == TestOfTests.info.name:

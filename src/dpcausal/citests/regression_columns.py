@@ -64,13 +64,13 @@ def columns_of(question: Question, data: Dataset) -> RegressionColumns:
 
 
 def _side(data: Dataset, names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return the columns of x or of y; one column of numbers or ordered levels as a vector."""
+    """Return the columns of x, or of y, as an array; a single numeric or ordered column as a vector."""
     columns = [column for name in names for column in _expanded(data, name)]
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
 def _expanded(data: Dataset, name: str) -> list[NDArray[np.float64]]:
-    """Return a column in [0, 1], or an indicator for each of its levels where these have no order."""
+    """Return a column scaled to [0, 1], or an indicator for each of its levels where these have no order."""
     column = data.schema[name]
     if has_order(column):
         return [_score(data, name)]
@@ -79,7 +79,7 @@ def _expanded(data: Dataset, name: str) -> list[NDArray[np.float64]]:
 
 
 def _score(data: Dataset, name: str) -> NDArray[np.float64]:
-    """Return a column in [0, 1]: numbers by their declared bounds and scale, levels by their position."""
+    """Return a column scaled to [0, 1]: numbers by their declared bounds and scale, levels by their position."""
     column = data.schema[name]
     if isinstance(column, Numeric):
         return np.clip(data.on_scale(name).share(), 0.0, 1.0)

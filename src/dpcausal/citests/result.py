@@ -236,7 +236,7 @@ class CITestResult(OtherNames):
 
     @property
     def shown(self) -> Literal["dependence", "nothing"]:
-        """What the test shows: dependence, or nothing. Independence is never shown."""
+        """What the test shows: dependence, or nothing; a test never shows independence."""
         return "nothing" if self.independent else "dependence"
 
     @property
@@ -306,4 +306,5 @@ class CITestResult(OtherNames):
         return f"CITestResult(shown={self.shown!r}, rejected={self.rejected}, pvalue={pvalue}, {cost}{stamp})"
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return display().html(self)

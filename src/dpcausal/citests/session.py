@@ -77,13 +77,13 @@ class Session:
         return self._answered[key]
 
     def _answer_values(self, question: Question) -> Outcome:
-        """Answer a question from the values of rows."""
+        """Return the outcome of a question, tested on the values of rows."""
         if self._settings is None or self._budget is None:
             return self._values.classical_values(question, self._rows, self._level)
         return self._values.private_values(question, self._rows, self._settings, self._budget)
 
     def _answer_table(self, question: Question) -> Outcome:
-        """Answer a question from a table of counts."""
+        """Return the outcome of a question, tested on a table of counts."""
         blocks = question.blocks(self._counts)
         if self._settings is None or self._budget is None:
             return self._test.classical(blocks, self._level)

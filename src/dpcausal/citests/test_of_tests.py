@@ -75,7 +75,7 @@ class TestOfParts(CITest):
         return CountOfParts(self.test.name)
 
     def check(self, question: Question) -> None:
-        """Refuse what the test of each part refuses."""
+        """Refuse a question that the test of each part refuses."""
         self.test.check(question)
 
     def min_part_rows(self, d: int) -> int:
@@ -100,7 +100,7 @@ class TestOfParts(CITest):
         settings: TestSettings,
         budget: Charger,
     ) -> Outcome:
-        """Release how many parts rejected; its p-value is that under Binomial(parts, sub_level) plus the noise."""
+        """Release the number of parts that rejected; the p-value is of Binomial(parts, sub_level) plus noise."""
         counter = Laplace(
             sensitivity=1.0, epsilon=settings.epsilon, neighbours=settings.neighbours, grid=INTEGERS
         )
@@ -165,7 +165,7 @@ class TestOfGcm(TestOfParts, ValueTest):
 
 
 def _pvalue(part: RegressionColumns) -> float:
-    """Return the p-value of one part; no warning or exception, which would depend on its rows."""
+    """Return the p-value of gcm on one part; no warning or exception, which would depend on its rows."""
     with np.errstate(all="ignore"):
         try:
             return classical(part)[1]

@@ -56,7 +56,9 @@ def simulated_cuts(
     values: int = SIMULATED,
     largest: bool = False,
 ) -> NDArray[np.float64]:
-    """Return the paper's threshold of every test: the ceil((m + 1)(1 - level))-th smallest of m noisy ||V||.
+    """Return the paper's simulated threshold of every test.
+
+    It is the ceil((m + 1)(1 - level))-th smallest of m noisy ||V||.
 
     The m = ``values`` tables without effect are drawn over the four cells, as line 7 of Algorithm 3 says, so that the
     sizes of groups and the sensitivity differ by table. ``positives`` holds how many rows of each study (rows) and test
@@ -187,7 +189,7 @@ class UnitCircle(TableTest):
         )
 
     def _range(self, n: int) -> tuple[int, int]:
-        """Return the public range of the number of rows with the outcome."""
+        """Return the least and the greatest number of rows with the outcome that are possible, from public n."""
         low, high = (self.positives,) * 2 if isinstance(self.positives, int) else self.positives or (0, n)
         if not 0 <= low <= high <= n:
             raise InputError(f"positives must lie within 0 and the number of rows, not {self.positives}")

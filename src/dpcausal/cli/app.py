@@ -77,6 +77,7 @@ app = typer.Typer(
 
 
 def _version(value: bool) -> None:
+    """Print the version and exit, if asked."""
     if value:
         typer.echo(f"dpcausal {__version__}")
         raise typer.Exit
@@ -88,6 +89,7 @@ def _root(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
+    """Take the options that stand before a command; the callback of each does the work."""
     pass
 
 
@@ -140,6 +142,7 @@ def _warn(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
+    """Collect a warning, to be printed once when the command ends; replaces ``warnings.showwarning``."""
     if category.__name__ not in _NOT_SHOWN:
         _warnings[str(message)] = None
 
@@ -202,11 +205,12 @@ _NO_ROOM = (errno.ENOSPC, errno.EIO)
 
 
 def _drop_output() -> None:
-    """Discard further output, since standard output can't be written to any more."""
+    """Send further output nowhere, after standard output was closed."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_waiting(line: str) -> None:
+    """Print on standard error what the command waits for."""
     typer.echo(f"dpcausal: {line}", err=True)
 
 
@@ -218,11 +222,12 @@ _GROUPS: tuple[list[str], ...] = (
 
 @cache
 def _command() -> Any:
-    """Return the tree of commands, made once."""
+    """Return the command line's tree of commands, made once."""
     return typer.main.get_command(app)
 
 
 def _run(arguments: list[str] | None) -> int:
+    """Run the command line with its arguments (those of the process for None) and return the exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     alone = words in _GROUPS
     unasked = alone and "_DPCAUSAL_COMPLETE" not in os.environ  # a shell that completes calls like this too

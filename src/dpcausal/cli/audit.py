@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # loaded late, so that other commands start fast
 
 
 def _methods() -> dict[str, Callable[[float], Target]]:
-    """Return the makers of audit targets, by name: mechanisms, and broken variants."""
+    """Return the functions that make audit targets, by name: mechanisms, and broken variants."""
     from dpcausal.audit.broken import BROKEN
     from dpcausal.audit.targets import SHIPPED
 
@@ -34,7 +34,7 @@ def _names() -> list[str]:
 
 
 def find(method: str, epsilon: float, neighbours: str | None = None) -> Target:
-    """Return the audit target of a name; raise ``InputError``, which lists all names, where there is none."""
+    """Return the audit target of that name; raise ``InputError``, which lists all names, if there is none."""
     from dpcausal.audit import calls
     from dpcausal.discovery.discover import METHODS
 

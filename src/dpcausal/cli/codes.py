@@ -81,10 +81,10 @@ class LongTable(Here):
         self.codes = codes
 
     def refuse_undeclared(self, named: Iterable[str]) -> None:
-        """Nothing to look at: codes are no columns of the file."""
+        """Accept all names: codes are no columns of the file."""
 
     def python_lines(self) -> list[str]:
-        """Return a line of Python that reads the same table."""
+        """Return the line of Python that reads the same table, for a report."""
         rows, codes = self.rows, self.codes
         listed = Code(f"open({file_name(str(codes.codes))!r}).read().split()")
         people = str(codes.people)
@@ -97,7 +97,7 @@ class LongTable(Here):
 
     @cached_property
     def counted(self) -> CodeTable:
-        """The table."""
+        """The table of persons and codes, ready for a question."""
         import dpcausal as dc
         from dpcausal.data.codes import codes_of_file
 

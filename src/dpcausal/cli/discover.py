@@ -88,7 +88,7 @@ AUTO = "codes for --codes, moments where most columns hold numbers and rows are 
 
 
 def choices() -> dict[str, Choice]:
-    """Return the description and the options of every method, by name."""
+    """Return the description and the options of every method of discovery, by name."""
     from dpcausal.discovery.discover import METHODS
 
     return {
@@ -107,7 +107,7 @@ def choices() -> dict[str, Choice]:
 
 
 def page() -> str:
-    """Return the help page, which lists all methods."""
+    """Return the text of the help page of ``discover``, which lists all methods."""
     return HELP.format(methods="\n".join(f"{name}: {one.does}" for name, one in choices().items()))
 
 

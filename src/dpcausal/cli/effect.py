@@ -77,7 +77,7 @@ def columns_to_adjust(adjust: list[str] | None, columns: Container[str]) -> list
 
 
 def numbers(option: str, texts: list[str]) -> list[float]:
-    """Return the numbers that an option lists, with commas or repeated; raise ``InputError`` for anything else.
+    """Parse the numbers of an option, with commas or repeated; raise ``InputError`` for anything else.
 
     >>> numbers("--cuts", ["1,2.5", "4"])
     [1.0, 2.5, 4.0]

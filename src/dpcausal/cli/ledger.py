@@ -45,12 +45,14 @@ AnyName = Annotated[str | None, typer.Option("--dataset", help="Only this data s
 
 
 def _open(url: str, *, create: bool = False) -> Ledger:
+    """Open the ledger at a URL, and import SQLAlchemy only then."""
     from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
 
     return Ledger.open(url, create=create)
 
 
 def _print_json(value: dict[str, Any]) -> None:
+    """Print a value as indented JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 

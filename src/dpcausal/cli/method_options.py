@@ -30,7 +30,7 @@ Options = Annotated[
 
 
 def _alternatives(hint: Any) -> list[Any]:
-    """Return the alternatives of a type; each word of a ``Literal`` is one.
+    """Return the alternative types of a type annotation; each word of a ``Literal`` is one.
 
     >>> _alternatives(Literal["a word of its own"] | int | None)
     ['a word of its own', <class 'int'>, <class 'NoneType'>]
@@ -46,6 +46,7 @@ def _alternatives(hint: Any) -> list[Any]:
 
 
 def _number(text: str) -> float | None:
+    """Return the finite number that a text spells; None if it spells none."""
     try:
         number = float(text)
     except ValueError:
@@ -54,7 +55,7 @@ def _number(text: str) -> float | None:
 
 
 def _several(text: str, hint: Any) -> tuple[Any, ...] | None:
-    """Parse texts with commas between them as a tuple or list type; None where they do not fit."""
+    """Parse texts with commas between them as a type of tuple or list; return None where they do not fit."""
     inside = get_args(hint) or (str,)
     parts = [part.strip() for part in text.split(",")]
     if get_origin(hint) is tuple and Ellipsis not in inside and len(parts) != len(inside):
@@ -65,7 +66,7 @@ def _several(text: str, hint: Any) -> tuple[Any, ...] | None:
 
 
 def _converted(text: str, hint: Any) -> tuple[Any] | None:
-    """Parse a text by the first alternative of a type that fits, in a tuple of one; None where none does."""
+    """Parse a text by the first alternative of a type that fits; return (value,), or None where none fits."""
     kinds = _alternatives(hint)
     if NoneType in kinds and text.lower() == "none":
         return (None,)
@@ -87,6 +88,7 @@ def _converted(text: str, hint: Any) -> tuple[Any] | None:
 
 
 def _is_sequence(kind: Any) -> bool:
+    """Return whether a type annotation is that of a sequence."""
     origin = get_origin(kind)
     return isinstance(origin, type) and issubclass(origin, Sequence)
 
@@ -206,7 +208,7 @@ class Choice:
     options: tuple[tuple[str, Any, str, Any], ...] = ()
 
     def paragraph(self, name: str) -> str:
-        """Return its description, then a line for each option: default, meaning and values.
+        """Return the help of a method: its description, then a line for each option.
 
         >>> print(Choice("asks", (("hits", None, "most pairs to look at twice", int | None),)).paragraph("x"))
         x: asks
@@ -229,7 +231,7 @@ class MethodsCommand(Command):
     page: Callable[[], str]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help page."""
+        """Write the help page of a command that has methods."""
         self.help = self.page()
         super().format_help(ctx, formatter)
         name, known = method_named(ctx.meta.get("words", ())), self.choices()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the fields of its groups of options as options of its own.
+    """Return a command in which the fields of option groups are options of its own.
 
     A group is a parameter whose type is a dataclass; the command receives the group as one value.
     """
@@ -179,7 +179,7 @@ class Printing:
 
     @property
     def bars(self) -> bool:
-        """Whether progress is shown."""
+        """Whether progress bars are shown."""
         return not self.as_json and sys.stderr.isatty()
 
 
@@ -212,7 +212,7 @@ class GraphOptions:
     confidence: Confidence = None
 
     def asked(self) -> dict[str, Any]:
-        """Return what was given, by the names of its arguments in Python."""
+        """Return the options that were given, by the names of the Python arguments."""
         parsed = {
             "tiers": parse_tiers(self.tiers),
             "required": parse_edges("--required", self.required),

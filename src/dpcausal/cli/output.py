@@ -33,7 +33,8 @@ class HasRows(Protocol):
     """What has a number of rows: a data set, a counting backend, a data set at a desk."""
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """Number of rows."""
 
 
 def print_answer(text: str) -> None:
@@ -93,7 +94,7 @@ def warn_weak(
     rows: int | None = None,
     printed: PrivacyStatement | None = None,
 ) -> None:
-    """Warn where epsilon or delta, as asked for, promise little; ``rows`` where their number is public.
+    """Warn if epsilon or delta, as asked for, promises little; ``rows`` where their number is public.
 
     ``printed``: a statement that was printed; what it says is not repeated.
     """
@@ -141,7 +142,7 @@ def silence_draft_warning() -> None:
 
 
 def silence_graph_warnings() -> None:
-    """Suppress what a graph says against an effect: the answer prints it."""
+    """Suppress warnings that the graph does not support an effect: the answer prints them."""
     from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
 
     for kind in (AdjustsForDescendant, LeavesBackDoorOpen):

@@ -31,9 +31,14 @@ class Answer(Protocol):
     """The result of a test or an effect."""
 
     @property
-    def privacy(self) -> PrivacyStatement: ...
-    def to_json(self) -> str: ...
-    def summary(self, *, full: bool = ...) -> str: ...
+    def privacy(self) -> PrivacyStatement:
+        """The privacy statement of the answer."""
+
+    def to_json(self) -> str:
+        """Return the answer as JSON."""
+
+    def summary(self, *, full: bool = ...) -> str:
+        """Return the answer as text; all of it with ``full``."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -77,6 +82,7 @@ def writable_directory(out: Path) -> Iterator[Path]:
 
 
 def _remove_empty(folders: list[Path]) -> None:
+    """Remove folders, the deepest first, up to the first that is not empty."""
     for folder in folders:  # the deepest first
         try:
             folder.rmdir()
@@ -94,7 +100,7 @@ class Place:
 
 
 def choose_folder(out: Path) -> Place:
-    """Move an earlier release away and return ``out``; or a new directory in it, where that fails."""
+    """Make room for a release in ``out``: move an earlier one away, or choose a new folder inside."""
     try:
         return Place(out, move_earlier_release(out))
     except OSError as error:
@@ -108,7 +114,7 @@ def choose_folder(out: Path) -> Place:
 
 
 def move_earlier_release(out: Path) -> Path | None:
-    """Move all files of an earlier release to a directory of their own, or none; return it, None if there is none."""
+    """Move the files of an earlier release, all or none, to a new folder; return it, None if there was none."""
     found = [out / name for name in FILES if (out / name).exists()]
     if not found:
         return None
@@ -129,6 +135,7 @@ def move_earlier_release(out: Path) -> Path | None:
 
 
 def _first_free(out: Path, name: str) -> Path:
+    """Return the first of the folders NAME-1, NAME-2, ... that does not exist."""
     number = 1
     while (folder := out / f"{name}-{number}").exists():
         number += 1
@@ -153,7 +160,7 @@ def write_texts(out: Path, files: Mapping[str, str]) -> None:
 
 
 def deliver(text: str, out: Path | None, write: Callable[[Path], None]) -> Place | None:
-    """Write a release to ``out``, where that is given; where that fails print its text first: it is paid for."""
+    """Write a release to ``out``, if given; if that fails, print its text first, since it is paid for."""
     if out is None:
         return None
     try:
@@ -166,7 +173,7 @@ def deliver(text: str, out: Path | None, write: Callable[[Path], None]) -> Place
 
 
 def print_answer_of(ask: Callable[[], A], out: Path | None, printing: Printing) -> A:
-    """Print the answer that ``ask`` returns, and write it to ``out``, which is made before it is called."""
+    """Call ``ask``, print its answer and write it to ``out``, which is checked beforehand."""
     with nullcontext() if out is None else writable_directory(out):
         found = ask()
         text = found.to_json() if printing.as_json else found.summary(full=printing.full)
@@ -181,6 +188,7 @@ def print_answer_of(ask: Callable[[], A], out: Path | None, printing: Printing) 
 
 
 def _write_answer(found: Answer, folder: Path) -> None:
+    """Write the files of an answer to a folder: statement, answer, and a page if it has survival curves."""
     files = {"privacy.json": found.privacy.to_json(), "answer.json": found.to_json()}
     if getattr(found, "curves", None) is not None:
         from dpcausal.present.curves import effect_page
@@ -241,6 +249,7 @@ def print_graph(
 def _write_graph(
     result: DiscoveryResult, folder: Path, origin: Origin | None, show_open: bool, effects: EffectsAsked
 ) -> None:
+    """Write the files of a discovery to a folder: graph, statement, report and, if asked, effects."""
     from dpcausal.present.files import file_texts
     from dpcausal.present.page import write
 

@@ -92,7 +92,7 @@ dpcausal reproduce gcm-figure1 --quick --out figures --json"""
 
 
 def experiments() -> Path:
-    """Return the directory of the scripts: of a source checkout, or as a wheel installed them.
+    """Return the directory of the experiments' scripts: of a source checkout, or as a wheel installed them.
 
     Raises ``InputError`` where there is neither.
     """
@@ -109,7 +109,7 @@ def experiments() -> Path:
 
 
 def listed() -> str:
-    """Return all figures as a table: paper, item and processor time."""
+    """Return the figures that can be reproduced as a table: paper, item and processor time."""
     from dpcausal.present.text import aligned
 
     rows = [(name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()]

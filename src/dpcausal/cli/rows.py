@@ -62,7 +62,7 @@ class Source:
     sheet: Sheet = None
 
     def given(self) -> dict[str, Any]:
-        """Return what was given, by the names of the options."""
+        """Return the options about the source that were given, by their names."""
         named = {
             "the file" if one.name == "data" else option_name(one.name): getattr(self, one.name)
             for one in fields(self)
@@ -79,7 +79,7 @@ class Source:
         return str(self.data or self.source)
 
     def described(self, schema: Schema, columns: Sequence[str] = ()) -> Schema:
-        """Return a schema with encoding and sheet, of these columns (of all where none is named).
+        """Return the schema, limited to these columns if any are named, with encoding and sheet as given.
 
         Undeclared columns of the file are ignored without a warning: ``schema --check`` names them.
         """
@@ -140,17 +140,17 @@ class Rows(Source):
 
     @property
     def declared_in(self) -> Code:
-        """The schema in Python, by the name of its file."""
+        """The Python code that reads the schema, by the name of its file."""
         return Code(call_text("dc.Schema.from_toml", [file_name(str(self.schema))], {}))
 
 
 def _given(**values: Any) -> dict[str, Any]:
-    """Return the arguments that were given."""
+    """Return the arguments that are not left at their default."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse_given(options: Mapping[str, Any], why: str) -> None:
-    """Raise ``InputError`` where options, by their names, were given: ``why`` with the names in place of {}."""
+    """Raise ``InputError`` if any of these options was given; ``why`` has {} in place of their names."""
     if given := [name for name, value in options.items() if value]:
         raise InputError(why.format(", ".join(given)))
 
@@ -172,7 +172,7 @@ class Here:
 
     @cached_property
     def counted(self) -> Any:
-        """The rows, read or connected to when they are first asked for."""
+        """The rows, read or connected to at first use."""
         return self.rows.read(self.schema, self.printing.bars)
 
     @property
@@ -181,7 +181,7 @@ class Here:
         return int(self.counted.n)
 
     def python_lines(self) -> list[str]:
-        """Return lines of Python that open the same rows."""
+        """Return the lines of Python that open the same rows, for a report."""
         from dpcausal.counts.connect import DATABASES
 
         rows, lines, schema = self.rows, [], self.rows.declared_in
@@ -205,7 +205,7 @@ class Here:
             raise SchemaError(f"{_these(left)} in the schema but not in --columns: add {_them(left)} there")
 
     def ask(self, what: str, *values: Any, **asked: Any) -> Any:
-        """Ask ``dc.discover``, ``dc.ci_test`` or ``dc.effect`` about the rows, charged to the ledger."""
+        """Call ``dc.discover``, ``dc.ci_test`` or ``dc.effect`` on the rows, charged to the ledger."""
         import dpcausal as dc
 
         rows, bars = self.counted, self.printing.bars
@@ -217,7 +217,7 @@ class Here:
                 return getattr(dc, what)(rows, *values, **asked)
 
     def forecast(self, what: str, *values: Any, **asked: Any) -> Any:
-        """Say what an answer will show; where no rows are named their ``number`` takes their place."""
+        """Return the forecast of a question, from the rows or, without any, from their number."""
         import dpcausal as dc
 
         known = self.rows.data is not None or self.rows.source is not None
@@ -238,10 +238,10 @@ class AtDesk:
         self.schema, self.n = remote.schema, remote.n
 
     def refuse_undeclared(self, named: Iterable[str]) -> None:
-        """Nothing to look at: the file is at the desk."""
+        """Accept all names: the file is at the desk, which refuses by itself."""
 
     def ask(self, what: str, *values: Any, **asked: Any) -> Any:
-        """Ask the desk."""
+        """Send a question to the desk, wait, and return its answer."""
         if what == "effect" and not isinstance(values[1], str):
             raise InputError(
                 "a desk takes --outcome: a follow-up (--time, --event) is asked where the rows are"
@@ -249,18 +249,19 @@ class AtDesk:
         return getattr(self.remote, what)(*values, **self.more, **self._sent(asked))
 
     def forecast(self, what: str, *values: Any, **asked: Any) -> Any:
-        """Say what an answer will show; made here."""
+        """Return the forecast of a question, computed on this machine."""
         return getattr(self.remote, f"forecast_{what}")(*values, **self._sent(asked))
 
     @staticmethod
     def _sent(asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a question as the desk expects them: with epsilon, without neighbours."""
         sent = {"epsilon": None, **asked}
         sent.pop("neighbours", None)
         return sent
 
 
 def _say_where(request: RemoteRequest) -> None:
-    """Say on standard error where a question is found again: whoever stops waiting need not ask twice."""
+    """Print on standard error where a question can be found again, so that it need not be asked twice."""
     state = "waits for approval" if request.state == "waiting" else "is approved and charged"
     where = f"{request.desk.url}/requests/{request.id}"
     typer.echo(f"dpcausal: the question {state}; Ctrl-C ends the wait, not the question: {where}", err=True)
@@ -270,7 +271,7 @@ def place_of(
     rows: Rows, charge: DeskCharge, printing: Printing, *, free: bool = False, columns: Sequence[str] = (),
     number: int | None = None, only_here: Mapping[str, Any],
 ) -> Here | AtDesk:  # fmt: skip
-    """Return where the rows are.
+    """Return where questions about the rows are answered: here, or at a desk.
 
     ``free``: the question is a forecast, so a desk needs no purpose. ``columns``: those to use. ``number``: how many
     rows there will be, for a forecast without any. ``only_here``: other options that a desk does not take.
@@ -311,7 +312,7 @@ def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -
 
 
 def _these(names: list[str]) -> str:
-    """List columns with their verb, for an error.
+    """Return the names of columns with their verb, for an error.
 
     >>> _these(["a"]), _these(["a", "b"])
     ('column "a" is', 'columns "a", "b" are')
@@ -321,6 +322,7 @@ def _these(names: list[str]) -> str:
 
 
 def _them(names: list[str]) -> str:
+    """Return the pronoun for these names: "it" for one, else "them"."""
     return "it" if len(names) == 1 else "them"
 
 

@@ -92,6 +92,7 @@ def run_serve(
 
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Listen at an address while the block runs; yield the socket; refuse an address that can't be had."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -127,13 +128,14 @@ def _serve(
 
 
 def _demo_worker(desk: Desk) -> Any:
+    """Start a process that works off the questions of the demonstration desk, and return it."""
     worker = multiprocessing.get_context("fork").Process(target=_work, args=(desk, 0.2))
     worker.start()
     return worker
 
 
 def _work(desk: Desk, pause: float) -> None:
-    """Work until terminated, or until the process that started this one is gone."""
+    """Answer questions as a worker until terminated, or until the parent process is gone."""
     from dpcausal.desk.worker import warm_up, work
 
     parent = os.getppid()
@@ -149,10 +151,12 @@ def _work(desk: Desk, pause: float) -> None:
 
 
 def _log(line: str) -> None:
+    """Print a line of the worker's log on standard error."""
     typer.echo(f"dpcausal work: {line}", err=True)
 
 
 def _demo_words(desk: Desk, as_json: bool) -> str:
+    """Return what a newcomer needs to log in to the demonstration desk, as text or as JSON."""
     from dpcausal.desk.demo import ANALYSTS, AUDITOR, CUSTODIAN, DATASET
 
     url = desk.config.address
@@ -170,7 +174,7 @@ def _demo_words(desk: Desk, as_json: bool) -> str:
 
 
 def _first_words(desk: Desk, as_json: bool, link: str | None) -> str:
-    """Return the address, and a one-time link for who asked for one and everybody who has had none."""
+    """Return the desk's address with one-time links: for ``link``, and for everybody who never had one."""
     new = [name for name in desk.config.persons if name == link or not desk.has_token(name)]
     if link is not None and link not in new:
         new.append(link)

@@ -53,7 +53,7 @@ MANY_OPTIONS = 16
 
 
 def panel_of(name: str) -> str | None:
-    """Return the panel of a help page that an option is in; None for the first one.
+    """Return in which panel of a help page an option stands; None for the first one.
 
     >>> panel_of("epsilon"), panel_of("sheet"), panel_of("max_order")
     (None, 'Rows', 'More on the question and the method')

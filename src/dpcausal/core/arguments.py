@@ -58,7 +58,7 @@ LEAST_LEVEL = 1e-12
 
 
 def checked_level(level: object, name: str = "level") -> float:
-    """Return the level, or refuse what is no number strictly between 0 and 1.
+    """Return the level; refuse anything but a number strictly between 0 and 1.
 
     >>> checked_level(0.05)
     0.05
@@ -77,7 +77,10 @@ LEAST_STRENGTH, MOST_STRENGTH = 1e-6, 1e9
 
 
 def checked_strength(strength: object) -> float:
-    """Return lambda of a ridge fit, or refuse it beyond 1e-6 (below, rounding could decide a factorisation) and 1e9."""
+    """Return the strength lambda of a ridge regression; refuse it outside 1e-6 to 1e9.
+
+    Below, rounding could decide whether a matrix can be factorised.
+    """
     number = strength if isinstance(strength, int | float) and not isinstance(strength, bool) else 0.0
     if not LEAST_STRENGTH <= number <= MOST_STRENGTH:
         raise InputError(f"lambda must lie within {LEAST_STRENGTH:g} and {MOST_STRENGTH:g}, not {strength!r}")
@@ -85,21 +88,21 @@ def checked_strength(strength: object) -> float:
 
 
 def checked_count(number: object, name: str) -> int:
-    """Return the number, or refuse what is no whole number, zero or above."""
+    """Return the number; refuse anything but a whole number, zero or above."""
     if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
         raise InputError(f"{name} must be a whole number, zero or above, not {number!r}")
     return int(number)
 
 
 def checked_name(name: object, what: str) -> str:
-    """Return the name, or refuse what is no text; ``what`` is for the error."""
+    """Return the name; refuse anything but a text. ``what`` names the argument in the error."""
     if not isinstance(name, str):
         raise InputError(f"{what} must be text, not {name!r}")
     return name
 
 
 def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
-    """Return the name, or refuse one that is no declared column; ``what`` is the argument that names it.
+    """Return the name; refuse one that is not a declared column. ``what`` names the argument in the error.
 
     >>> checked_column("wight", ["weight", "age"], "target")
     Traceback (most recent call last):
@@ -146,13 +149,15 @@ def column_names(values: object, name: str, known: Container[str]) -> list[Any]:
 
 
 def checked_ledger(ledger: object) -> None:
-    """Refuse what is no address and no opened ledger. The error doesn't show it: there may be a password in it."""
+    """Refuse anything but an address or an opened ledger; the error does not show it: it may hold a password."""
     if not (ledger is None or isinstance(ledger, str) or hasattr(ledger, "charge")):
         raise InputError(f"ledger must be an address such as sqlite:///file.db, not {type(ledger).__name__}")
 
 
 def described_options(choices: Mapping[str, tuple[str, Mapping[str, tuple[Any, str]]]]) -> str:
-    """Return paragraphs of a docstring from name -> (description, option -> (default, meaning)).
+    """Return paragraphs of a docstring that describe choices and their options.
+
+    ``choices`` maps a name to its description and options, each option to its default and meaning.
 
     >>> print(described_options({"pc": ("the PC algorithm", {"size": (2, "largest set")})}))
         ``pc``: the PC algorithm.
@@ -211,5 +216,5 @@ SMALLEST_PVALUE = 1e-300  # a smaller one is stated as this: no p-value is 0
 
 
 def stated_pvalue(pvalue: float) -> float:
-    """Return a p-value as it is stated: one that rounding made 0, or nearly, becomes the smallest that is shown."""
+    """Return a p-value as it is stated in results: never 0, at least the smallest that is shown."""
     return max(float(pvalue), SMALLEST_PVALUE)

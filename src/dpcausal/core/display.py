@@ -46,7 +46,7 @@ _drafter_loaders: list[Callable[[], Drafter]] = []
 
 
 def register(loader: Callable[[], Display]) -> None:
-    """Register a function that loads ``present``."""
+    """Register the function that imports ``present``, since core may not import it."""
     _loaders.append(loader)
     _loaded.clear()
 
@@ -59,7 +59,7 @@ def display() -> Display:
 
 
 def register_drafter(loader: Callable[[], Drafter]) -> None:
-    """Register what loads the function that drafts a schema from rows."""
+    """Register the function that imports the drafter of schemas, since core may not import it."""
     _drafter_loaders.append(loader)
 
 

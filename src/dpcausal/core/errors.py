@@ -41,7 +41,7 @@ class EngineError(InputError):
     """
 
     def with_charge(self, *, charged: bool) -> EngineError:
-        """Return this error with whether the release was charged."""
+        """Return this error with the statement whether the release was charged."""
         what = "the release was charged and stays charged, and nothing of it left"
         return type(self)(f"{self}; {what if charged else 'nothing was charged'}")
 
@@ -140,7 +140,7 @@ def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
 
 
 def no_columns(names: Iterable[str], columns: Iterable[str], where: str = " in the schema") -> str:
-    """Return the message for unknown columns, each with a hint.
+    """Return the error message for unknown columns, each with a hint at a similar name.
 
     >>> no_columns(["wight"], ["weight", "age"])
     'no column "wight" in the schema (did you mean "weight"?)'
@@ -178,7 +178,7 @@ class OtherNames:
     _other_names: ClassVar[Mapping[str, str]] = {}
 
     def _instead_of(self, name: str) -> str | None:
-        """Return the advice for an attribute of another name; None where there is none."""
+        """Return the advice for an attribute that has another name here; None where there is none."""
         return f"write {self._other_names[name]}" if name in self._other_names else None
 
     if not TYPE_CHECKING:  # type checkers go on complaining about names that do not exist
@@ -192,7 +192,9 @@ class OtherNames:
 
 
 def spellings(*groups: tuple[str, str]) -> dict[str, str]:
-    """Return ``_other_names`` from groups: the names, with spaces between them, and what to write instead.
+    """Return the table of other names of attributes, for ``_other_names``.
+
+    Each group holds names, with spaces between them, and what to write instead.
 
     >>> spellings(("p p_value", "result.pvalue"))
     {'p': 'result.pvalue', 'p_value': 'result.pvalue'}

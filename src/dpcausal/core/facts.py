@@ -86,7 +86,7 @@ class Fact:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a field as plain data."""
+    """Return the value of a fact's field as plain data for JSON."""
     if isinstance(value, Fact):
         return value.to_dict()
     if isinstance(value, StrEnum):
@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read(value: Any, hint: Any) -> Any:
-    """Return a value of JSON as a field holds it: a fact where the field is one, and tuples for lists."""
+    """Return a value read from JSON as its field holds it: a fact where the field is one, tuples for lists."""
     if isinstance(value, Mapping):
         return hint.from_dict(value)
     return tuple(_read(part, None) for part in value) if isinstance(value, list | tuple) else value

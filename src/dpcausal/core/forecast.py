@@ -28,7 +28,9 @@ PowerCurve = Callable[[float], float]  # Cohen's w -> the chance that such a dep
 
 
 def smallest_found(curve: PowerCurve, wanted: float = WANTED, most: float = 1e3) -> float:
-    """Return the least dependence, up to ``most``, that a power curve finds with probability ``wanted``, or infinity.
+    """Return the least dependence w that a power curve finds with probability ``wanted``.
+
+    Infinity if it is above ``most``.
 
     >>> smallest_found(lambda w: min(2 * w, 1.0), 0.5), smallest_found(lambda w: 0.0)
     (0.25, inf)
@@ -55,7 +57,7 @@ class Power(NamedTuple):
 
     @classmethod
     def of(cls, curve: PowerCurve, asked: float | None = None) -> Power:
-        """Read the chances off a power curve; ``asked``: a w of one's own.
+        """Return the power at weak, medium and strong dependence, read off a curve; ``asked`` is a further w.
 
         >>> Power.of(lambda w: min(2 * w, 1.0), 0.2)
         Power(weak=0.2, medium=0.6, strong=1.0, smallest=0.4, asked=0.4)
@@ -136,7 +138,7 @@ class PowerForecast:
 
     @property
     def hopeless(self) -> bool:
-        """Whether even a strong dependence would not be seen."""
+        """Whether even a strong dependence would probably be missed."""
         return self.power is not None and self.power.strong < LEAST_POWER
 
     @property
@@ -156,16 +158,16 @@ class PowerForecast:
 
     @property
     def way(self) -> str:
-        """What is asked, ``"moments"`` being a way of its own to ask about a graph."""
+        """The kind of question that is forecast; ``"moments"`` is a kind of its own."""
         return "moments" if self.method == "moments" else self.about
 
     def remedy(self, change: str) -> Remedy | None:
-        """Return what this change would do; None where it would not help."""
+        """Return the remedy that makes this change; None where it would not help."""
         return next((one for one in self.remedies if one.change == change), None)
 
     @property
     def enough(self) -> float | None:
-        """An epsilon that would do, where this one does not; None: none up to 100."""
+        """An epsilon that would be enough, where this one is not; None if none up to 100 is."""
         found = self.remedy("epsilon")
         return None if found is None else float(found.to)
 
@@ -184,7 +186,7 @@ class PowerForecast:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def summary(self) -> str:
-        """Return it in a few lines."""
+        """Return the forecast in a few lines of text."""
         return display().summary(self)
 
     def __str__(self) -> str:
@@ -252,13 +254,13 @@ def enough_epsilon(
 
 
 def _two_digits(place: int) -> float:
-    """Return the number at a place among those of two digits, 1.0 being at 0, 10 at 90, and 0.1 at -90."""
+    """Return the number at a place among the numbers of two digits: 1.0 at 0, 10 at 90, 0.1 at -90."""
     decade, digits = divmod(place, 90)
     return float(f"{10 + digits}e{decade - 1}")
 
 
 def _place(value: float) -> int:
-    """Return the place of the largest number of two digits that is not above this one.
+    """Return the place, among the numbers of two digits, of the largest one that is not above ``value``.
 
     >>> [_place(value) for value in (1.0, 9.94, 0.1, 0.3, 100.0)]
     [0, 89, -90, -70, 180]

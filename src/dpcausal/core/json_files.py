@@ -16,7 +16,7 @@ from dpcausal.core.errors import DpcausalError, InputError
 
 
 def save_text(path: str | os.PathLike[str], text: str) -> str:
-    """Write a file and return its path.
+    """Write a text to a file and return its path.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def save_text(path: str | os.PathLike[str], text: str) -> str:
 
 
 def read_json(path: str | os.PathLike[str], kind: str) -> Any:
-    """Return what a file holds that should be a ``kind``: a plan, a release.
+    """Return the content of a JSON file that should hold a ``kind``, such as a plan or a release.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def read_json(path: str | os.PathLike[str], kind: str) -> Any:
 def check_kind(
     data: Any, name: str, kind: str, *, has: Collection[str], newest: int, written_by: str
 ) -> None:
-    """Refuse plain data that is no ``kind``, which has these keys, or one of a format above ``newest``."""
+    """Refuse plain data that is not a ``kind`` with these keys, or has a format newer than ``newest``."""
     if not isinstance(data, dict) or not set(has) <= data.keys():
         raise InputError(f"{name!r} is no {kind}: {written_by} writes one")
     if isinstance(data.get("format"), int) and data["format"] > newest:
@@ -60,7 +60,7 @@ def check_kind(
 
 @contextmanager
 def refuse_damaged(name: str) -> Iterator[None]:
-    """Say of what can't be read from the content of a file that the file is damaged."""
+    """Within the block, turn errors in the content of a file into one that says it is damaged."""
     try:
         yield
     except (DpcausalError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

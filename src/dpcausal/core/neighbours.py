@@ -22,7 +22,7 @@ class Neighbours(StrEnum):
 
     @classmethod
     def parse(cls, name: str | Neighbours, *, labels: bool = True) -> Neighbours:
-        """Return the relation of that name, or refuse it; ``labels``: whether fixed-labels may be one.
+        """Return the neighbouring relation of that name or refuse it; ``labels``: fixed-labels is allowed.
 
         >>> Neighbours.parse("add-remove")
         <Neighbours.ADD_REMOVE: 'add-remove'>

@@ -22,7 +22,7 @@ _EMPTY = bytes(_SIZE)
 
 
 def _page() -> mmap.mmap | bytearray:
-    """Return memory for the token, emptied by the kernel in a child where it can do that."""
+    """Return memory for the process's token that the kernel empties in a forked child, where it can."""
     if sys.platform == "linux":
         page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         with suppress(OSError):  # an older kernel: the hook and the process id remain
@@ -35,12 +35,12 @@ _memory = _page()
 
 
 def _renew() -> None:
-    """Draw a new token."""
+    """Draw a new token for this process."""
     _memory[:_SIZE] = os.urandom(_SIZE)
 
 
 def token() -> tuple[int, bytes]:
-    """Return a value that identifies this process and differs in every fork of it.
+    """Return a value that identifies this process and changes in every fork of it.
 
     >>> token() == token()
     True

@@ -31,12 +31,12 @@ Stage = Callable[[str, float | None], AbstractContextManager[Tick]]  # (what, ho
 
 
 def unseen(done: float) -> None:
-    """Report no progress."""
+    """Ignore progress: a tick function that does nothing."""
 
 
 @contextmanager
 def silent(what: str, total: float | None) -> Iterator[Tick]:
-    """Yield a function that shows nothing of a stage.
+    """Yield the tick function of a stage that shows no progress.
 
     >>> with silent("counting", 3) as tick:
     ...     tick(1)
@@ -107,7 +107,7 @@ def shown(what: str, total: float | None, show: bool) -> Iterator[Tick]:
 
 
 def _bar() -> Progress:
-    """Return a bar that fits into narrow terminals."""
+    """Return a progress bar that fits into narrow terminals."""
     console = Console(stderr=True)
     whole = Column(no_wrap=True)
 

@@ -23,7 +23,7 @@ MIN_PART = 3  # letters of a part of a secret that is taken out by itself
 
 
 def file_name(path: str) -> str:
-    """Return a path as given, or the last part of an absolute one.
+    """Return a path that is safe to show: as given, or only the last part of an absolute one.
 
     >>> file_name("data/p.csv"), file_name("/home/me/p.csv")
     ('data/p.csv', 'p.csv')
@@ -90,7 +90,7 @@ def shown_words(words: Iterable[str]) -> list[str]:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """Return a line of a driver without any password of the address, however it is spelled there.
+    """Return a driver's error line with every password of the address removed, however it is spelled.
 
     >>> without_secrets("no login with p/w", "postgresql://me:p%2Fw@host/db")
     'no login with ***'
@@ -107,7 +107,7 @@ def without_secrets(text: str, url: str) -> str:
 
 
 def _secrets(url: str) -> set[str]:
-    """Return all that may be a password: after the colon of a login, and of options with a telling name."""
+    """Return every part of an address that may be a password: in the login, or an option so named."""
     rest = url.partition("://")[2] or url
     found = set()
     for login in {rest.rpartition("@")[0], rest.partition("?")[0].rpartition("@")[0]}:

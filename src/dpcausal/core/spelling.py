@@ -15,7 +15,7 @@ _READER: ContextVar[Literal["python", "command", "both"]] = ContextVar("reader",
 
 
 def spelled(command: str, python: str) -> str:
-    """Return the spelling that the reader can use.
+    """Return the spelling of an option for the reader: that of the command line, or of Python.
 
     >>> spelled("--tiers 'a;b'", "tiers=[['a'], ['b']]")
     "tiers=[['a'], ['b']]"
@@ -33,7 +33,7 @@ def spelled(command: str, python: str) -> str:
 
 
 def asks() -> bool:
-    """Return whether the text is for the caller, who can follow advice on what to do instead.
+    """Return whether the text is read by the caller, who can follow advice.
 
     >>> with for_everyone():
     ...     asks()

@@ -408,7 +408,7 @@ NOT_EMPTY = Known("not-empty")
 
 
 def known_limits(unit: Unit) -> tuple[Limit, ...]:
-    """Return what every guarantee for ``unit`` leaves open."""
+    """Return the limits of every guarantee for this unit of privacy."""
     return (
         NeverPromised("timing"),
         NeverPromised("rounding"),
@@ -419,7 +419,7 @@ def known_limits(unit: Unit) -> tuple[Limit, ...]:
 
 
 def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[Limit, ...]:
-    """Return what makes a promise weak by itself.
+    """Return the limits that say why a guarantee is weak: a large epsilon or delta.
 
     A delta of at least 1/n allows releasing a row chosen at random as it is: it is then any given one with
     probability 1/n.
@@ -443,6 +443,7 @@ def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = N
 
 
 def _software() -> dict[str, str]:
+    """Return the versions of dpcausal and Python, by name."""
     return {"dpcausal": __version__, "python": platform.python_version()}
 
 
@@ -637,11 +638,12 @@ class PrivacyStatement:
         return display().plot(self, ax)
 
     def _repr_html_(self) -> str:
+        """Return the statement as HTML for a notebook."""
         return display().html(self)
 
 
 def _caveat(limit: Limit) -> str | None:
-    """Return which caveat a limit is: a weak promise, a draft schema, an engine that others operate, or none."""
+    """Return the kind of caveat that a limit is (weak promise, draft schema, engine of others); None if none."""
     match limit:
         case WeakEpsilon() | WeakDelta():
             return "weak"
@@ -682,7 +684,7 @@ def _facts_of_words(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_facts(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a statement; of what is only ``stated`` the words are kept."""
+    """Return the arguments that make a statement from plain data; where only words are stored, they stay."""
     given = dict(data)
     facts = given.pop("facts") if given.get("format", 1) != 1 else _facts_of_words(given)
     why = given.pop("why_not_private", None)

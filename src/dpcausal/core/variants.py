@@ -15,14 +15,14 @@ NOT_PRIVATE = "ours, or paper: as printed, not private, and for runs under dpcau
 
 
 def checked_variant(variant: Variant) -> Variant:
-    """Return the variant of an algorithm, if there is such a one."""
+    """Return the variant ("ours" or "paper"); refuse another one."""
     if variant not in get_args(Variant):
         raise InputError(f"variant must be ours or paper, not {variant!r}")
     return variant
 
 
 def refuse_real_rows(what: str) -> None:
-    """Refuse ``what`` as printed, which is not private, unless ``dpcausal.testing.seeded`` is on."""
+    """Refuse to run ``what`` as its paper prints it, which is not private, outside of seeded tests."""
     if entropy.is_secure():
         raise InputError(
             f"variant='paper' of {what} is as printed and not private: it runs under dpcausal.testing.seeded "

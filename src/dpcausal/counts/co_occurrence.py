@@ -31,18 +31,18 @@ class Ones:
     @classmethod
     @proved("co_occurrence.proof.md")
     def of(cls, data: Dataset) -> Ones:
-        """Return a column of ones for every level but the first of each column, in the order of the schema."""
+        """Return the 0/1 indicators of every level but the first of each column, in the order of the schema."""
         parts = [data.codes[name][:, None] == np.arange(1, data.schema[name].size) for name in data.schema]
         return cls(np.concatenate(parts, axis=1).astype(np.uint8))
 
     @proved("co_occurrence.proof.md")
     def numbers(self) -> Ints:
-        """Return how many ones every row has."""
+        """Return the number of ones in every row."""
         return np.asarray(self.rows.sum(axis=1, dtype=np.int64))
 
     @proved("co_occurrence.proof.md")
     def numbers_of_pairs(self, chosen: NDArray[np.bool_]) -> Ints:
-        """Return how many of the chosen pairs every row holds; ``chosen`` is symmetric, without its diagonal."""
+        """Return the number of chosen pairs of ones in every row; ``chosen`` is symmetric, diagonal ignored."""
         found = np.empty(len(self.rows), np.int64)
         near = chosen.astype(np.float64)
         for start in range(0, len(self.rows), BLOCK):
@@ -52,7 +52,7 @@ class Ones:
 
     @proved("co_occurrence.proof.md")
     def singles(self, weights: Ints, numbers: Ints, limit: int) -> Floats:
-        """Return weighted counts of ones, (2, d): in rows with at most ``limit`` ones, and in rows with more."""
+        """Return weighted counts of each indicator, shape (2, d): rows with at most ``limit`` ones, and others."""
         found = np.zeros((2, self.rows.shape[1]))
         for start in range(0, len(self.rows), BLOCK):
             block = self.rows[start : start + BLOCK].astype(np.float64)
@@ -62,7 +62,9 @@ class Ones:
 
     @proved("co_occurrence.proof.md")
     def pairs(self, weights: Ints, numbers: Ints) -> Floats:
-        """Return weighted counts of two ones together, (d, d), symmetric; its diagonal means nothing.
+        """Return weighted counts of rows in which two indicators are both 1, (d, d), symmetric; ignore its diagonal.
+
+        ``numbers`` are the ones of every row, by which it is weighted.
 
         ``numbers``: of the entries of every row, by which it is weighted.
         """
@@ -75,7 +77,7 @@ class Ones:
 
 @proved("co_occurrence.proof.md")
 def number_counts(numbers: Ints, starts: Sequence[int]) -> Floats:
-    """Return how many rows have a number from each start up to the next, the last one without end.
+    """Return the number of rows whose number lies in each interval from one start up to the next.
 
     >>> number_counts(np.array([0, 0, 3, 9]), [0, 1, 4]).tolist()
     [2.0, 1.0, 1.0]

@@ -31,7 +31,7 @@ Run = tuple[Keys, NDArray[np.int64]]  # distinct keys in increasing order, and t
 
 
 def cube_pays(sizes: Ints, rows: int) -> bool:
-    """Return whether counting all cells of the joint domain is cheap for this number of rows."""
+    """Return whether a histogram over the whole joint domain costs less than going through the rows."""
     return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(MAX_CUBE_CELLS, max(4 * rows, 1024))
 
 
@@ -41,13 +41,13 @@ def _as_codes(codes: NDArray[Any], size: int) -> Codes:
 
 
 def cube_of(rows: Rows, threads: int) -> NDArray[np.int64]:
-    """Return the histogram over the whole joint domain, flat. O(n), with one increment per row."""
+    """Return the flat histogram of the rows over the whole joint domain, in O(n)."""
     jobs = Jobs.of([range(len(rows.sizes))], rows.sizes)
     return rows.count(jobs, threads, nanoseconds=CUBE_NS * rows.length)
 
 
 def distinct_of(cube: NDArray[np.int64], sizes: Ints) -> Rows:
-    """Return the occupied cells of a histogram over the joint domain as distinct rows."""
+    """Return the occupied cells of such a histogram as distinct rows with weights."""
     occupied = np.flatnonzero(cube)
     levels = np.unravel_index(occupied, sizes.tolist())
     columns = tuple(_as_codes(level, size) for level, size in zip(levels, sizes.tolist(), strict=True))
@@ -74,7 +74,7 @@ class KeyLayout:
 
     @property
     def fits(self) -> bool:
-        """Whether a row fits in one word."""
+        """Whether all columns of a row fit in one machine word."""
         return self.words == 1
 
     def pack(self, rows: Rows) -> Keys:
@@ -104,7 +104,7 @@ def sorted_run(keys: Keys) -> Run:
 
 
 def merge(a: Run, b: Run) -> Run:
-    """Merge two runs; counts of equal keys are added."""
+    """Return two sorted runs of keys merged into one; counts of equal keys are added."""
     keys = np.empty(len(a[0]) + len(b[0]), np.uint64)
     counts = np.empty(len(keys), np.int64)
     distinct = merge_runs(*a, *b, keys, counts)
@@ -116,7 +116,7 @@ class TooManyRows(Exception):
 
 
 def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
-    """Merge runs as they come, equal sizes first, so that no key is moved more than O(log runs) times.
+    """Return all runs merged, equal sizes first, so that no key is moved more than O(log runs) times.
 
     Raises ``TooManyRows`` as soon as the runs hold more than ``most`` keys.
     """
@@ -139,7 +139,7 @@ def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
 
 @jit()
 def shift_in(keys: Any, column: Any, shift: Any) -> None:
-    """Set the bits of a column in keys."""
+    """Add the codes of a column, shifted to their bits, to the keys."""
     for i in range(keys.shape[0]):
         keys[i] |= nb.uint64(column[i]) << shift
 

@@ -210,7 +210,7 @@ def database_path(source: Any) -> Path | None:
 
 
 def _needs(extra: str) -> Any:
-    """Import Ibis; raise ``InputError`` that names the extra to install where it or a driver is missing."""
+    """Import Ibis and return it; where it or a driver is missing, name the extra to install."""
     try:
         import ibis
     except ImportError:
@@ -249,7 +249,7 @@ def _at_url(url: str, scheme: str, table: str) -> EngineTable:
 def _described(
     name: str, label: str, place: str, reach: Callable[[], Any], find: Callable[[Any], ir.Table]
 ) -> EngineTable:
-    """Return a table with the properties of its engine; ``open`` makes a new connection."""
+    """Return an engine's table with its dialect, size and label; ``open`` connects anew."""
     engine = ENGINES[name]
     backend: list[Any] = []  # the last one
 
@@ -323,7 +323,7 @@ def _of_expression(source: Any) -> EngineTable:
 
 
 def _again(backend: Any, table: ir.Table) -> ir.Table:
-    """Return the current state of a database table; an expression unchanged."""
+    """Return the table as it now is in the database; an expression unchanged."""
     from ibis.expr import operations as ops
 
     node = table.op()
@@ -335,7 +335,7 @@ def _again(backend: Any, table: ir.Table) -> ir.Table:
 
 
 def _stored(backend: Any, table: ir.Table, label: str) -> ir.Table:
-    """Return the table; raise ``InputError`` where it reads rows whose types follow from their cells.
+    """Return the table; refuse one whose rows must be read to know its types.
 
     Those are rows in memory, files that DuckDB opens by itself, and text files of Spark, through views too. Other
     engines read only what is in their catalogue.
@@ -371,7 +371,7 @@ def _spark_text_files(backend: Any, table: ir.Table) -> bool:
 
 
 def _each(sequence: Any) -> list[Any]:
-    """Return the members of a sequence of Scala."""
+    """Return the members of a Scala sequence as a list."""
     return [sequence.apply(i) for i in range(sequence.size())]
 
 
@@ -403,7 +403,7 @@ def _postgres(url: str) -> Any:
 
 
 def _hang_up(connection: Any, owner: tuple[int, bytes]) -> None:
-    """Close an unused connection, unless it belongs to another process."""
+    """Close a connection, unless it belongs to another process."""
     if owner == process.token():
         connection.close()
 

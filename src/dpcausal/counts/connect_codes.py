@@ -104,7 +104,7 @@ def _source(
     schema: Schema | None,
     query: Callable[[ir.Table], ir.Table],
 ) -> Source | None:
-    """Return rows of a DuckDB file, or what a query gives on an engine; None where the source is neither."""
+    """Return the rows that a query gives of a DuckDB file or an engine; None where the source is neither."""
     path = database_path(source)
     if path is not None:
         return DuckDBTable(*duckdb_table(path, table), schema, [*columns])
@@ -113,7 +113,7 @@ def _source(
 
 
 def _fetched(there: EngineTable, columns: list[str], query: Callable[[ir.Table], ir.Table]) -> ColumnSource:
-    """Return what a query gives, which has these columns."""
+    """Fetch the result of a query from an engine, as a source with these columns."""
     rows = there.open()
     for name in columns:
         if name not in rows.columns:
@@ -139,7 +139,7 @@ def _fetched(there: EngineTable, columns: list[str], query: Callable[[ir.Table],
 
 @proved("connect_codes.proof.md")
 def _records(rows: ir.Table, unit: str, code: str, declared: list[str]) -> ir.Table:
-    """Return the distinct pairs of person and code, of codes that may be declared."""
+    """Return the query for distinct pairs of person and code, limited to codes that may be declared."""
     text = rows[code].cast("string")
     if rows[code].type().is_string():
         text = text.strip().lower()

@@ -31,11 +31,11 @@ class Covering:
         self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
 
     def margin_ns(self) -> float:
-        """Return the expected nanoseconds of summing down."""
+        """Return the expected nanoseconds of summing covering tables down to the requests."""
         return COSTS.margin * float(self.covers.cell_counts()[self.cover_of].sum())
 
     def sum_down(self, tables: Table, threads: int) -> Table:
-        """Return the flat tables of the requests, given the flat tables of the covers."""
+        """Return the requested tables, flat, summed from the covering tables."""
         asked, covers = self.requests, self.covers
         out = np.zeros(int(asked.cells[-1]), np.int64)
 
@@ -88,7 +88,7 @@ def answer_requests(
     size: Any, job_columns: Any, job_start: Any, table_start: Any, tables: Any,
     request_columns: Any, request_start: Any, request_job: Any, out_start: Any, first: int, last: int, out: Any,
 ) -> None:  # fmt: skip
-    """Sum the table of ``request_job`` down to the columns of each request ``first .. last``, in their order."""
+    """Sum the table of its job down to the columns of each request ``first .. last``."""
     place = np.zeros(size.shape[0], np.int64)  # stride of every column in the request at hand, 0 if not in it
     for r in range(first, last):
         wanted = request_columns[request_start[r] : request_start[r + 1]]
@@ -112,7 +112,10 @@ MAX_GROUPS_TRIED = 512  # the newest groups that a request may join: bounds the 
 
 @jit()
 def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any, Any]:
-    """Group requests; return the group of each, the columns [group, column] of each group, and the number of groups."""
+    """Group requests so that each group's joint table has at most ``cap`` cells.
+
+    Return the group of each request, the columns [group, column] of each group, and the number of groups.
+    """
     requests, columns = request_start.shape[0] - 1, size.shape[0]
     words = (columns + 63) // 64
     mask = np.zeros((requests, words), np.uint64)  # columns of each group

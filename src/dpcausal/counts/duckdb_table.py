@@ -80,7 +80,7 @@ class DuckDBTable(Source):
         super().__init__(name, list(kinds), list(types.values()))
 
     def _find(self, name: str) -> str:
-        """Return the table in SQL: asked of the catalogue, which holds no files and no variables."""
+        """Return the SQL identifier of the table, looked up in the catalogue."""
         found = _answer(lambda: table_identifier(self._connection, name))
         if found is None:
             raise InputError(f"{name} can't be read by DuckDB: no such table, or it is damaged")
@@ -108,6 +108,7 @@ class DuckDBTable(Source):
         return int(found[0][0])
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns, at most ``rows`` rows at a time, as DuckDB reads them."""
         cursor = self._connection.cursor()
         batches = _answer(lambda: cursor.sql(self._sql(columns)).to_arrow_reader(rows))
         ended = object()
@@ -126,7 +127,7 @@ class DuckDBTable(Source):
 
 
 def _as_arrow(name: str, kind: str, column: Column | None) -> str:
-    """Return SQL that converts a cell to a type of Arrow without changing its meaning."""
+    """Return the SQL that converts a column to a type that Arrow has, without changing its meaning."""
     if not _READABLE.fullmatch(kind):
         raise InputError(
             f'column "{name}" is stored as {kind}, which can\'t be coded: store it otherwise (a view will do)'
@@ -185,7 +186,7 @@ def reads_stored_tables(connection: duckdb.DuckDBPyConnection, sql: str) -> bool
 
 
 def _leaves(node: Mapping[str, Any]) -> Iterator[str]:
-    """Return the names of the operators that have none below them."""
+    """Yield the names of the operators of a query plan that have none below them."""
     if not node["children"]:
         yield node["name"].strip()
     for child in node["children"]:

@@ -172,7 +172,7 @@ class EngineCounts(LaidOutCounts):
         return self._table
 
     def _coded(self, table: ir.Table) -> dict[str, ir.Value]:
-        """Return the codes of every declared column over a table."""
+        """Return the expressions that code every declared column of a table."""
         return {
             name: code_expression(table[name], name, column, self._source.dialect, self._source.label)
             for name, column in self._schema.items()
@@ -199,7 +199,7 @@ class EngineCounts(LaidOutCounts):
         return keyed.group_by([f"key{i}" for i in range(len(words))]).aggregate(weight=keyed.count())
 
     def cover_query(self, table: ir.Table, columns: Sequence[int]) -> ir.Table:
-        """Return the query for one table of counts: the number of each cell, and how many rows are in it."""
+        """Return the query for one table of counts: each occupied cell, and how many rows are in it."""
         cell: Any = None
         for c in columns:
             code = self._codes[self._layout.names[c]]
@@ -244,7 +244,7 @@ class EngineCounts(LaidOutCounts):
             return self._written(parts)
 
     def _written(self, queries: Mapping[str, Callable[[], ir.Table]]) -> str:
-        """Return queries as SQL, each below a comment on its purpose, and first the size of the table."""
+        """Return named queries as SQL text, each below a comment on its purpose; the size of the table first."""
         import ibis
 
         size = self.table_bytes
@@ -277,7 +277,7 @@ class EngineCounts(LaidOutCounts):
         raise refused  # outside the except block: no trace of the engine's own words, which may name cells
 
     def _answers(self) -> bool:
-        """Return whether the engine still answers a trivial query."""
+        """Return whether the engine still answers, by a trivial query."""
         import ibis
 
         if self._table is None:
@@ -337,7 +337,7 @@ class EngineCounts(LaidOutCounts):
 
     @property
     def compresses(self) -> bool:
-        """Whether distinct rows are fetched: decided by declared cells, number of rows and memory, all public."""
+        """Whether only distinct rows are fetched: from declared cells, number of rows and memory, all public."""
         cells = math.prod(self._layout.shape)
         codes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
         row = BYTES_PER_ROW + 2 * codes + 8 * self._keys.words
@@ -372,7 +372,7 @@ class EngineCounts(LaidOutCounts):
         return Covering(Jobs.of(wanted, self._layout.sizes), self._layout.sizes, 1 << 62, COVER_CELLS)
 
     def _scan(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        """Return the tables asked for from covering ones, each counted by one GROUP BY, once."""
+        """Return the requested tables from covering tables, each counted on the engine by one GROUP BY."""
         covering = self._covering(wanted)
         lists = [tuple(columns.tolist()) for columns in covering.covers.column_lists()]
         new = [columns for columns in dict.fromkeys(lists) if columns not in self._covers]
@@ -404,7 +404,7 @@ class EngineCounts(LaidOutCounts):
         return {name: column for name, column in self._schema.items() if isinstance(column, Numeric)}
 
     def _writer(self, table: ir.Table) -> FeatureQueries:
-        """Return what writes the queries on features."""
+        """Return the object that writes queries on features of a table."""
         return FeatureQueries(table, self._codes, self._numbers, self._source.dialect, self._source.label)
 
     def _counted(self, query: Callable[[FeatureQueries], ir.Table], key: str) -> tuple[Ints, Ints]:
@@ -417,12 +417,12 @@ class EngineCounts(LaidOutCounts):
         return found[key].astype(np.int64), weight
 
     def place_counts(self, name: str) -> tuple[Ints, Ints]:
-        """Return the places of a numeric column where rows are, and how many are at each: one GROUP BY."""
+        """Return the occupied grid places of a numeric column, and the number of rows at each: one GROUP BY."""
         with self.stage(f"places of {name} on {self.engine}", None):
             return self._counted(lambda queries: queries.places(name), "place")
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Ints) -> Ints:
-        """Return how many rows have a squared length of at most each limit (increasing): one GROUP BY."""
+        """Return, for each limit (increasing), how many rows have features of at most that squared length."""
         with self.stage(f"lengths of rows on {self.engine}", None):
             at, weight = self._counted(lambda queries: queries.lengths(columns, limits), "at")
         found = np.zeros(len(limits) + 1, np.int64)
@@ -430,7 +430,7 @@ class EngineCounts(LaidOutCounts):
         return np.cumsum(found)[:-1]
 
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
-        """Return the sums over all rows: a query for every few hundred products."""
+        """Return the sums of features and of their products over all rows, by a few queries."""
         size = sum(cells.width for cells in columns.values())
         first, second = np.zeros(size, np.int64), np.zeros((size, size), np.int64)
         parts = self._writer(self._open()).in_parts(columns)
@@ -456,11 +456,11 @@ class EngineCounts(LaidOutCounts):
         pairs: Sequence[tuple[int, int]],
         table: ir.Table,
     ) -> ir.Table:
-        """Return the query for some of the sums."""
+        """Return the query for the sums of these pairs of features."""
         return self._writer(table).sums(columns, short, pairs)
 
     def _check_margins(self, columns: tuple[int, ...], table: Table) -> None:
-        """Refuse where the table was changed since another one was counted."""
+        """Refuse a table whose margins differ from one counted before: the rows were changed meanwhile."""
         if int(table.sum()) != self.n:
             raise self._altered()
         for axis, c in enumerate(columns):

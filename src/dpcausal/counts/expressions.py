@@ -213,13 +213,13 @@ def _days_expression(
 
 
 def _pairs(column: Categorical, keys: Sequence[Key], type_: pa.DataType) -> list[tuple[Key, int]]:
-    """Return those values of a type that mean a level other than ``other``, with the code that memory gives them."""
+    """Return the values of a stored type that mean a level other than ``other``, each with its code."""
     codes = CategoricalCoder(column).codes(pa.array(keys, type_)).tolist()
     return [(key, code) for key, code in zip(keys, codes, strict=True) if code != column.other_code]
 
 
 def _choose(value: ir.Value, pairs: Sequence[tuple[Any, int]], other: int) -> ir.Value:
-    """Return a CASE over equal values; NULL is equal to none."""
+    """Return a CASE expression that maps values to codes; NULL gets ``other``."""
     import ibis
 
     otherwise = ibis.literal(other, type="int32")
@@ -301,7 +301,7 @@ def _decimal(value: ir.Value, column: Categorical, dialect: Dialect) -> ir.Value
 
 
 def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetime]:
-    """Return the times that some level may mean; with ``zoned`` those in UTC, which end in Z."""
+    """Return the times that a level may mean; with ``zoned`` those in UTC, which end in Z."""
     found: dict[datetime.datetime, None] = {}
     for text in (*spelling.text_codes(column), *spelling.time_codes(column)):
         text = text.strip()
@@ -317,7 +317,7 @@ def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetim
 
 
 def _days(column: Categorical) -> list[datetime.date]:
-    """Return the days that some level may mean."""
+    """Return the dates that a level may mean."""
     return list(dict.fromkeys(time.date() for time in _times(column)))
 
 
@@ -354,7 +354,7 @@ def _number_of(text: ir.Value) -> ir.Value:
 
 
 def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
-    """Return a text to which no collation belongs, by way of its bytes: engines refuse patterns where one does."""
+    """Return a text without its collation, by way of its bytes: engines refuse patterns on one with it."""
     match dialect.name:
         case "postgres":
             data = _engines_own("convert_to", (str, str), bytes)(text, "UTF8")
@@ -367,7 +367,7 @@ def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def _engines_own(name: str, takes: tuple[type, ...], gives: type) -> Any:
-    """Return a function of the engine, by its name and the types of one or two arguments."""
+    """Return a function that the engine itself has, by its name and the types of its arguments."""
     import ibis
 
     shape: Any = (lambda a: ...) if len(takes) == 1 else (lambda a, b: ...)
@@ -425,7 +425,7 @@ def bin_expression(number: ir.Value, cuts: Sequence[float]) -> ir.Value:
 
 
 def first_place(places: int, is_beyond: Callable[[int], ir.Value]) -> ir.Value:
-    """Return how many of the places a cell is beyond, which come before all others: by a tree of comparisons."""
+    """Return the number of places that a cell lies beyond, by a tree of comparisons."""
     import ibis
 
     def search(low: int, high: int) -> Any:
@@ -449,7 +449,7 @@ def _is_nan(number: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def _within_floats(value: ir.Value, dialect: Dialect) -> ir.Value:
-    """Return a decimal clamped to the range of floats; declared bounds lie within 1e100.
+    """Return a decimal clamped to the range of floats, so that a cast can't fail.
 
     Only PostgreSQL has them: there a cast of 1e400, or of 1e-400, to a float is an error.
     """

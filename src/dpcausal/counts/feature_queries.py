@@ -43,7 +43,7 @@ NO_LIMIT = 1 << 62  # PostgreSQL evaluates what is below a LIMIT once, and would
 
 @contextmanager
 def one_by_one() -> Iterator[None]:
-    """Keep Ibis from merging SELECTs within the block: merged ones repeat an expression at every use."""
+    """Keep Ibis from merging SELECTs within the block; merged ones compute an expression at every use."""
     import ibis
 
     before = ibis.options.sql.fuse_selects
@@ -55,7 +55,7 @@ def one_by_one() -> Iterator[None]:
 
 
 def number_within(value: ir.Value, name: str, column: Numeric, dialect: Dialect, label: str) -> ir.Value:
-    """Return a numeric cell as a number within its bounds."""
+    """Return the expression of a numeric cell as a number clamped to its bounds."""
     import ibis
 
     number, missing = number_expression(value, name, column, dialect, label)
@@ -69,19 +69,19 @@ def number_within(value: ir.Value, name: str, column: Numeric, dialect: Dialect,
 
 
 def place_of(number: ir.Value, column: Numeric) -> ir.Value:
-    """Return the place of a number within the bounds of a linear column, as ``places_of`` gives it."""
+    """Return the expression of a number's place on the grid of a linear column, as ``places_of`` computes it."""
     above = number - double(column.lower)
     width = column.upper - column.lower
     return _share(above, double(width), double(width * 2.0**-19), PLACES)
 
 
 def span_of(number: ir.Value, column: Numeric) -> ir.Value:
-    """Return the span of a log scale that a number within the bounds is in: comparisons alone."""
+    """Return the expression of the span of a log scale that a number lies in, by comparisons alone."""
     return bin_expression(number, span_starts(column.lower, column.upper)[1:-1])
 
 
 def place_in_span(number: ir.Value, span: ir.Value, column: Numeric, dialect: Dialect) -> ir.Value:
-    """Return the place of a number within the bounds of a log column, as ``places_in_spans`` gives it."""
+    """Return the expression of a number's place on the grid of a log column, as ``places_in_spans`` computes it."""
     starts, parts = span_starts(column.lower, column.upper), 1 << SPAN_BITS
     widths = span_widths(starts)
     above = number - _at(np.array(starts[:-1]), span, dialect)
@@ -90,7 +90,7 @@ def place_in_span(number: ir.Value, span: ir.Value, column: Numeric, dialect: Di
 
 
 def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.Value:
-    """Return in which of ``parts`` equal parts of a width a number lies; 0 below ``least``."""
+    """Return the expression of which of ``parts`` equal parts of a width a number lies in; 0 below ``least``."""
     import ibis
 
     part = (above / width * double(float(parts))).floor().cast("int64")
@@ -99,7 +99,7 @@ def _share(above: ir.Value, width: ir.Value, least: ir.Value, parts: int) -> ir.
 
 
 def _at(numbers: Integers | Floats, place: ir.Value, dialect: Dialect) -> ir.Value:
-    """Return the number at a place of a constant table, which is sent as text."""
+    """Return the expression of the entry at a place of a constant table, which is sent as text."""
     import ibis
 
     type_ = "float64" if numbers.dtype == np.float64 else "int32"
@@ -129,17 +129,17 @@ class FeatureQueries:
         return table.limit(NO_LIMIT) if self._dialect.name == "postgres" else table
 
     def _number(self, name: str) -> ir.Value:
-        """Return the clamped number of a column."""
+        """Return the expression of a column's clamped number."""
         return number_within(self._table[name], name, self._numbers[name], self._dialect, self._label)
 
     def places(self, name: str) -> ir.Table:
-        """Return the query for how many rows are at each place of a numeric column."""
+        """Return the query for the number of rows at each grid place of a numeric column."""
         numbers = self._barrier(self._table.select(place=self._number(name)))
         placed = self._placed(numbers, {name: "place"})
         return placed.group_by("place").aggregate(weight=placed.count())
 
     def _placed(self, numbers: ir.Table, called: Mapping[str, str]) -> ir.Table:
-        """Return places instead of the numbers of numeric columns; codes as they are."""
+        """Return the rows with grid places instead of numbers; codes stay."""
         scaled = [x for x in called if x in self._numbers and self._numbers[x].scale != "linear"]
         if scaled:  # a span is used several times
             spans = {f"span{called[x]}": span_of(numbers[called[x]], self._numbers[x]) for x in scaled}
@@ -157,7 +157,7 @@ class FeatureQueries:
         return numbers.select(**{here: place(name, here) for name, here in called.items()})
 
     def cells(self, columns: Mapping[str, Cells]) -> tuple[ir.Table, dict[str, str]]:
-        """Return the rows as cells, one column each, and what these are called."""
+        """Return the query for the feature cells of every row, and the names of its columns."""
         called = {name: f"c{i}" for i, name in enumerate(columns)}
         first = self._barrier(
             self._table.select(
@@ -177,7 +177,7 @@ class FeatureQueries:
         return self._barrier(places.select(**found)), called
 
     def _length(self, cells: ir.Table, called: Mapping[str, str], columns: Mapping[str, Cells]) -> ir.Value:
-        """Return the squared length of a row's features."""
+        """Return the expression of the squared length of a row's feature vector."""
         import ibis
 
         total: Any = ibis.literal(0, type="int64")
@@ -187,7 +187,7 @@ class FeatureQueries:
         return total
 
     def lengths(self, columns: Mapping[str, Cells], limits: Integers) -> ir.Table:
-        """Return the query for how many rows have a squared length of at most each limit, and not of the one before."""
+        """Return the query for the number of rows by the first limit that their squared length is within."""
         cells, called = self.cells(columns)
         lengths = self._barrier(cells.select(length=self._length(cells, called, columns)))
         at = first_place(len(limits), lambda place: lengths.length > int(limits[place]))
@@ -197,7 +197,7 @@ class FeatureQueries:
     def sums(
         self, columns: Mapping[str, Cells], short: Shortening, pairs: Sequence[tuple[int, int]]
     ) -> ir.Table:
-        """Return the query for sums of products of features: pairs of their numbers, -1 for the constant 1."""
+        """Return the query for sums over rows of products of pairs of features; -1 is the constant 1."""
         import ibis
 
         used = sorted({f for pair in pairs for f in pair if f >= 0})
@@ -228,7 +228,7 @@ class FeatureQueries:
         )
 
     def in_parts(self, columns: Mapping[str, Cells]) -> list[list[tuple[int, int]]]:
-        """Return all pairs of features, the constant too, as lists for one query each."""
+        """Return all pairs of features, the constant included, in lists of one query each."""
         size = sum(cells.width for cells in columns.values())
         most = SUMS_PER_QUERY.get(self._dialect.name, MANY_SUMS)
         side = max(int(np.sqrt(most)) - 1, 1)
@@ -244,7 +244,7 @@ class FeatureQueries:
 
 
 def _cut(features: ir.Table, name: str, short: Shortening) -> ir.Value:
-    """Return a feature of a row that is no longer than it may be: a 32-bit integer."""
+    """Return the expression of one feature of a row, shortened to the allowed length, as a 32-bit integer."""
     import ibis
 
     h = features[name]

@@ -55,7 +55,7 @@ ROWS_PER_CHUNK = 1 << 15
 
 @proved("feature_sums.proof.md")
 def places_of(values: Floats, lower: float, upper: float) -> Integers:
-    """Return the place, 0 to PLACES - 1, of every value: a function of that value alone.
+    """Return the place, 0 to PLACES - 1, of every value on a grid of equal steps between the bounds.
 
     >>> places_of(np.array([0.0, 0.5, 1.0, 7.0, np.nan]), 0.0, 1.0).tolist()
     [0, 131072, 262143, 262143, 0]
@@ -67,7 +67,7 @@ def places_of(values: Floats, lower: float, upper: float) -> Integers:
 @lru_cache(maxsize=256)
 @proved("feature_sums.proof.md")
 def span_starts(lower: float, upper: float) -> tuple[float, ...]:
-    """Return where the spans of a log scale begin, and ``upper``: public numbers, none below the one before.
+    """Return the borders of the spans into which a log scale is cut, from public bounds.
 
     They are cut to twelve digits, so that processors which round logarithms differently agree on them.
 
@@ -95,7 +95,7 @@ def span_widths(starts: Sequence[float]) -> Floats:
 
 @proved("feature_sums.proof.md")
 def places_in_spans(values: Floats, starts: Sequence[float]) -> Integers:
-    """Return the place, 0 to PLACES - 1, of every value on a log scale: a function of that value alone.
+    """Return the place, 0 to PLACES - 1, of every value on a grid of equal steps within log spans.
 
     >>> places_in_spans(np.array([1.0, 256.0, 65536.0, 7e9]), span_starts(1.0, 65536.0)).tolist()
     [0, 131072, 262143, 262143]
@@ -125,18 +125,18 @@ class Cells:
 
     @property
     def squares(self) -> Integers:
-        """The squared length of the features of each cell."""
+        """The squared length of the feature vector of each cell."""
         return np.asarray(np.square(self.features).sum(axis=1), np.int64)
 
     @property
     def width(self) -> int:
-        """The number of features."""
+        """The number of features of the column."""
         return int(self.features.shape[1])
 
 
 @proved("feature_sums.proof.md")
 def cell_of_place(places: Integers, first: Integers, parts: Integers) -> Integers:
-    """Return the cell of every place."""
+    """Return the cell that each grid place belongs to."""
     block, inside = places >> BLOCK_BITS, places & ((1 << BLOCK_BITS) - 1)
     return np.asarray(first[block] + ((inside * parts[block]) >> BLOCK_BITS), np.int64)
 
@@ -150,18 +150,18 @@ class Shortening(NamedTuple):
 
     @property
     def step(self) -> float:
-        """The size of one step of a shortened feature."""
+        """The size of one integer step of a shortened feature."""
         return 2.0 ** -(UNIT_BITS + self.finer)
 
     @property
     def reach(self) -> float:
-        """The largest length of a row."""
+        """The largest length that a row's feature vector may have."""
         return self.bound * self.step
 
 
 @proved("feature_sums.proof.md")
 def shortening(reach: float) -> Shortening:
-    """Return integers for a length that no row may pass; ``reach`` is rounded down to them.
+    """Return how feature vectors are shortened to length ``reach`` and rounded to integers.
 
     >>> shortening(2.0), shortening(2.0).reach
     (Shortening(bound=2048, finer=1, limit=1048576), 2.0)
@@ -196,15 +196,15 @@ class FeatureRows(Protocol):
         ...
 
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
-        """Return the occupied places of a numeric column, and the number of rows at each."""
+        """Return the occupied grid places of a numeric column, and the number of rows at each."""
         ...
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
-        """Return how many rows have a squared length of at most each limit (increasing)."""
+        """Return, for each limit (increasing), how many rows have features of at most that squared length."""
         ...
 
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
-        """Return the sums over all rows."""
+        """Return the sums of shortened features, and of their products, over all rows."""
         ...
 
 
@@ -212,7 +212,7 @@ class AskedRows(FeatureRows, Protocol):
     """``FeatureRows`` that are counted by SQL."""
 
     def explain_features(self, columns: Mapping[str, Cells], limits: Integers, short: Shortening) -> str:
-        """Return the SQL, without sending it."""
+        """Return the SQL of all three queries on features, without sending it."""
         ...
 
 
@@ -234,7 +234,7 @@ class BatchRows:
         return cls(data.schema, data.n, batches)
 
     def place_counts(self, name: str) -> tuple[Integers, Integers]:
-        """Return the occupied places of a numeric column, and the number of rows at each."""
+        """Return the occupied grid places of a numeric column, and the number of rows at each."""
         return self.all_place_counts([name])[name]
 
     def all_place_counts(self, names: Sequence[str]) -> dict[str, tuple[Integers, Integers]]:
@@ -247,7 +247,7 @@ class BatchRows:
         return {name: (places[name], found[name][places[name]]) for name in names}
 
     def length_counts(self, columns: Mapping[str, Cells], limits: Integers) -> Integers:
-        """Return how many rows have a squared length of at most each limit (increasing)."""
+        """Return, for each limit (increasing), how many rows have features of at most that squared length."""
         found = np.zeros(len(limits), np.int64)
         for batch in self._batches():
             lengths = np.sort(squared_lengths(cells_of(self.schema, columns, batch), columns))
@@ -255,7 +255,7 @@ class BatchRows:
         return found
 
     def feature_sums(self, columns: Mapping[str, Cells], short: Shortening) -> Sums:
-        """Return the sums over all rows."""
+        """Return the sums of shortened features, and of their products, over all rows."""
         size = sum(cells.width for cells in columns.values())
         rows, first, second = 0, np.zeros(size, np.int64), np.zeros((size, size), np.int64)
         for batch in self._batches():
@@ -269,7 +269,7 @@ class BatchRows:
 
 
 def _places(schema: Schema, name: str, numbers: Codes | Floats) -> Integers:
-    """Return the place of every number on the grid of its column."""
+    """Return the place of every number on the grid of its column; codes are their own places."""
     column, values = schema[name], np.asarray(numbers, np.float64)
     assert isinstance(column, Numeric)
     if column.scale == "linear":
@@ -279,7 +279,7 @@ def _places(schema: Schema, name: str, numbers: Codes | Floats) -> Integers:
 
 @proved("feature_sums.proof.md")
 def cells_of(schema: Schema, columns: Mapping[str, Cells], batch: Batch) -> dict[str, Integers]:
-    """Return the cell of every row, for every column."""
+    """Return the feature cell of every row, for every column."""
     return {
         name: np.asarray(batch[name], np.int64)
         if cells.first is None or cells.parts is None
@@ -290,14 +290,14 @@ def cells_of(schema: Schema, columns: Mapping[str, Cells], batch: Batch) -> dict
 
 @proved("feature_sums.proof.md")
 def squared_lengths(cells: Mapping[str, Integers], columns: Mapping[str, Cells]) -> Integers:
-    """Return the squared length of every row."""
+    """Return the squared length of every row's feature vector."""
     rows = len(next(iter(cells.values())))
     return sum((table.squares[cells[name]] for name, table in columns.items()), np.zeros(rows, np.int64))
 
 
 @proved("feature_sums.proof.md")
 def shortened(cells: Mapping[str, Integers], columns: Mapping[str, Cells], short: Shortening) -> Floats:
-    """Return the features of every row, scaled down to length ``short.bound`` at most: integers, stored as floats."""
+    """Return every row's feature vector scaled down to the allowed length and rounded: integers stored as floats."""
     h = np.hstack([table.features.astype(np.float64)[cells[name]] for name, table in columns.items()])
     length = squared_lengths(cells, columns)
     long = np.flatnonzero(length > short.limit)
@@ -310,5 +310,5 @@ def shortened(cells: Mapping[str, Integers], columns: Mapping[str, Cells], short
 
 @proved("feature_sums.proof.md")
 def exact_sums(h: Floats) -> tuple[Integers, Integers]:
-    """Return the sums of at most ROWS_PER_CHUNK rows of integers, and of their products: no addition is rounded."""
+    """Return the sums of rows of integers and of their products, exactly; at most ROWS_PER_CHUNK rows."""
     return h.sum(axis=0).astype(np.int64), (h.T @ h).astype(np.int64)

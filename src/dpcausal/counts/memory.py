@@ -60,6 +60,7 @@ class MemoryCounts(LaidOutCounts):
         return f"MemoryCounts(n={self._n}, columns={list(self._layout.names)})"
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
+        """Return the tables of these sets of columns, counted on the compressed rows."""
         self._compress()
         jobs = Jobs.of(wanted, self._layout.sizes)
         return self._layout.tables(wanted, jobs.cells, self._answer(jobs))
@@ -84,7 +85,7 @@ class MemoryCounts(LaidOutCounts):
             self._rows = distinct_of(cube_of(self._rows, self._threads), self._rows.sizes)
 
     def _pass_ns(self, jobs: Jobs) -> float:
-        """Return the expected nanoseconds of the staged kernel: one pass over the rows per job."""
+        """Return the expected nanoseconds of counting all jobs by passes over the rows."""
         per_row = COSTS.count_weighted if self._compressed else COSTS.count
         return self._rows.length * (COSTS.stage * len(jobs.columns) + per_row * len(jobs))
 

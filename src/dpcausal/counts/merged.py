@@ -55,7 +55,7 @@ class MergedCounts(LaidOutCounts):
         return MergedCounts(self._counts.subsample(m, source), self._schema, self._pair, self._codes)
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        """Return the tables; where the merged column is asked for, both are counted and summed by its levels."""
+        """Return the tables of these column numbers; the merged column's are summed from its two parts."""
         names = [[self._layout.names[c] for c in columns] for columns in wanted]
         merged = self._pair[1]
         asked = [
@@ -68,7 +68,7 @@ class MergedCounts(LaidOutCounts):
         ]
 
     def _summed(self, table: Table, axis: int) -> Table:
-        """Sum the last two axes of a table by the levels of the merged column, and put these at an axis."""
+        """Sum the last two axes of a table into levels of the merged column, placed at an axis."""
         onto = np.zeros((self._codes.size, self._schema[self._pair[1]].size), np.int64)
         onto[np.arange(self._codes.size), self._codes.ravel()] = 1  # one level for every pair
         found = table.reshape(*table.shape[:-2], self._codes.size) @ onto

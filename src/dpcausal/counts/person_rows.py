@@ -34,7 +34,7 @@ KEY_BYTES = 16
 
 
 def unit_types(stored: Any, unit: PersonUnit | None, label: str) -> dict[str, Any]:
-    """Return the types of the columns of a unit; refuse one that is not there or can't tell persons."""
+    """Return the stored types of the columns that define a person; refuse a missing or unsuitable one."""
     if unit is None:
         return {}
     if unit.by_place:
@@ -57,7 +57,7 @@ def _is_ordered(type_: Any) -> bool:
 
 
 def tells_persons(type_: Any) -> bool:
-    """Return whether an id may have this type."""
+    """Return whether a column of this type may hold ids of persons."""
     return bool(type_.is_uuid() or _is_ordered(type_))
 
 
@@ -124,7 +124,7 @@ def person_text(cell: ir.Value) -> ir.Value:
 def _order(
     table: ir.Table, schema: Schema, codes: Mapping[str, ir.Value], dialect: Dialect, label: str
 ) -> ir.Value:
-    """Return by what the rows of a person are ordered, the largest first; a constant where by chance alone."""
+    """Return the expression by which the rows of a person are ordered, the largest first; constant if by chance."""
     import ibis
 
     name = None if schema.unit is None else schema.unit.order_by
@@ -142,7 +142,7 @@ def _order(
 
 
 def _digest(text: ir.Value, dialect: Dialect) -> ir.Value:
-    """Return the MD5 of a text in hexadecimal digits: spread evenly under a key that nobody knows beforehand."""
+    """Return the expression of a text's MD5 in hexadecimal: a random order, if the text holds a secret key."""
     import ibis
 
     def md5(text: str) -> str:  # the engine's own

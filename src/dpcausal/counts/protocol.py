@@ -132,7 +132,7 @@ def unit_of(data: Dataset | Counts) -> Unit:
 
 
 def number_known(data: Dataset | Counts) -> Public:
-    """Return the public number, where it is public: of rows, or of persons."""
+    """Return the public fact of how many rows, or persons, there are."""
     return ROWS if data.schema.unit is None else PERSONS
 
 
@@ -256,4 +256,4 @@ class LaidOutCounts(ABC):
 
     @abstractmethod
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
-        """Return one table per list of column numbers, of which there is at least one."""
+        """Return one table for each list of column numbers; there is at least one list."""

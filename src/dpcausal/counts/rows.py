@@ -77,7 +77,7 @@ def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def split(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
-    """Split 0..total into at most ``parts`` ranges whose inner borders are multiples of ``multiple``.
+    """Return at most ``parts`` ranges that cover 0..total, with inner borders at multiples of ``multiple``.
 
     >>> split(10, 3)
     [(0, 3), (3, 6), (6, 10)]
@@ -124,12 +124,12 @@ class Rows:
         return int(self.weight.sum()) if len(self.weight) else self.length
 
     def add_to(self, out: Table, jobs: Jobs, rows: tuple[int, int], which: tuple[int, int]) -> None:
-        """Add the tables of some of the jobs, over some of the rows, to ``out``, which is flat."""
+        """Add the tables of jobs ``which``, counted over a range of rows, to the flat array ``out``."""
         layout = (jobs.columns, jobs.start, jobs.cells)
         count_jobs(self.address, self.width, self.sizes, self.weight, *rows, *layout, *which, out)
 
     def count(self, jobs: Jobs, threads: int, nanoseconds: float) -> Table:
-        """Return all tables of ``jobs``, flat; ``nanoseconds`` is the expected work, which decides on threads."""
+        """Return the flat tables of all ``jobs``; ``nanoseconds`` is the expected work, which decides on threads."""
         total = int(jobs.cells[-1])
         parts = threads if nanoseconds > COSTS.threads else 1
         out = np.zeros(total, np.int64)
@@ -157,7 +157,7 @@ MAX_SMALL_CELLS = 1 << 14  # cells up to which four 32-bit sub-histograms pay
 
 @jit()
 def _horner(code: Any, column: Any, size: Any) -> None:
-    """Multiply codes by a size and add a column."""
+    """Multiply mixed-radix codes by the size of the next column and add its codes, in place."""
     for i in range(code.shape[0]):
         code[i] = code[i] * size + column[i]
 
@@ -177,7 +177,7 @@ def _encode(code: Any, low: Any, columns: Any, address: Any, width: Any, size: A
 
 @jit()
 def _count_small(code: Any, sub: Any, cells: Any) -> None:
-    """Count codes in four sub-histograms of 32 bits."""
+    """Add codes to four sub-histograms of 32 bits each."""
     a, b, c, d = sub[:cells], sub[cells : 2 * cells], sub[2 * cells : 3 * cells], sub[3 * cells : 4 * cells]
     rows = code.shape[0]
     even = rows & ~3
@@ -192,14 +192,14 @@ def _count_small(code: Any, sub: Any, cells: Any) -> None:
 
 @jit()
 def _count_large(code: Any, out: Any) -> None:
-    """Count codes in one histogram."""
+    """Add codes to one histogram."""
     for i in range(code.shape[0]):
         out[code[i]] += 1
 
 
 @jit()
 def _count_weighted(code: Any, weight: Any, out: Any) -> None:
-    """Count codes with weights."""
+    """Add codes to a histogram, each with its weight."""
     for i in range(code.shape[0]):
         out[code[i]] += weight[i]
 

@@ -207,7 +207,7 @@ class StreamCounts(LaidOutCounts):
         return self._local
 
     def _refuse_changed(self, rows: int) -> None:
-        """Raise ``EngineError`` where the number of rows has changed; privacy does not rest on this."""
+        """Raise ``EngineError`` if the source has another number of rows than before; privacy does not rest on it."""
         if rows != self.n:
             raise EngineError(f"{self._label} was changed while it was counted: run it again")
 
@@ -268,7 +268,7 @@ class StreamCounts(LaidOutCounts):
             return count(BatchRows(self._schema, self.n, lambda: self._ticked(self._values(), tick)))
 
     def _values(self) -> Iterator[Batch]:
-        """Yield codes, and the numbers of numeric columns, of some rows at a time."""
+        """Yield batches of rows with codes, and numbers of numeric columns."""
         for source in self._sources:
             for chunk in coded_chunks(source, self._schema, list(self._schema)):
                 yield {name: one.codes if one.values is None else one.values for name, one in chunk.items()}
@@ -297,7 +297,7 @@ class _Progress:
         self._tick, self._furthest = tick, 0.0
 
     def again(self) -> Tick:
-        """Return the tick function of a new pass."""
+        """Return the tick function of a new pass over the rows."""
         passed = 0.0
 
         def tick(share: float) -> None:
@@ -371,6 +371,7 @@ def draw_rows(parts: Sequence[Part], n: int, m: int, layout: TableLayout, source
 
 
 def _side_by_side(task: Callable[[Part], None], parts: Sequence[Part]) -> None:
+    """Run a task on every part, in parallel."""
     run_parallel([partial(task, part) for part in parts])
 
 

@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[Kind, tuple[Any, ...]], ...] = (
 
 
 def kind_of(type_: pa.DataType) -> Kind:
-    """Return what an array of this type holds."""
+    """Return the kind of value that an array of this type holds: text, integer, float, date and so on."""
     for kind, checks in _KINDS:
         if any(check(type_) for check in checks):
             return kind
@@ -84,7 +84,7 @@ def unwrap(array: pa.Array) -> pa.Array:
 
 
 def validity(array: pa.Array) -> NDArray[np.bool_] | None:
-    """Return which cells hold a value; None where all do."""
+    """Return a mask of the cells that hold a value; None where all do."""
     if array.null_count == 0:
         return None
     bitmap = array.buffers()[0]

@@ -244,7 +244,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
 
 
 def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dict[str, Column]]:
-    """Return the declared columns of a source that can't be read as declared, and those that can."""
+    """Return checks of the declared columns that can't be read, and the declarations of those that can."""
     found = [name for name in schema if name in source.names]
     if isinstance(source, ColumnSource):
         source.convert([name for name in found if source.names.count(name) == 1], schema)
@@ -317,7 +317,7 @@ class _ColumnChecker:
             self.code_counts = dict.fromkeys(outside, 0)
 
     def add(self, array: pa.Array) -> None:
-        """Count some more cells."""
+        """Count the cells of one more array."""
         array, column = arrow.unwrap(array), self.column
         self.found.rows += len(array)
         if isinstance(column, Categorical):
@@ -344,7 +344,7 @@ class _ColumnChecker:
             self.writing.add_encoding(arrow.as_bytes(array))
 
     def _add_numbers(self, values: NDArray[np.float64], column: Numeric) -> None:
-        """Count clamped numbers, usual missing codes and bins."""
+        """Count numbers that are clamped, look like missing codes, or lie in each bin."""
         self.found.below += int((values < column.lower).sum())
         self.found.above += int((values > column.upper).sum())
         for code in self.code_counts:

@@ -60,12 +60,12 @@ class CodeBook:
 
     @property
     def lacking(self) -> dict[str, tuple[str, ...]]:
-        """Of columns that are not declared in full, what a person must add."""
+        """What a person must add, for every column that is not declared in full."""
         return {one.name: one.lacking for one in self.fields if one.lacking}
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Fields that are no columns of an analysis: identifiers, free text, files, headings."""
+        """Names of the fields that are no columns of an analysis: identifiers, free text, files, headings."""
         return tuple(one.name for one in self.fields if one.column is None and not one.lacking)
 
 
@@ -73,7 +73,7 @@ class CodeBook:
 
 
 def _label(text: Any) -> str:
-    """A label on one line, without marks of HTML."""
+    """Return a label on one line, without HTML tags."""
     plain = " ".join(re.sub(r"<[^>]*>", " ", str(text or "")).split())
     return "".join(letter for letter in plain if letter.isprintable())[:MAX_LABEL]
 
@@ -87,7 +87,7 @@ def _categories(
     ordered: bool = False,
     spellings: bool = False,
 ) -> Field:
-    """A column of codes with their labels: levels are the labels, which cells may spell by their codes.
+    """Return the field of a column of codes with labels: levels are the labels, which cells may spell by codes.
 
     ``spellings``: several codes may mean one level. Else, where labels do not tell codes apart, or one is spelled as
     another's code, the codes are the levels.
@@ -118,7 +118,7 @@ def _categories(
 
 
 def _number(name: str, lower: object, upper: object, *, label: str, required: bool) -> Field:
-    """A number with bounds, or the bounds that are lacking."""
+    """Return the field of a number with its bounds, or with a note on which are lacking."""
     bounds = {"lower": _as_number(lower), "upper": _as_number(upper)}
     lacking = tuple(entry for entry, value in bounds.items() if value is None)
     low, high = bounds["lower"], bounds["upper"]
@@ -131,7 +131,7 @@ def _number(name: str, lower: object, upper: object, *, label: str, required: bo
 def _date(
     name: str, lower: object, upper: object, *, label: str, required: bool, format_: str | None = ISO
 ) -> Field:
-    """A date with bounds, or what is lacking."""
+    """Return the field of a date with its bounds and format, or with a note on what is lacking."""
     low, high = _as_iso(lower), _as_iso(upper)
     if low is None or high is None or format_ is None:
         said = {"lower": low, "upper": high, "format": format_}
@@ -144,7 +144,7 @@ def _date(
 
 
 def _as_number(value: object) -> float | None:
-    """A number, or None for anything else: a formula, or nothing."""
+    """Return a value as a number; None for anything else, such as a formula."""
     if isinstance(value, bool):
         return None
     try:
@@ -154,7 +154,7 @@ def _as_number(value: object) -> float | None:
 
 
 def _as_iso(value: object) -> str | None:
-    """A date as 2020-01-31, or None."""
+    """Return a date as text like 2020-01-31; None for anything else."""
     found = re.match(r"\d{4}-\d{2}-\d{2}", str(value or "").strip())
     return found[0] if found else None
 
@@ -211,7 +211,7 @@ def redcap(path: str | Path) -> CodeBook:
 
 
 def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
-    """The columns of one field: of a checkbox, one for each choice."""
+    """Return the columns of one REDCap field: of a checkbox, one for each choice."""
     name, label, kind = cells["name"], cells["label"], cells["type"].lower()
     asked = cells["required"].lower() in ("y", "yes", "1") and not cells["branching"]
     more: dict[str, Any] = {"label": label, "required": asked}
@@ -242,7 +242,7 @@ def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
 
 
 def _choices(text: str) -> dict[str, str]:
-    """The choices of a field, by their codes.
+    """Return the choices of a REDCap field: labels by code.
 
     >>> _choices("1, Male | 2, Female, or other")
     {'1': 'Male', '2': 'Female, or other'}
@@ -265,7 +265,7 @@ def value_labels(path: str | Path) -> CodeBook:
 
 
 def _of_labels(one: LabelledColumn) -> Field:
-    """A column by its value labels; a number with labels for missing values alone lacks its bounds."""
+    """Return the field of a column with value labels; labels of missing values alone leave a number without bounds."""
     known = {code: text for code, text in one.codes.items() if not reads_as_missing(text)}
     if known:
         return _categories(one.name, one.codes, label=one.label, ordered=one.ordered)
@@ -299,7 +299,7 @@ def table_schema(path: str | Path) -> CodeBook:
 
 
 def _tables(found: Any) -> list[list[Any]]:
-    """The lists of fields in a document."""
+    """Return the lists of fields in a JSON document."""
     if not isinstance(found, dict):
         return []
     if isinstance(found.get("fields"), list):
@@ -313,7 +313,7 @@ def _tables(found: Any) -> list[list[Any]]:
 
 
 def _of_field(one: Mapping[str, Any]) -> Field:
-    """A column by its type and constraints."""
+    """Return the field of a column by its declared type and constraints."""
     limits = one["constraints"] if isinstance(one.get("constraints"), dict) else {}
     type_ = one.get("type") or one.get("datatype") or "string"
     if isinstance(type_, dict):  # of CSV-W
@@ -337,7 +337,7 @@ def _of_field(one: Mapping[str, Any]) -> Field:
 
 
 def _listed(parts: list[Any]) -> dict[str, str]:
-    """The labels of listed values, by their codes: a value is its own label unless it has one.
+    """Return the labels of listed values by code; a value without a label is its own.
 
     >>> _listed(["low", {"value": 1, "label": "high"}, {"value": 2}])
     {'low': 'low', '1': 'high', '2': '2'}
@@ -350,7 +350,7 @@ _NO_COLUMNS = ("object", "array", "geopoint", "geojson", "any", "time", "duratio
 
 
 def _alternatives(pattern: object) -> list[str] | None:
-    """The words of a pattern that lists them: ``^(low|high)$``."""
+    """Return the words of a pattern that lists them, such as ``^(low|high)$``; None for another pattern."""
     found = (
         re.fullmatch(r"\^?\(?([\w .-]+(?:\|[\w .-]+)+)\)?\$?", pattern) if isinstance(pattern, str) else None
     )
@@ -358,7 +358,7 @@ def _alternatives(pattern: object) -> list[str] | None:
 
 
 def _date_format(text: object) -> str | None:
-    """How dates are written, from Frictionless' or CSV-W's words; None where they do not say it.
+    """Return the strptime format for a date format of Frictionless or CSV-W; None where it is not known.
 
     >>> _date_format(None), _date_format("%d/%m/%Y"), _date_format("dd.MM.yyyy"), _date_format("any")
     ('%Y-%m-%d', '%d/%m/%Y', '%d.%m.%Y', None)

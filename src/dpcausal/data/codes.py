@@ -150,17 +150,19 @@ def read_codes(
 
 
 def _described(persons: Source, schema: Schema) -> Dataset:
-    """Read the columns of persons: a row is a person, and need not be told whose it is."""
+    """Read the declared columns of a table of persons, one row each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnitNotDeclared)
         return read(persons, schema)
 
 
 def _is_number(people: Any) -> bool:
+    """Return whether ``people`` was given as a number (or not at all), and not as a table."""
     return isinstance(people, int | float | np.number | bool) or people is None
 
 
 def _checked_people(people: Any) -> None:
+    """Refuse a number of persons that is not a whole number of 1 or more."""
     whole = isinstance(people, int | np.integer) and not isinstance(people, bool)
     if not whole or people < 1:
         raise InputError(
@@ -169,7 +171,7 @@ def _checked_people(people: Any) -> None:
 
 
 def declared_codes(codes: Any) -> dict[str, str]:
-    """Return the declared codes as written, each with what cells are compared with."""
+    """Return the declared codes as written, each with the normalised text that cells are compared with."""
     if isinstance(codes, str) or not isinstance(codes, Iterable):
         raise InputError('codes must be a list of codes such as ["I10", "E11*"]')
     found: dict[str, str] = {}
@@ -205,7 +207,7 @@ def _opened(source: Any, columns: Sequence[str], format: FileFormat) -> Source: 
 
 
 def _plain_code(cell: Any) -> str:
-    """Return a code without differences of case, Unicode forms and white space at the ends."""
+    """Return a code normalised: without differences of case, Unicode form and outer white space."""
     if isinstance(cell, float) and cell == cell and cell.is_integer():
         cell = int(cell)
     return unicodedata.normalize("NFKC", cell_text(cell)).strip().casefold()
@@ -223,7 +225,7 @@ class _Matcher:
         self._known: dict[Any, list[int]] = {}
 
     def columns(self, cell: Any) -> list[int]:
-        """Return the columns of a cell, most often none or one."""
+        """Return the numbers of the columns (declared codes) that a cell belongs to."""
         if cell not in self._known:
             text = _plain_code(cell)
             found = [self._begins.get(text[:size]) for size in self._lengths if len(text) >= size]
@@ -233,7 +235,7 @@ class _Matcher:
 
 @proved("codes.proof.md")
 def _listed(persons: Source, unit: str) -> list[str | None]:
-    """Return the person of every row of a table of persons."""
+    """Return the id of the person in every row of a table of persons."""
     found: list[str | None] = []
     for chunk in persons.chunks([unit]):
         cells, places = distinct_cells(chunk[unit])
@@ -244,7 +246,7 @@ def _listed(persons: Source, unit: str) -> list[str | None]:
 
 @proved("codes.proof.md")
 def _repeated(listed: Sequence[str | None]) -> NDArray[np.bool_]:
-    """Return which rows of a table of persons are nobody's, or another row of somebody listed before."""
+    """Return a mask of rows of a table of persons without an id, or with the id of an earlier row."""
     seen: set[str | None] = {None}
     again = np.zeros(len(listed), np.bool_)
     for row, person in enumerate(listed):
@@ -280,7 +282,7 @@ def _ones(
 
 
 def _drawn(persons: int, n: int) -> Ints:
-    """Return n of so many persons by secure chance, in an order by chance."""
+    """Return n of ``persons`` numbers, drawn and ordered at random by secure chance."""
     order = np.argsort(np.frombuffer(random_bytes(8 * persons), np.uint64), kind="stable")
     return order[:n]
 
@@ -288,7 +290,7 @@ def _drawn(persons: int, n: int) -> Ints:
 def _matched(
     records: Source, columns: tuple[str, str], matcher: _Matcher, rows: dict[str, int], grows: bool
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Yield rows and columns of ones; new persons are added to ``rows`` where it ``grows``, else left out."""
+    """Yield arrays of (row, column) where a person has a code; unknown persons get a row only if ``grows``."""
     unit, code = columns
     for chunk in records.chunks([unit, code]):
         people, person_places = distinct_cells(chunk[unit])

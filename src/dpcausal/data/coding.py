@@ -66,7 +66,7 @@ def code_type(size: int) -> type[np.uint8 | np.uint16]:
 
 
 def _blocks(rows: int) -> Iterator[slice]:
-    """Cut ``rows`` rows into blocks that stay in cache."""
+    """Yield slices that cut ``rows`` rows into blocks small enough for the cache."""
     return (slice(low, low + _TUNING.block_rows) for low in range(0, rows, _TUNING.block_rows))
 
 
@@ -78,7 +78,7 @@ class Coded(NamedTuple):
 
 
 def coder_of(column: Column, marks: NumberMarks = _POINT) -> CategoricalCoder | NumericCoder:
-    """Return what codes arrays by one declaration; made once, used on every chunk.
+    """Return the object that codes arrays by this declaration; use one for all chunks.
 
     >>> coder_of(Categorical(["no", "yes"])).code(pa.array(["yes", None, "maybe"])).codes.tolist()
     [1, 0, 0]
@@ -87,7 +87,7 @@ def coder_of(column: Column, marks: NumberMarks = _POINT) -> CategoricalCoder | 
 
 
 def numeric_coder(column: Numeric, marks: NumberMarks = _POINT) -> NumericCoder:
-    """Return what codes arrays by one declaration of numbers or dates."""
+    """Return the object that codes arrays by this declaration of numbers or dates."""
     return DateCoder(column) if isinstance(column, Date) else NumericCoder(column, marks)
 
 
@@ -129,7 +129,7 @@ _OTHER_THAN_LEVELS = {  # kind of cells: what they hold, what a level would be, 
 
 
 def _has_level_like(kind: arrow.Kind, column: Categorical) -> bool:
-    """Return whether a level or alias can be meant by cells of a kind.
+    """Return whether cells of this kind can mean a level or alias of a column.
 
     >>> sex = Categorical(["male", "female"], missing=[9])
     >>> _has_level_like("float", sex), _has_level_like("boolean", Categorical([0, 1]))
@@ -215,7 +215,7 @@ class CategoricalCoder:
         return codes
 
     def _from_bare_bytes(self, cells: pa.Array, keys: pa.Array) -> Codes:
-        """Return the codes of texts that are no spelling of a level with white space at their ends, now without."""
+        """Return the codes of texts whose white space at the ends is removed, as they spell no level with it."""
         found = pc.index_in(cells, value_set=keys)
         codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
         if self._numbers and found.null_count:
@@ -274,7 +274,7 @@ class CategoricalCoder:
         return low, table
 
     def _from_floats(self, values: NDArray[Any]) -> Codes:
-        """Return the codes of floats."""
+        """Return the code of the level that each float means; ``other`` where it means none."""
         if values.dtype not in self._keys_of:
             pairs = sorted(spelling.float_codes(self._numbers, values.dtype.type))
             keys = np.array([value for value, _ in pairs], dtype=values.dtype)
@@ -293,7 +293,7 @@ class CategoricalCoder:
         return result
 
     def _from_decimals(self, array: pa.Array) -> Codes:
-        """Return the codes of decimals."""
+        """Return the code of the level that each decimal means; ``other`` where it means none."""
         type_ = array.type
         if type_.bit_width < 128:
             type_ = pa.decimal128(type_.precision, type_.scale)
@@ -310,7 +310,7 @@ class CategoricalCoder:
         return look_up(codes, arrow.to_numpy(pc.fill_null(pc.index_in(array, value_set=keys), len(keys))))
 
     def _from_times(self, array: pa.Array) -> Codes:
-        """Return the codes of dates and times."""
+        """Return the code of the level that each date or time means; ``other`` where it means none."""
         array = array.dictionary_encode()
         text = arrow.to_text(array.dictionary)
         codes = self._from_bytes(text)
@@ -323,7 +323,7 @@ class CategoricalCoder:
 
 
 def _with_fallback(texts: Mapping[str, int]) -> dict[bytes, int]:
-    """Return the bytes of every text: in UTF-8, and those that are not UTF-8 and read as that text otherwise.
+    """Return the bytes that spell each text, with its code: in UTF-8, and in the encoding read otherwise.
 
     >>> _with_fallback({"männlich": 0, "yes": 1})
     {b'm\\xc3\\xa4nnlich': 0, b'yes': 1, b'm\\xe4nnlich': 0}
@@ -333,7 +333,7 @@ def _with_fallback(texts: Mapping[str, int]) -> dict[bytes, int]:
 
 
 def look_up(table: NDArray[Any], places: NDArray[Any], low: int = 0) -> NDArray[Any]:
-    """Return ``table[places - low]``; for a place outside the table its last entry."""
+    """Return ``table[places - low]``, and the table's last entry for a place outside."""
     result = np.empty(len(places), dtype=table.dtype)
     if places.itemsize == 1 and table.dtype == np.uint8 and low == 0:
         full = np.full(256, table[-1], dtype=np.uint8)
@@ -390,7 +390,7 @@ class NumericCoder:
         return parse_numbers(array, self._marks)
 
     def _clamped(self, values: NDArray[np.float64], type_: pa.DataType) -> NDArray[np.float64]:
-        """Clamp numbers in place; what is no number becomes ``other``."""
+        """Clamp numbers to the bounds in place; missing and invalid ones become ``other``."""
         codes = self.missing_values(type_) if self._missing_codes else None
         for part in _blocks(len(values)):
             block = values[part]
@@ -497,7 +497,7 @@ def with_points(cells: pa.Array, marks: NumberMarks) -> pa.Array:
 
 
 def _masked(values: NDArray[Any], array: pa.Array, absent: float = np.nan) -> NDArray[Any]:
-    """Set what missing cells have."""
+    """Set missing cells to ``absent``, in place."""
     present = arrow.validity(array)
     if present is not None:
         np.copyto(values, values.dtype.type(absent), where=~present)
@@ -537,7 +537,7 @@ def _numbers_like(cells: pa.Array, pattern: str) -> NDArray[np.float64]:
 
 
 def _cast(cells: pa.Array) -> NDArray[np.float64]:
-    """Cast bytes to float64."""
+    """Return bytes that spell numbers as float64."""
     numbers = cells.cast(pa.float64())
     result: NDArray[Any] = arrow.to_numpy(numbers).astype(np.float64)
     return _masked(result, numbers)

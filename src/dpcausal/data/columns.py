@@ -90,7 +90,7 @@ class DeclarationError(SchemaError):
 
 
 def require(holds: object, entry: str, message: str) -> None:
-    """Raise ``DeclarationError`` for an entry unless a condition holds."""
+    """Raise ``DeclarationError`` about an entry of a declaration unless ``holds`` is true."""
     if not holds:
         raise DeclarationError(entry, message)
 
@@ -246,7 +246,7 @@ class Categorical:
         return bool(self.missing_codes or self.missing)
 
     def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but they are different levels
-        """Return what equality and hashing compare."""
+        """Return the values by which columns are compared and hashed."""
         types, missing = tuple(map(type, self.levels)), tuple(map(str, self.missing))
         return types, self.printed, self.ordered, str(self.other), self.aliases, missing
 
@@ -366,7 +366,7 @@ class Numeric:
         return bool(self.missing_level or self.missing or self.missing_texts)
 
     def shown(self, value: float) -> str:
-        """Return one of its numbers as people write it."""
+        """Return a number of this column as text for people: a date as a date."""
         return f"{value:g}"
 
     def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -425,7 +425,7 @@ def missing_place(column: Column) -> int | None:
 
 
 def _as_label(value: Any) -> str:
-    """Check a label: one line of printable text."""
+    """Return a label; refuse anything but one line of printable text."""
     fits = isinstance(value, str) and value.isprintable() and len(value) <= MAX_LABEL and is_unicode(value)
     what = f"one line of at most {MAX_LABEL} printable characters"
     require(fits, "label", f"label must be {what}, not {str(value)[:40]!r}")
@@ -433,7 +433,7 @@ def _as_label(value: Any) -> str:
 
 
 def _as_truth(value: Any, entry: str) -> bool:
-    """Check a truth value."""
+    """Return a truth value; refuse anything else."""
     require(isinstance(value, bool | np.bool_), entry, f"{entry} must be true or false, not {value!r}")
     return bool(value)
 
@@ -446,7 +446,7 @@ def _as_list(value: Any, entry: str) -> list[Any]:
 
 
 def _as_level(value: Any, entry: str, part: str = "") -> Level:
-    """Check one level: text, an integer or a boolean."""
+    """Return one level; refuse anything but text, an integer or a boolean."""
     name = f"{entry} ({part})" if part else entry
     if isinstance(value, np.bool_ | np.integer | np.str_):
         value = value.item()
@@ -463,7 +463,7 @@ def _as_level(value: Any, entry: str, part: str = "") -> Level:
 
 
 def _as_number(value: Any, entry: str, part: str = "") -> float:
-    """Check one finite number."""
+    """Return one finite number; refuse anything else."""
     name = f"{entry} ({part})" if part else entry
     if isinstance(value, np.generic):
         value = value.item()
@@ -497,7 +497,7 @@ def _equal_bins(lower: float, upper: float, scale: str) -> tuple[float, ...]:
 
 
 def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> tuple[float, ...]:
-    """Check the cut points, or make those of equal width on the scale."""
+    """Return the cut points: those given, checked, or as many of equal width on the scale."""
     if value is None:
         bins = _equal_bins(lower, upper, scale)
     else:
@@ -516,7 +516,7 @@ def _as_bins(value: Any, lower: float, upper: float, scale: str = "linear") -> t
 
 
 def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
-    """Check spellings mapped to levels, ``levels`` being keyed by printed form.
+    """Return the spellings of levels, checked; ``levels`` are keyed by printed form.
 
     A spelling must not be a level, nor another spelling of one (``1.0`` for the level 1) unless it means that one.
     """
@@ -545,7 +545,7 @@ def _as_aliases(value: Any, levels: dict[str, Level]) -> Aliases:
 
 
 def _as_missing_texts(value: Any, levels: Mapping[str, Level], aliases: Aliases) -> tuple[Level, ...]:
-    """Check texts that mean a missing value: none may be a level or an alias, in any spelling."""
+    """Return the texts that mean a missing value; refuse one that is a level or alias, in any spelling."""
     listed = (_as_level(code, "missing", "every code") for code in _as_list(value, "missing"))
     codes = {str(code): code for code in listed}
     declared = {canonical_value(text): text for text in (*aliases, *levels)}
@@ -562,7 +562,7 @@ _LIKE_NUMBER = re.compile(r"[+-]?[0-9.,' ]*|[+-]?(inf|infinity|nan)|true|false",
 
 
 def _as_missing_numbers(value: Any) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    """Check numbers that mean a missing value, and texts that are no numbers however numbers are written.
+    """Return the numbers that mean a missing value, and texts that do and are no numbers.
 
     >>> _as_missing_numbers([999, "-9", " k.A. "])
     ((999.0, -9.0), ('k.A.',))

@@ -52,7 +52,8 @@ Places = NDArray[np.intp]
 class ByteStream(Protocol):
     """Anything that bytes can be read from."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes; none at the end."""
 
 
 class Layout(NamedTuple):
@@ -228,7 +229,7 @@ def _by_arrow(block: bytes, layout: Layout, places: Sequence[int]) -> list[pa.Ar
 
 
 def _pick(rows: Sequence[list[bytes]], place: int, block: bytes) -> pa.Array:
-    """Return one cell of every row as an array, empty where a row is too short."""
+    """Return one cell of every row as an array; empty where a row is too short."""
     type_ = pa.binary() if len(block) < MAX_ARROW_BYTES else pa.large_binary()
     return pa.array([row[place] if place < len(row) else b"" for row in rows], type_)
 
@@ -390,7 +391,7 @@ class _Lines:
         return odd
 
     def mark_ragged(self) -> None:
-        """Count lines with too few or too many cells as odd too."""
+        """Mark lines with too few or too many cells as irregular, too."""
         marks = np.flatnonzero(self._bytes == ord(self._layout.delimiter))
         line = np.searchsorted(self._starts, marks, side="right") - 1
         inside = (np.searchsorted(self._quotes, marks) - self._quotes_before[line]) % 2 == 1

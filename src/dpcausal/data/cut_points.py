@@ -20,7 +20,7 @@ FINE_CUTS = 40  # multiples of a fine step that are tried as cut points near qua
 
 
 def largest_share(values: NDArray[np.float64], cuts: Sequence[float]) -> float:
-    """Return the share of the numbers in the fullest bin.
+    """Return the share of the numbers that lie in the fullest bin.
 
     >>> largest_share(np.array([0.0, 1.0, 2.0, 9.0]), [1.0, 5.0])
     0.5

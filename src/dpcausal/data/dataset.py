@@ -34,7 +34,7 @@ class ScaledColumn(NamedTuple):
     upper: float
 
     def share(self) -> NDArray[np.float64]:
-        """Return the position of each number between the bounds, from 0 to 1."""
+        """Return the position of each number between the scaled bounds, from 0 to 1."""
         return (self.values - self.lower) / (self.upper - self.lower)
 
 
@@ -100,7 +100,7 @@ class Dataset:
         object.__setattr__(self, "values", MappingProxyType(numbers))
 
     def _of_n_rows(self, name: str, array: Any) -> NDArray[Any]:
-        """Return an array of a column; refuse one that does not have n rows."""
+        """Return an array of a column; refuse one whose length is not n."""
         if not isinstance(array, np.ndarray):  # a list has no type but what its rows give it
             raise InputError(f'column "{name}" must be a numpy array, not {type(array).__name__}')
         if array.shape != (self.n,):
@@ -139,7 +139,9 @@ class Dataset:
 
 
 def not_a_dataset(data: Any) -> InputError:
-    """Return the error for rows that were not read by a schema, with the two lines to write; it names types only.
+    """Return the error for rows that were not read with a schema; it shows the two lines to write.
+
+    It names types only.
 
     >>> print(not_a_dataset("patients.csv"))
     data must come from dc.read or a counting backend, not str; two lines make it: \
@@ -152,7 +154,7 @@ schema = dc.Schema.from_toml("schema.toml"); data = dc.read("patients.csv", sche
 
 
 def two_lines(data: Any) -> str:
-    """Return the two lines that read a file or a frame by a schema, and how to draft one; empty for anything else."""
+    """Return the two lines of Python that read such a file or frame with a schema; empty for anything else."""
     kind = type(data).__name__
     if isinstance(data, str | PathLike):
         name = f'"{file_name(str(data))}"'
@@ -167,14 +169,14 @@ def two_lines(data: Any) -> str:
 
 
 def _whole(n: Any) -> int:
-    """Return a number of rows; refuse what is no whole number, zero or above."""
+    """Return a number of rows; refuse anything but a whole number, zero or above."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
         raise InputError(f"the number of rows must be a whole number, zero or above, not {n!r}")
     return int(n)
 
 
 def _plain(array: NDArray[Any], masked: float) -> NDArray[Any]:
-    """Return the entries as they are in memory, ``masked`` where a mask would hide them from ``min`` and ``max``."""
+    """Return the entries of a masked array with ``masked`` at masked places; other arrays as they are."""
     if type(array) is np.ndarray:  # without a mask, and without ``np.ma``, which loads for a while
         return array
     plain = np.asarray(np.ma.getdata(array))
@@ -182,7 +184,7 @@ def _plain(array: NDArray[Any], masked: float) -> NDArray[Any]:
 
 
 def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
-    """Return codes in their own type; a code that is no declared level or bin becomes that of ``other``."""
+    """Return the codes of a column in their smallest type; an undeclared code becomes that of ``other``."""
     if array.dtype.kind not in "biu":
         raise InputError(f'the codes of column "{name}" must be whole numbers, not {array.dtype}')
     array = _plain(array, column.other_code)
@@ -194,7 +196,7 @@ def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
 
 
 def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers clamped to the bounds; what is no number becomes ``other``."""
+    """Return the numbers of a column clamped to the bounds; NaN becomes ``other``."""
     if not isinstance(column, Numeric):
         raise InputError(f'column "{name}" is not numeric: it has codes only')
     if array.dtype.kind not in "biuf":

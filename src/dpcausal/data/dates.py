@@ -98,12 +98,12 @@ class Date(Numeric):
         self.__post_init__()
 
     def shown(self, value: float) -> str:
-        """Return a number of days as a date."""
+        """Return a number of days as a date for people."""
         return (EPOCH + datetime.timedelta(days=round(value))).isoformat()
 
 
 def date_entries(column: Date) -> dict[str, Any]:
-    """Return the entries of a schema file that declare a column of dates, but its type and label."""
+    """Return the entries that declare a column of dates in a schema file, besides type and label."""
     shown = column.shown
     found: dict[str, Any] = {"lower": shown(column.lower), "upper": shown(column.upper)}
     for name in CALENDAR:
@@ -120,7 +120,7 @@ def date_entries(column: Date) -> dict[str, Any]:
 
 
 def _as_format(value: Any) -> str:
-    """Check how dates are written."""
+    """Return the format of dates; refuse one that can't be used."""
     found = re.findall(r"%.", value) if isinstance(value, str) else []
     kinds = sorted(
         {"%Y": "y", "%y": "y", "%m": "m", "%b": "m", "%B": "m", "%d": "d"}.get(one, "?") for one in found
@@ -147,14 +147,14 @@ def _as_day(value: Any, entry: str) -> float:
 
 
 def _as_missing(value: Any) -> Any:
-    """Return a date that means a missing value as a number of days, and a text as it is."""
+    """Return a date that stands for a missing value as a number of days; a text as it is."""
     if isinstance(value, str) and not _ISO_TEXT.fullmatch(value.strip()):
         return value
     return _as_day(value, "missing")
 
 
 def _as_cuts(value: Any, lower: float, upper: float) -> Sequence[float] | None:
-    """Return cut points as numbers of days; those of the calendar for "years" and "quarters"."""
+    """Return the cut points of dates as numbers of days: those given, or every year or quarter."""
     if isinstance(value, str) and value in CALENDAR:
         first, last = (EPOCH + datetime.timedelta(days=round(one)) for one in (lower, upper))
         starts = [
@@ -173,7 +173,7 @@ def _as_cuts(value: Any, lower: float, upper: float) -> Sequence[float] | None:
 
 
 def read_day(text: str, format: str = ISO) -> float:  # noqa: A002
-    """Return the day that a text means, NaN where it is no date as declared.
+    """Return the day that a text spells in this format, as a number; NaN where it is no date.
 
     >>> read_day("1970-01-02"), read_day(" 02/01/1970", "%d/%m/%Y"), read_day("1970-02-30")
     (1.0, 1.0, nan)

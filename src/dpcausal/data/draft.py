@@ -180,7 +180,7 @@ def draft(
 def _draft_as(
     source: Any, declared: FileFormat, columns: Sequence[str] | None, progress: bool, writing: Writing
 ) -> Draft:
-    """Draft a schema for a file format; ``writing`` observes the cells of a CSV file."""
+    """Draft a schema of a source in this file format; ``writing`` collects how numbers and texts are written."""
     opened = open_source(source, columns or (), format=declared)
     names = _wanted(opened, columns)
     left_out = _unusable_columns(opened, names)
@@ -211,7 +211,7 @@ def _draft_as(
 
 
 def _with_relations(found: Draft, rows: FirstRows, marks: NumberMarks, *, all_columns: bool) -> Draft:
-    """Return the draft with notes on how its columns depend on each other, and on their number."""
+    """Return the draft with notes on columns that determine each other, and on too many columns."""
     declared = {one.name: one.column for one in found.columns if one.column is not None}
     by_column = _notes_on_others(declared, rows)
     notes = [*found.notes]
@@ -296,7 +296,7 @@ _CODE_LABEL = re.compile(
 
 
 def _names_codes(name: str, label: str) -> bool:
-    """Return whether a name or a label is that of a code, or of the number of a place or a group.
+    """Return whether the name or label of a column suggests codes, such as those of places or groups.
 
     >>> [_names_codes(*one) for one in (("villnum", ""), ("v1", "Village ID"), ("ward_nr", ""), ("birthplace", ""))]
     [True, True, True, True]
@@ -319,7 +319,7 @@ _GRADE_WORD = re.compile(
 
 
 def _read_as_grades(levels: Sequence[str]) -> bool:
-    """Return whether most labels have a word or a number of a scale: the order of the file may be an order.
+    """Return whether most labels contain a word or number of a graded scale, so that their order may matter.
 
     >>> _read_as_grades(["none", "mild", "severe"]), _read_as_grades(["beer", "wine", "liquor"])
     (True, False)
@@ -377,7 +377,7 @@ def _labelled(book: Mapping[str, str], profile: ColumnProfile, label: str) -> Dr
 
 
 def _categorical(profile: ColumnProfile, label: str) -> Drafted:
-    """Return the draft of a categorical column: truth values, whole numbers or texts."""
+    """Draft a categorical column: of truth values, whole numbers or texts."""
     plain = all(spelling.is_plain_number(text.decode("latin-1")) for text in profile.texts)
     if profile.texts <= set(TRUTH_TEXTS):
         column, notes = _with_missing_level([False, True], {}, [], profile, [], label)
@@ -550,7 +550,7 @@ def _is_run_of_codes(profile: ColumnProfile) -> bool:
 
 
 def _cell_notes(profile: ColumnProfile, column: Numeric) -> list[Finding]:
-    """Return notes on cells of a numeric column that are no numbers, or are treated as missing."""
+    """Return notes on cells of a numeric column that are no numbers or are treated as missing."""
     notes: list[Finding] = []
     becomes, texts = (profile.rows, column.other, column.missing_level), profile.not_numbers
     if texts.total:
@@ -585,7 +585,7 @@ def _wanted_cuts(profile: ColumnProfile) -> int:
 
 
 def _even_cuts(profile: ColumnProfile) -> tuple[float, ...]:
-    """Return round cut points of equal distance between the ends of nearly all numbers."""
+    """Return round, equally spaced cut points between the ends of nearly all numbers."""
     lower, upper, values = profile.numbers_but_missing_codes()
     ends = np.quantile(values, RULES.central_quantiles) if len(values) else public_bounds(lower, upper)
     low, high = map(float, ends)

@@ -102,16 +102,16 @@ class FileFormat:
 
     @property
     def marks(self) -> NumberMarks:
-        """Decimal and thousands marks of numbers."""
+        """The decimal mark and the thousands mark of numbers."""
         return NumberMarks(self.decimal or ".", self.thousands)
 
     def declared(self) -> dict[str, Any]:
-        """Return the entries that are not as usual, by name."""
+        """Return the entries that differ from their defaults, by name."""
         usual = FileFormat.__dataclass_fields__
         return {name: value for name in usual if (value := getattr(self, name)) != usual[name].default}
 
     def changed(self, **entries: Any) -> FileFormat:
-        """Return this format with the entries that are not None."""
+        """Return this format with those of the entries that are not None."""
         given = {name: value for name, value in entries.items() if value is not None}
         return replace(self, **given) if given else self
 
@@ -166,7 +166,7 @@ def character_table(name: str) -> str | None:
 
 
 def decode_bytes(data: bytes, encoding: str | None = None) -> str:
-    """Return bytes as text; none raises.
+    """Return bytes as text; it never fails.
 
     In UTF-8, which None means too, what is not valid is read as Windows-1252, as a whole.
 
@@ -216,6 +216,6 @@ class TranscodedStream:
         self._stream, self._encoding = stream, encoding
 
     def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` characters as UTF-8."""
+        """Return the next ``size`` characters or fewer, encoded in UTF-8."""
         data: bytes = self._stream.read(size)
         return data if data.isascii() else decode_bytes(data, self._encoding).encode()

@@ -42,6 +42,6 @@ def follow_up_columns(columns: Mapping[str, Column]) -> list[tuple[str, str]]:
 
 
 def _of_one_name(time: str, events: list[str]) -> str | None:
-    """The event whose name begins as that of a time does; None where there is none."""
+    """Return the status column whose name has the same beginning as that of a time; None where none has."""
     first = re.sub(r"[ _.-]?time.*$", "", time, flags=re.IGNORECASE).lower()
     return next((event for event in events if first and event.lower().startswith(first)), None)

@@ -67,7 +67,7 @@ class ObjectPrinter:
                 table.update((value, repr(column.missing[place]).encode()) for value, place in pairs)
 
     def array(self, cells: Sequence[Any]) -> pa.Array:
-        """Return the cells as an array of bytes; a missing one is null."""
+        """Return Python objects as an Arrow array of bytes, each printed; a missing one is null."""
         if set(map(type, cells)) <= {str, type(None)}:
             try:
                 return pa.array(cells, pa.large_string()).cast(pa.large_binary())
@@ -128,7 +128,7 @@ class ObjectPrinter:
         return self._unless_level(repr(number))
 
     def _print_exact(self, cell: int | Decimal) -> bytes | None:
-        """Return an integer or decimal as text, exactly."""
+        """Return an integer or decimal as text with all its digits."""
         if (found := self._numbers.get(cell)) is not None:
             return found
         if isinstance(cell, Decimal):
@@ -141,18 +141,18 @@ class ObjectPrinter:
         return self._unless_level(str(int(cell)))
 
     def _unless_level(self, text: str) -> bytes | None:
-        """Return what a number or time prints; None where only its text means a level: a typed column does not."""
+        """Return a printed number or time; None where only its text would mean a level, not its value."""
         number = spelling.number_of(text) if self._read_as_levels else None
         return None if text in self._texts or number in self._read_as_levels else text.encode()
 
 
 def _encoded(text: str) -> bytes:
-    """Encode a text as UTF-8; lone surrogates are passed on."""
+    """Return a text in UTF-8; lone surrogates are kept as bytes."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def _time_text(cell: Any) -> str | None:
-    """Return a date, time or duration as a typed column prints it, empty where it is missing; None for any other."""
+    """Return a date, time or duration as text; empty where it is missing, None for another object."""
     if isinstance(cell, np.datetime64 | np.timedelta64):
         if np.isnat(cell):
             return ""

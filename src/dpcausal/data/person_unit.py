@@ -66,16 +66,16 @@ class PersonUnit:
 
     @property
     def by_place(self) -> bool:
-        """Whether rows are taken by their place in the file."""
+        """Whether a person's rows are chosen by their place in the file: the first or the last."""
         return self.order_by in (FIRST, LAST)
 
     def columns(self) -> list[str]:
-        """Return the columns that are read for it."""
+        """Return the columns that must be read to choose rows: the id, and the one that orders."""
         return [self.column] if self.order_by is None or self.by_place else [self.column, self.order_by]
 
 
 def is_identifier_name(name: str) -> bool:
-    """Return whether a name is one that identifiers have.
+    """Return whether the name of a column is a usual one for identifiers.
 
     >>> [is_identifier_name(name) for name in ("patient_id", "SubjectID", "id", "bmi", "acid", "paid")]
     [True, True, True, False, False, False]

@@ -71,7 +71,7 @@ def person_of(cell: Any) -> str | None:
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as text; bytes that are not UTF-8 are taken for Windows-1252, and a missing cell is empty."""
+    """Return a cell as text: bytes as UTF-8 or else Windows-1252, a missing cell as an empty text."""
     if isinstance(cell, bytes):
         try:
             return cell.decode("utf-8")
@@ -99,7 +99,7 @@ def check_unit(sources: Sequence[Source], unit: PersonUnit, schema: Schema) -> N
 
 @proved("persons.proof.md")
 def one_row_each(sources: Sequence[Source], schema: Schema) -> list[Source]:
-    """Return the sources with the rows that are used of each person, or as they are where no unit is declared.
+    """Return the sources limited to the chosen rows of each person; unchanged where the unit is a row.
 
     Rows are looked at once for ids. A stream that can be read only once is loaded.
     """
@@ -124,7 +124,7 @@ def one_row_each(sources: Sequence[Source], schema: Schema) -> list[Source]:
 
 @proved("persons.proof.md")
 def _uses(persons: Ints, ranks: Ints, unit: PersonUnit) -> tuple[Ints, Ints]:
-    """Return how often each row is used where a person has one entry, and where a person has ``unit.rows`` entries.
+    """Return how often each row is used, with one entry for each person and with ``unit.rows`` entries.
 
     Rows of the highest rank come first, by fresh random numbers among equals. Where a person has fewer rows than
     entries they are used in turn.
@@ -147,7 +147,7 @@ def _uses(persons: Ints, ranks: Ints, unit: PersonUnit) -> tuple[Ints, Ints]:
 def _rows_of(
     sources: Sequence[Source], unit: PersonUnit, order: Column | None
 ) -> Iterator[tuple[Ints, list[Any]]]:
-    """Yield for each source the number of every row's person, -1 for nobody, and what its rows are ordered by."""
+    """Yield, for each source, the number of every row's person (-1: none) and the values that order its rows."""
     numbers: dict[str, int] = {}
     for source in sources:
         persons: list[Ints] = [np.empty(0, np.int64)]
@@ -169,7 +169,7 @@ def _rows_of(
 
 
 def _readable(type_: pa.DataType) -> bool:
-    """Return whether cells of this type can be told apart, by the type alone."""
+    """Return whether distinct cells of this type can be told apart."""
     return arrow.value_kind(type_) != "unsupported" and not pa.types.is_duration(type_)
 
 
@@ -195,14 +195,14 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _order_keys(array: pa.Array, source: Source) -> list[tuple[int, float, bytes]]:
-    """Return by what the cells of an undeclared column are ordered, each by itself: missing, numbers, then texts."""
+    """Return sort keys of the cells of an undeclared column: missing ones first, then numbers, then texts."""
     cells, places = distinct_cells(array)
     keys = [_order_key(cell, source) for cell in cells]
     return [keys[place] for place in places.tolist()]
 
 
 def _order_key(cell: Any, source: Source) -> tuple[int, float, bytes]:
-    """Return by what one cell is ordered."""
+    """Return the sort key of one cell."""
     if isinstance(cell, bytes):
         number = float(parse_numbers(pa.array([cell], pa.binary()), source.marks)[0])
         text = cell.strip()
@@ -214,13 +214,13 @@ def _order_key(cell: Any, source: Source) -> tuple[int, float, bytes]:
 
 
 def _ranks(keys: Sequence[Any]) -> Ints:
-    """Return the rank of each key among the distinct ones; only comparisons within a person are used of it."""
+    """Return the rank of each key among the distinct keys; only ranks of one person are compared."""
     rank = {key: place for place, key in enumerate(sorted(set(keys)))}
     return np.array([rank[key] for key in keys], np.int64)
 
 
 def loaded(source: Source, columns: Sequence[str]) -> Source:
-    """Return a source that gives the same rows in the same order whenever it is read; other ones are loaded.
+    """Return the source if every read gives the same rows in the same order; else load these columns into memory.
 
     Rows are chosen by their place: were the order another the second time, a person could have two of them.
     """
@@ -247,6 +247,7 @@ class ChosenRows(Source):
         self.marks, self.expects_other_columns = source.marks, source.expects_other_columns
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the chosen rows of these columns in chunks, each row as often as it was chosen."""
         start = 0
         for chunk in self._source.chunks(columns, rows):
             length = len(next(iter(chunk.values())))
@@ -260,11 +261,12 @@ class ChosenRows(Source):
             raise InputError(f"{self.label} was changed while it was read: run it again")
 
     def explained(self) -> str:
+        """Return the query of the source, and that rows of a person are chosen from its answer."""
         return (
             f"{self._source.explained()}\n-- of the rows of a person, those that its unit says are kept, here"
         )
 
 
 def shuffled(persons: int) -> Ints:
-    """Return the numbers of persons in an order drawn uniformly, up to ties of 64 bits."""
+    """Return the numbers of persons in a random order, uniform up to ties of 64 bits."""
     return np.argsort(np.frombuffer(random_bytes(8 * persons), np.uint64), kind="stable")

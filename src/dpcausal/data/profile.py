@@ -113,12 +113,12 @@ class Writing:
         self.odd_texts: set[bytes] = set()
 
     def add(self, cells: pa.Array) -> None:
-        """Observe more cells: how numbers are written, and bytes that are not UTF-8."""
+        """Observe more cells of text: how they write numbers, and whether they are UTF-8."""
         self.add_numbers(cells)
         self.add_encoding(cells)
 
     def add_numbers(self, cells: pa.Array) -> None:
-        """Count how numbers are written in more cells."""
+        """Count the ways in which cells write numbers."""
         for name, pattern in (_PATTERNS | _GROUPED).items():
             self.counts[name] += _count_true(pc.match_substring_regex(cells, pattern))
 
@@ -133,7 +133,7 @@ class Writing:
                 )
 
     def recognised(self, declared: FileFormat) -> FileFormat:
-        """Return the format with a guess for each entry that is not declared.
+        """Return the file format: as declared, and guessed from cells where nothing is declared.
 
         >>> writing = Writing()
         >>> writing.add(pa.array([b"1.234,5", b"0,3", b"m\\xe4nnlich"]))
@@ -156,7 +156,7 @@ class Writing:
 
 
 def format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> list[Finding]:
-    """Return a note for every entry of the format that cells suggest and the declared one does not have."""
+    """Return a note for every entry of the format that was guessed from cells."""
     cells = {"encoding": writing.not_utf8, "decimal": writing.counts["comma"]}
     cells["thousands"] = writing.counts.get(found.thousands, 0)
     entries: tuple[Literal["encoding", "decimal", "thousands"], ...] = ("encoding", "decimal", "thousands")
@@ -168,7 +168,7 @@ def format_notes(writing: Writing, declared: FileFormat, found: FileFormat) -> l
 
 
 def guess_encoding(texts: Iterable[bytes]) -> str:
-    """Return the encoding in which most bytes beyond ASCII are letters, as they are in words; usual ones first.
+    """Return the encoding in which most bytes beyond ASCII are letters inside words; usual encodings first.
 
     >>> [guess_encoding(["männlich größe".encode(name)]) for name in ("latin-1", "cp850", "mac-roman")]
     ['windows-1252', 'cp850', 'mac-roman']
@@ -183,7 +183,7 @@ def guess_encoding(texts: Iterable[bytes]) -> str:
 
 
 def _likelihood(character: str) -> float:
-    """Return how usual a character is in a text of Western Europe: small letters with accents most."""
+    """Return a score of how usual a character is in Western European text; accented small letters score highest."""
     if "à" <= character <= "ÿ" and character != "÷":
         return 1.0
     if character in "ßÄÖÜÉÈÀÇ€–’°µ²³":
@@ -214,7 +214,7 @@ class TextCounts:
         self.counts: Counter[bytes] = Counter()
 
     def add(self, cells: pa.Array) -> None:
-        """Count an array of bytes without missing cells."""
+        """Count the texts of an array of bytes without missing cells."""
         self.total += len(cells)
         texts, counts = cells.value_counts().flatten()
         times = arrow.to_numpy(counts)
@@ -229,7 +229,7 @@ class TextCounts:
 
 
 def shortened(text: bytes) -> str:
-    """Return a text that is not too long to be shown."""
+    """Return a text cut to a length that can be shown."""
     whole = decode_bytes(text)
     return whole if len(whole) <= LIMITS.max_text_length else whole[: LIMITS.max_text_length - 1] + "…"
 
@@ -242,7 +242,7 @@ class NumberSample:
         self.step, self._skip = 1, 0  # numbers still to be passed over before the next one is sampled
 
     def add(self, values: NDArray[np.float64]) -> None:
-        """Sample more numbers."""
+        """Add numbers to the sample."""
         taken = values[self._skip :: self.step]
         self._skip = (self._skip - len(values)) % self.step
         self.values = np.concatenate([self.values, taken])
@@ -319,7 +319,7 @@ class ColumnProfile:
         return (present - self.not_numbers.total + self.nearly_numbers) / present
 
     def add(self, array: pa.Array) -> None:
-        """Profile more cells."""
+        """Add the cells of an array to the column's profile: counts, range, texts."""
         array = arrow.unwrap(array)
         self.rows += len(array)
         cells = present_cells(array)
@@ -418,7 +418,7 @@ class IdentifierProfile:
         self._watching = True
 
     def add(self, array: pa.Array) -> None:
-        """Profile some more cells, unless the first ones show that the column is not an identifier."""
+        """Add cells to the profile, unless the first ones showed that the column is no identifier."""
         if not self._watching or self._rows >= LIMITS.max_identifier_cells:
             return
         cells = present_cells(array)
@@ -469,7 +469,7 @@ def repeated_identifiers(profiles: Mapping[str, IdentifierProfile]) -> list[Repe
 
 
 def _numbers_as_keys(cells: pa.Array) -> bool:
-    """Return whether all cells are whole numbers without a sign, all different and more than a few."""
+    """Return whether cells are unsigned whole numbers, all different, as numbered keys are."""
     if len(cells) < LIMITS.min_identifier_values or len(cells.unique()) < len(cells):
         return False
     return _count_true(pc.match_substring_regex(cells, r"^[0-9]+([.,]0+)?$")) == len(cells)

@@ -185,7 +185,7 @@ def read(
 
 
 def _dataset(opened: Source, schema: Schema, file: Path | None, progress: bool) -> Dataset:
-    """Return the rows of an opened source; those of persons in an order drawn uniformly."""
+    """Read an opened source into a data set; persons come in a random order."""
     names = list(schema)
     groups = [[name] for name in names] if isinstance(opened, ParquetSource) else [names]
     codes: dict[str, Codes] = {}
@@ -283,7 +283,7 @@ def check_column(source: Source, name: str, column: Column) -> None:
 
 
 def _column_list(names: Sequence[str]) -> str:
-    """List columns for a message, the first few by name."""
+    """Return names of columns for a message, the first few of many."""
     listed = ", ".join(f'"{name}"' for name in names[:MAX_NAMES_LISTED])
     more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
     return f"column{'s' if len(names) > 1 else ''} {listed}{more}"

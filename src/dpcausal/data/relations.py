@@ -124,7 +124,7 @@ def _relations(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> It
 
 
 def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[Determined]:
-    """Yield numbers that are linear in one or two earlier ones: R^2 from correlations, then least squares."""
+    """Yield numeric columns that are linear functions of one or two earlier ones."""
     names = list(numbers)
     if len(names) < 2:
         return
@@ -169,7 +169,7 @@ def _correlations(values: Floats) -> Floats:
 
 
 def _fits(values: Floats, by: Sequence[int], column: int, most: float = TOLERANCE.unexplained) -> bool:
-    """Return whether a column is a linear function of others in the rows in which all have a value, but a few odd ones.
+    """Return whether a column is, but for a few rows, a linear function of others where all have values.
 
     ``most``: of its variance, what may be left unexplained.
     """
@@ -190,7 +190,7 @@ def _fits(values: Floats, by: Sequence[int], column: int, most: float = TOLERANC
 
 
 def _cuts(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterator[Determined]:
-    """Yield levels that are intervals of a number, or of the sum or the difference of two."""
+    """Yield categorical columns whose levels are intervals of a number, or of a sum or difference of two."""
     if not numbers:
         return
     single: dict[tuple[str, ...], tuple[Floats, Relation]]
@@ -210,7 +210,7 @@ def _cuts(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterato
 def _first_cut(
     column: str, codes: Codes, tried: Mapping[tuple[str, ...], tuple[Floats, Relation]]
 ) -> Determined | None:
-    """Return the first number, or combination, of which the levels are intervals; None where there is none."""
+    """Return the first number (or combination) of which a column's levels are intervals; None if none is."""
     if not tried:
         return None
     keys = list(tried)
@@ -264,7 +264,7 @@ def _misplaced(codes: Codes, values: Floats) -> Floats:
 
 
 def _same_levels(levels: Mapping[str, Codes]) -> Iterator[Determined]:
-    """Yield columns whose levels follow from one or two others; of two equivalent columns, the later one."""
+    """Yield categorical columns whose level follows from one or two others; of two equivalent ones the later."""
     names = list(levels)
     if len(names) < 2:
         return
@@ -330,11 +330,11 @@ class FirstRows:
 
     @property
     def seen(self) -> int | None:
-        """How many rows are remembered, where these are not all; else None."""
+        """The number of remembered rows; None where these are all."""
         return self.rows if self.rows < self._all else None
 
     def add(self, chunk: Chunk) -> None:
-        """Remember the next rows, up to the limit."""
+        """Remember the rows of the next chunk, up to the limit."""
         self._all += len(next(iter(chunk.values()))) if chunk else 0
         room = min(PAIRS.max_rows, PAIRS.max_cells // max(len(chunk), 1)) - self.rows
         if not chunk or room <= 0:
@@ -348,7 +348,7 @@ class FirstRows:
         return pa.chunked_array(self._cells[name], pa.binary()).combine_chunks()
 
     def values(self, name: str, least: int) -> tuple[Codes, list[bytes]]:
-        """Return the values of a column and their index for each row; no values where these are too few or too many."""
+        """Return each row's index among the column's distinct values, and these; none where too few or many."""
         coded = self.cells(name).dictionary_encode()
         size = len(coded.dictionary)
         if not least <= size <= PAIRS.max_values:
@@ -398,7 +398,7 @@ class Observer(Protocol):
     """Observes the cells of one column, chunk by chunk."""
 
     def add(self, array: pa.Array, /) -> None:
-        """Observe more cells."""
+        """Observe the cells of one more array."""
         ...
 
 

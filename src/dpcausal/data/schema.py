@@ -114,7 +114,7 @@ class Schema(Mapping[str, Column]):
         self._set(_columns=declared, _drafted=None, _chosen=False, _format=FileFormat(), _unit=None)
 
     def _set(self, **attributes: Any) -> None:
-        """Set attributes of a schema that is being made."""
+        """Set attributes of a schema while it is being made; later it is immutable."""
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
 
@@ -126,7 +126,7 @@ class Schema(Mapping[str, Column]):
         chosen: bool = False,
         unit: PersonUnit | None = None,
     ) -> Schema:
-        """Return a schema with a file format, a unit of privacy, and whether it is a selection of columns."""
+        """Return a schema with its file format, its unit of privacy, and whether it selects columns."""
         schema = cls(columns)
         if unit is not None and unit.column in schema:
             raise DeclarationError(
@@ -205,7 +205,7 @@ class Schema(Mapping[str, Column]):
         return self._format.quoted_newlines
 
     def with_format(self, **entries: Any) -> Schema:
-        """Return this schema for files that are written otherwise.
+        """Return this schema for files that are written in another way.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Schema(Mapping[str, Column]):
 
     @property
     def unit(self) -> PersonUnit | None:
-        """Whose a row is, where the unit of privacy is a person; None where it is a row."""
+        """Who a row belongs to where the unit of privacy is a person; None where it is a row."""
         return self._unit
 
     def with_unit(self, column: str | None, rows: int | None = None, order_by: str | None = None) -> Schema:
@@ -290,7 +290,7 @@ class Schema(Mapping[str, Column]):
 
     @property
     def assumes(self) -> tuple[Public, ...]:
-        """Public facts that the guarantee relies on: that quotes are closed, if the schema declares it."""
+        """Public facts that the guarantee relies on: that every quote is closed, where the schema declares it."""
         return (Known("quoted-newlines"),) if self.quoted_newlines else ()
 
     def missing_as(self, names: Iterable[str] | None = None) -> MissingAs:
@@ -542,7 +542,7 @@ def _unit(table: Any, lines: _LineFinder) -> PersonUnit | None:
 
 
 def _format(document: Mapping[str, Any], lines: _LineFinder) -> FileFormat:
-    """Return how the file is written."""
+    """Return the file format that a schema file declares."""
     try:
         return FileFormat(**{entry: document[entry] for entry in FORMAT_ENTRIES if entry in document})
     except DeclarationError as error:
@@ -550,7 +550,7 @@ def _format(document: Mapping[str, Any], lines: _LineFinder) -> FileFormat:
 
 
 def _deep_key(text: str) -> int | None:
-    """Return the line of the first dotted key with too many parts; None where there is none.
+    """Return the line of the first key with too many dots; None where there is none.
 
     >>> _deep_key("a = 1\\n" + "b." * 200 + "c = 1"), _deep_key("a = '" + "b." * 200 + "c'")
     (2, None)
@@ -564,7 +564,7 @@ def _deep_key(text: str) -> int | None:
 
 
 def _syntax_error(message: str, lines: _LineFinder) -> SchemaError:
-    """Return tomllib's error with the line in front, and in words of a schema where it is a usual mistake."""
+    """Return tomllib's error with its line first, and with advice where the mistake is a usual one."""
     position = _TOMLLIB_POSITION.search(message)
     number = int(position[1]) if position and position[1] else None
     for name, headers in lines.headers.items():
@@ -644,19 +644,19 @@ class _LineFinder:
                         self.headers.setdefault(name, []).append(number)
 
     def at(self, number: int | None) -> str:
-        """Return ``file:line`` for a line number."""
+        """Return ``file:line`` for a line number; the file alone for None."""
         return f"{self.source}:{number}" if number else self.source
 
     def first(self, pattern: re.Pattern[str]) -> str:
-        """Return the first line in which ``pattern`` is found."""
+        """Return where (``file:line``) a pattern is first found."""
         return self.at(next((i for i, line in enumerate(self.lines, 1) if pattern.search(line)), None))
 
     def top_level(self, key: str) -> str:
-        """Return the first line of a top-level entry."""
+        """Return where (``file:line``) an entry of the top level stands."""
         return self.first(re.compile(rf"""^\s*\[*\s*["']?{re.escape(key)}["']?\s*[\].=]"""))
 
     def column(self, name: str, key: str = "") -> str:
-        """Return the line of a column, or of one of its keys."""
+        """Return where (``file:line``) a column is declared, or one of its keys."""
         if name not in self.headers:
             return self.at(self._inline_column(name))
         if len(self.headers[name]) != 1:

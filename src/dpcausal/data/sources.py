@@ -78,11 +78,11 @@ class Source:
         self.marks = NumberMarks()
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
-        """Yield the named columns, up to ``rows`` rows at a time."""
+        """Yield the cells of these columns, at most ``rows`` rows at a time."""
         raise NotImplementedError
 
     def require(self, names: Iterable[str]) -> None:
-        """Raise ``SchemaError`` unless the source has each of these columns, and once."""
+        """Raise ``SchemaError`` unless the source has each of these columns exactly once."""
         for name in names:
             if name not in self.names:
                 raise SchemaError(f'{self.label} has no column "{name}"{did_you_mean(name, self.names)}')
@@ -189,6 +189,7 @@ class CsvSource(Source):
         return stream if encoding is None or is_utf8(encoding) else TranscodedStream(stream, encoding)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the file, as text, at most ``rows`` rows at a time."""
         places = [self.names.index(name) for name in columns]
         with file_errors(self.label):
             stream = pa.input_stream(str(self._path))
@@ -206,7 +207,7 @@ class CsvSource(Source):
 
 
 def _guarded(items: Iterable[Any], label: str) -> Iterator[Any]:
-    """Yield from an iterator over a file; an error of the file becomes one line."""
+    """Yield from an iterator over a file; turn its errors into one line without values."""
     iterator = iter(items)
     while True:
         with file_errors(label):
@@ -237,6 +238,7 @@ class ParquetSource(Source):
         return found
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the file, at most ``rows`` rows at a time."""
         types = dict(zip(self.names, self.types, strict=True))
         text = [name for name in self.names if name in columns and arrow.kind_of(types[name]) == "text"]
         with file_errors(self.label):
@@ -260,6 +262,7 @@ class BatchSource(Source):
         self._reader = reader
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the batches, at most ``rows`` rows at a time."""
         for batch in _guarded(self._reader, self.label):
             for start in range(0, batch.num_rows, rows):
                 piece = batch.slice(start, rows)
@@ -276,7 +279,7 @@ class ArrowSource(Source):
         super().__init__(path.name, schema.names, schema.types)
 
     def _open(self, places: Sequence[int] | None = None) -> Any:
-        """Return a reader of the file or stream format."""
+        """Return an Arrow reader of the file or stream, limited to these columns."""
         options = pa.ipc.IpcReadOptions(included_fields=places)
         try:
             return pa.ipc.open_file(pa.memory_map(str(self._path)), options=options)
@@ -284,6 +287,7 @@ class ArrowSource(Source):
             return pa.ipc.open_stream(pa.memory_map(str(self._path)), options=options)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns of the file, at most ``rows`` rows at a time."""
         with file_errors(self.label, "Arrow"):
             reader = self._open(sorted(self.names.index(name) for name in columns))
         if isinstance(reader, pa.RecordBatchFileReader):
@@ -343,6 +347,7 @@ class ColumnSource(Source):
         return floats and all(np.isnan(arrow.to_numpy(part.drop_null())).all() for part in column.chunks)
 
     def chunks(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[Chunk]:
+        """Yield the cells of these columns, converted to Arrow, at most ``rows`` rows at a time."""
         self.convert(columns)
         table = pa.Table.from_arrays([self._converted[name] for name in columns], list(columns))
         for batch in table.to_batches(max_chunksize=rows):
@@ -370,13 +375,13 @@ class LoadedSource(ColumnSource):
         super().convert(columns, schema)
 
     def code_book(self, name: str) -> dict[str, str]:
-        """Return the codes of a loaded column and their labels, in the order of the codes; empty where it has none."""
+        """Return the value labels of a loaded column by code, in order; empty where it has none."""
         column = self._columns.get(name)
         return column.codes() if isinstance(column, Labelled) else {}
 
 
 def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.ChunkedArray:
-    """Convert one column of a dict or frame; raise ``InputError``, which names the column, where it is none.
+    """Convert one column of a dict or frame to Arrow; refuse what is no column, by name.
 
     Objects are printed for the declaration of the column, where there is one (see ``dpcausal.data.objects``).
     """
@@ -388,7 +393,7 @@ def as_arrow(name: str, column: Any, declared: Column | None = None) -> pa.Chunk
 
 
 def _is_polars_object(column: Any) -> bool:
-    """Return whether a polars column holds Python objects, of which its Arrow form gives addresses."""
+    """Return whether a polars column holds Python objects, whose Arrow form is only addresses."""
     return _module(column) == "polars" and str(getattr(column, "dtype", "")) == "Object"
 
 

@@ -47,7 +47,7 @@ _TIME = re.compile(
 
 
 def is_plain_number(text: str) -> bool:
-    """Return whether a text is a number with a point or none, or infinite: what ``Decimal`` reads.
+    """Return whether a text is a number with at most a decimal point, or infinite, as ``Decimal`` reads it.
 
     >>> is_plain_number("+01.5"), is_plain_number("inf"), is_plain_number("1,5")
     (True, True, False)
@@ -56,7 +56,7 @@ def is_plain_number(text: str) -> bool:
 
 
 def _as_printed(text: str) -> tuple[str, ...]:
-    """Return the text itself."""
+    """Return the text itself as its only spelling."""
     return (text,)
 
 
@@ -112,7 +112,7 @@ def text_codes(column: Categorical, missing: int | None = None) -> dict[str, int
 
 
 def number_codes(column: Categorical, missing: int | None = None) -> dict[Decimal, int]:
-    """Return every number that means a level or, with the code ``missing``, a missing value.
+    """Return the code of every number that means a level or, with code ``missing``, a missing value.
 
     >>> number_codes(Categorical(["no", "01", "1.50"]))
     {Decimal('1.50'): 2, Decimal('1'): 1}
@@ -127,7 +127,7 @@ def number_codes(column: Categorical, missing: int | None = None) -> dict[Decima
 
 
 def number_of(text: str) -> float | None:
-    """Return the number that a text is read as; None where it is none.
+    """Return the number that a text spells; None where it spells none.
 
     >>> number_of("01.50"), number_of("1e+05"), number_of("9007199254740993"), number_of("1,5")
     (1.5, 100000.0, None, None)
@@ -136,7 +136,7 @@ def number_of(text: str) -> float | None:
 
 
 def number_text_codes(column: Categorical, missing: int | None = None) -> dict[float, int]:
-    """Return every number that means a level where it comes as a text that is no spelling of one.
+    """Return the code of every number that means a level if a cell of text spells it in another way.
 
     >>> number_text_codes(Categorical(["no", "01", "1.50"]))
     {1.5: 2, 1.0: 1}
@@ -145,7 +145,7 @@ def number_text_codes(column: Categorical, missing: int | None = None) -> dict[f
 
 
 def canonical_time(text: str) -> str:
-    """Return a date or time without zero time and fraction; any other text unchanged.
+    """Return a date or time as text without a midnight time and zero fraction; other texts unchanged.
 
     >>> canonical_time("2020-01-01T00:00:00.000Z"), canonical_time("2020-01-01T00:00:01.50"), canonical_time("x")
     ('2020-01-01Z', '2020-01-01 00:00:01.5', 'x')
@@ -160,7 +160,7 @@ def canonical_time(text: str) -> str:
 
 
 def time_codes(column: Categorical, missing: int | None = None) -> dict[str, int]:
-    """Return every text that means a level, dates and times in the form of ``canonical_time``."""
+    """Return the code of every text that means a level; dates and times in the form of ``canonical_time``."""
     codes: dict[str, int] = {}
     for text, code in text_codes(column, missing).items():
         codes.setdefault(canonical_time(text), code)
@@ -182,7 +182,7 @@ def fits_decimal(number: Decimal, precision: int | None, scale: int | None) -> b
 
 
 def float_codes(codes: dict[Decimal, int], precision: type[np.floating]) -> Iterator[tuple[float, int]]:
-    """Yield numbers and their codes as floats of ``precision``, none twice: exact ones first, then nearest ones.
+    """Yield (float, code) for numbers with codes, in this float type, each once: exact ones first.
 
     A whole number that ``precision`` can't hold is left out, and so is one that would round to zero or infinity.
     """

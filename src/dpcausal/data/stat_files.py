@@ -53,7 +53,7 @@ class Labelled:
     labels: Mapping[Any, str]
 
     def array(self, printer: ObjectPrinter) -> pa.Array:
-        """Return the cells as the declaration of their column needs them.
+        """Return the cells for a declared column: labels where these are levels, else values.
 
         >>> sex = Labelled(np.array([1.0, 2.0, 9.0, np.nan]), {1.0: "male", 2.0: "female"})
         >>> [sex.array(ObjectPrinter(Categorical(levels))).to_pylist() for levels in (["female", "male"], [1, 2])]
@@ -83,7 +83,7 @@ class Labelled:
         return different <= set(self.labels)
 
     def codes(self) -> dict[str, str]:
-        """Return the value of every label, printed, with its label: whole numbers without a point.
+        """Return the labels by the printed value that each belongs to.
 
         >>> Labelled(np.array([1.0]), {1.0: "male", 2.0: "female", 9.5: " "}).codes()
         {'1': 'male', '2': 'female'}
@@ -95,7 +95,7 @@ class Labelled:
         return {text: label for text, label in printed.items() if text and label}
 
     def _meant(self, cell: Any, texts: Mapping[str, int] | None) -> Any:
-        """Return the label of a cell; the cell itself where it has no label, or none that is a level."""
+        """Return the label of a cell, if it has one that is a level (or no levels are declared); else the cell."""
         label = self.labels.get(cell)
         if label is None or (texts is not None and label.strip() not in texts):
             whole = isinstance(cell, float) and texts is None and cell.is_integer() and abs(cell) < 2**53
@@ -130,7 +130,7 @@ _FIRST, _LAST = (int(np.datetime64(year, "ms").astype(np.int64)) for year in ("0
 
 
 def as_times(values: np.ndarray[Any, Any], unit: int, epoch: int) -> pa.Array:
-    """Return counts of a unit as times to the millisecond; beyond the years 1 to 9999 they are missing."""
+    """Return counts of a time unit since an epoch as times in milliseconds; missing outside the years 1 to 9999."""
     with np.errstate(all="ignore"):
         moments = values * unit + epoch
         inside = (moments >= _FIRST) & (moments <= _LAST)
@@ -189,7 +189,7 @@ class StatFile:
         }
 
     def _stated_encoding(self) -> str | None:
-        """Return the encoding that the file states, where it is one of one byte a character."""
+        """Return the one-byte encoding that the file states; None for another or none."""
         reader: Callable[..., Any] = getattr(self._library, _READERS[self._suffix])
         try:
             _, about = reader(str(self._path), metadataonly=True, output_format="dict")
@@ -198,7 +198,7 @@ class StatFile:
             return None
 
     def _read(self, **options: Any) -> Any:
-        """Read the file with pyreadstat; any error becomes one line."""
+        """Read the file with pyreadstat; turn any error into one line."""
         reader: Callable[..., Any] = getattr(self._library, _READERS[self._suffix])
         try:
             return reader(
@@ -212,7 +212,7 @@ class StatFile:
             raise InputError(f"{self._path.name} is not a readable {self._suffix} file") from None
 
     def _text(self, text: str) -> str:
-        """Return a text as it was meant: its bytes came as Latin-1."""
+        """Return a text decoded again: its bytes were read as Latin-1."""
         return decode_bytes(text.encode("latin-1", "replace"), self._encoding)
 
     def code_book(self) -> list[LabelledColumn]:
@@ -261,7 +261,7 @@ class StatFile:
         return self._labels.get(raw, {})
 
     def _unit(self, raw: str) -> int | None:
-        """Return the milliseconds in a unit of a column of dates; None where it holds plain numbers."""
+        """Return the milliseconds in the unit of a column of dates; None where it holds plain numbers."""
         format_ = (
             str(self._formats.get(raw, "")).upper()
             if self._suffix != ".dta"
@@ -271,7 +271,7 @@ class StatFile:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a value is a number, and no truth value."""
+    """Return whether a value is a number, but not a truth value."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -62,7 +62,7 @@ def _parse(
     end: Callable[[str], None] = lambda name: None,
     text: Callable[[str], None] = lambda data: None,
 ) -> None:
-    """Call back for every element of a part; names come without their prefix."""
+    """Parse an XML part of a workbook and call back for elements and text; names come without prefix."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
@@ -101,7 +101,7 @@ class Workbook:
 
     @staticmethod
     def _targets(archive: zipfile.ZipFile) -> dict[str, str]:
-        """Return the part of the archive that each relation of the workbook names, by id."""
+        """Return the parts of the archive that the workbook refers to, by the id of the relation."""
         targets: dict[str, str] = {}
 
         def seen(name: str, attributes: dict[str, str]) -> None:
@@ -158,7 +158,7 @@ class Sheet:
         self.names = list(self._places.values())
 
     def _read_styles(self, archive: zipfile.ZipFile) -> None:
-        """Learn which styles of cells show dates or times."""
+        """Find out which cell styles show dates or times."""
         if "xl/styles.xml" not in archive.namelist():
             return
         formats: dict[int, str] = {}
@@ -221,7 +221,7 @@ class Sheet:
         return {name: [cells[column].get(row) for row in rows] for column, name in places.items()}
 
     def _read(self, archive: zipfile.ZipFile, seen: Callable[[int, int, Any, bool], None]) -> None:
-        """Call ``seen`` with row, column and value of every cell, in order, and whether the cell is there."""
+        """Call ``seen`` for every cell in order, with row, column, value, and whether the cell exists."""
         texts = self._read_texts(archive)
         reader = _CellReader(texts, self._dates, self._epoch, seen)
         _parse(archive, self._part, reader.start, reader.end, reader.text)
@@ -236,19 +236,19 @@ class _TextReader:
         self._in_text = self._in_hint = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Begin an element."""
+        """Handle the start of an XML element."""
         if name == self._element:
             self._parts = []
         self._in_hint = self._in_hint or name == "rPh"
         self._in_text = name == "t" and not self._in_hint
 
     def text(self, data: str) -> None:
-        """Collect characters."""
+        """Collect characters of the current text."""
         if self._in_text:
             self._parts.append(data)
 
     def end(self, name: str) -> None:
-        """End an element."""
+        """Handle the end of an XML element: a shared text is complete."""
         self._in_text = False
         self._in_hint = self._in_hint and name != "rPh"
         if name == self._element:
@@ -272,10 +272,11 @@ class _CellReader:
         self._inline = _TextReader(self._set, "is")
 
     def _set(self, text: str) -> None:
+        """Take a text as the value of the current cell."""
         self._value = text
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Begin a row, a cell or its value."""
+        """Handle the start of a row, a cell or its value."""
         self._inline.start(name, attributes)
         if name == "c":
             self._column += 1
@@ -300,7 +301,7 @@ class _CellReader:
             self._value += data
 
     def end(self, name: str) -> None:
-        """End a cell: pass it on."""
+        """Handle the end of an element; pass on a cell that is complete."""
         self._inline.end(name)
         if name == "v":
             self._in_value = False
@@ -336,7 +337,7 @@ class _CellReader:
 
 
 def _unescaped(text: str) -> str:
-    """Return text with characters for Excel's way of writing them, ``_x000D_``."""
+    """Return text in which Excel's escapes such as ``_x000D_`` are replaced by their characters."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
@@ -346,7 +347,7 @@ def _name(cell: Any) -> str:
 
 
 def _place(text: str, otherwise: int) -> int:
-    """Return the whole number that a text is, where it is one that a workbook can count to.
+    """Return the whole number that a text spells, if it is a valid place in a workbook; else ``otherwise``.
 
     >>> _place(" 07 ", 0), _place("9" * 5000, 3), _place("-1", 3)
     (7, 3, 3)
@@ -356,7 +357,7 @@ def _place(text: str, otherwise: int) -> int:
 
 
 def _column_number(letters: str) -> int:
-    """Return the number of a column from 0.
+    """Return the number of a column, from 0, by its letters.
 
     >>> _column_number("A"), _column_number("Z"), _column_number("AA")
     (0, 25, 26)
@@ -368,7 +369,7 @@ def _column_number(letters: str) -> int:
 
 
 def _shows_date(code: str) -> bool:
-    """Return whether a format of numbers shows a date or a time.
+    """Return whether a number format shows a date or a time.
 
     >>> [_shows_date(code) for code in ("dd.mm.yyyy", "[h]:mm", "0.00", '0 "days"', "[Red]0", "General")]
     [True, True, False, False, False, False]

@@ -101,7 +101,9 @@ def most_tests(order: int, found: Skeleton, known: Knowledge) -> int:
 
 
 def expected_tests(order: int, now: int, edges: int, columns: int, last: int) -> list[float]:
-    """Return how many tests to expect from ``order`` (``now`` of them) to ``last``, at most ``ORDERS_PLANNED`` orders.
+    """Return the number of tests to expect at each order from ``order`` to ``last``.
+
+    Of ``order`` itself it is ``now``; at most ``ORDERS_PLANNED`` orders are planned.
 
     >>> expected_tests(0, 28, 28, 8, 6)
     [28.0, 70.0, 8.0, 8.0]
@@ -120,14 +122,14 @@ def _choose(n: float, k: int) -> float:
 
 
 def even_scale(tests: list[float], left: float, gaussian: bool) -> float:
-    """Return the noise scale (sensitivity 1) if ``left`` (rho or epsilon) were split evenly."""
+    """Return the noise scale (at sensitivity 1) if ``left`` (rho or epsilon) is split evenly over tests."""
     each = left / sum(tests)
     return 1 / math.sqrt(2 * each) if gaussian else 1 / each
 
 
 @lru_cache
 def _ratios(orders: int) -> NDArray[np.float64]:
-    """Return e_i/e_0 for every choice on the grid, one row each."""
+    """Return the candidates for how the cost of a test changes by order: rows of e_i/e_0."""
     steps = np.array(list(product(EPSILON_RATIOS, repeat=orders - 1)), dtype=np.float64)
     return np.concatenate([np.ones((len(steps), 1)), np.cumprod(steps, axis=1)], axis=1)
 
@@ -199,7 +201,7 @@ class NoisyTests:
         return paid_answers(len(batch), lambda: self._budget.affords(mechanism.event("test")), answer)
 
     def _plan(self, order: int) -> None:
-        """Make the mechanism of this order from what is left of the budget."""
+        """Choose the mechanism for the tests of this order from what is left of the budget."""
         left = self._budget.left_rho() if self._gaussian else self._budget.left_epsilon()
         if left <= MIN_SHARE * (self._budget.total.rho if self._gaussian else self._budget.total.epsilon):
             self._mechanism = None
@@ -230,7 +232,7 @@ def run(
     stable: Annotated[bool, STABLE] = True,
     variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
-    """Discover; between the margins (below, above) a coin decides."""
+    """Run the method ``curate``; between the margins (below, above) a coin decides."""
     if checked_variant(variant) == "paper":
         return run_printed("curate", task, partial(printed.curate, cost=cost_now))
     if not all(0 <= margin < 10 for margin in margins):

@@ -64,7 +64,7 @@ def directions_of_edges(
     misfit: float,
     visited: Sequence[Parents] = (),
 ) -> dict[tuple[str, str], float]:
-    """Return the chance of each direction of every edge, by names.
+    """Return the probability of each direction of every edge, by the names of its columns.
 
     By pairs (``directions_by_pairs``) and, where whole graphs were ``visited``, by these, too.
     """
@@ -82,7 +82,7 @@ def directions_by_pairs(
     cost: float,
     misfit: float,
 ) -> Directions:
-    """Return the chance of each direction of every edge.
+    """Return the probability of each direction of every edge, from pairs that were separated or not.
 
     ``allowed[p, v]`` is whether an arrow from p to v may be; ``cost`` is the evidence that an edge needs; correlations
     are known to within ``misfit``.
@@ -110,7 +110,7 @@ def directions_by_pairs(
 
 
 def allowed_arrows(task: Task) -> NDArray[np.bool_]:
-    """Return a (d, d) array: whether an arrow from the first column to the second may be, by what was declared."""
+    """Return a (d, d) mask: whether background knowledge allows an arrow from the first column to the second."""
     place = {name: j for j, name in enumerate(task.columns)}
     allowed = np.ones((len(place), len(place)), np.bool_)
     for a, b in places_of(task.columns, task.known.forbidden):
@@ -121,7 +121,7 @@ def allowed_arrows(task: Task) -> NDArray[np.bool_]:
 
 
 def with_misfit(contrasts: Contrasts, misfit: float) -> Contrasts:
-    """Return the contrasts with correlations that are known to within ``misfit`` at best."""
+    """Return the contrasts with an added variance: correlations are known to within ``misfit`` at best."""
     noise = contrasts.noise + misfit**2
     for place in contrasts.places:
         noise[np.ix_(place, place)] = contrasts.noise[np.ix_(place, place)]
@@ -138,7 +138,7 @@ def marks_by_pairs(
     absent: float,
     misfit: float,
 ) -> dict[tuple[str, str], float]:
-    """Return for both ends of every edge that was found the chance of a head at the second column.
+    """Return the probability of an arrowhead at both ends of every edge, if hidden causes are allowed.
 
     ``separating`` has what separates pairs that are neither edges nor open. ``cost`` is the evidence that an edge
     needs, ``absent`` the w that must be detectable in a pair that is separated, and correlations are known to within
@@ -179,7 +179,7 @@ def marks_by_pairs(
 def _collider_weights(
     contrasts: Contrasts, pair: PlacePair, first: Given, near: Sequence[Collection[int]], cost: float
 ) -> dict[int, float]:
-    """Return the logarithm of the weight of heads that meet at each common neighbour of a pair that is separated.
+    """Return the log weights of a collider at each common neighbour of a separated pair.
 
     Sets are of neighbours of either end; ``first`` separated the pair. ``cost`` is the evidence that an edge needs.
     """
@@ -208,7 +208,7 @@ def _collider_weights(
 
 
 def directions_by_both(by_graphs: Directions, by_pairs: Directions) -> Directions:
-    """Return chances of which whole graphs decide ``OF_GRAPHS``, and pairs the rest.
+    """Return the directions by whole graphs, with weight ``OF_GRAPHS``, mixed with those by pairs.
 
     >>> found = directions_by_both({(0, 1): 1.0, (1, 0): 0.0}, {(0, 1): 0.5, (1, 0): 0.5})
     >>> round(found[0, 1], 3), round(found[1, 0], 3)
@@ -220,7 +220,9 @@ def directions_by_both(by_graphs: Directions, by_pairs: Directions) -> Direction
 
 
 def directions_by_graphs(visited: Sequence[Parents], edges: Iterable[PlacePair]) -> Directions:
-    """Return the part of the visited graphs whose class has each direction of every edge; half where it has neither.
+    """Return the share of visited graphs whose equivalence class has each direction of every edge.
+
+    An edge that the class leaves undirected counts half for either.
 
     >>> found = directions_by_graphs([((2,), (2,), ()), ((), (), (0, 1))], [(0, 2), (1, 2)])
     >>> found[0, 2], found[2, 0]

@@ -108,7 +108,7 @@ NO_LATENT = (
 
 
 def _checked_options(options: Mapping[str, Any], chosen: Method, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the options of a method, a ``latent`` that is False left out; refuse what can't be used."""
+    """Return the options of a method, checked; ``latent=False`` is left out."""
     if not checked_latent(options.get("latent", False), options.get("target")):
         options = {key: value for key, value in options.items() if key != "latent"}
     elif "latent" not in chosen.options:
@@ -407,14 +407,14 @@ def _refuse_mixed_privacy(
 
 
 def _needs_no_delta(measurement: MeasurementPlan | None, share: float) -> bool:
-    """Return whether no delta is charged: a plan has Laplace noise and nothing is kept for effects."""
+    """Return whether no delta is charged: the noise is Laplace, and no share is reserved for effects."""
     return measurement is not None and not measurement.gaussian and not share
 
 
 def _ledger_note(
     chosen: Method, columns: Sequence[str], options: Mapping[str, Any], named: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Return what a ledger says about the discovery."""
+    """Return the entries about a discovery that its ledger entry holds: method, columns, options, effects."""
     note: dict[str, Any] = {"command": "discover", "method": chosen.name, "columns": list(columns)}
     if "latent" in chosen.options:
         note["latent"] = "latent" in options
@@ -426,7 +426,7 @@ def _ledger_note(
 
 
 def _executed(plan: Plan | ExecutablePlan | str | os.PathLike[str] | None) -> ExecutablePlan | None:
-    """Return the plan that is to be executed, from a file or as ``dc.plan`` made it."""
+    """Return a plan given as an object or file as the plan to be executed; None for None."""
     if plan is None or isinstance(plan, ExecutablePlan):
         return plan
     if isinstance(plan, Plan):
@@ -447,7 +447,7 @@ def _terms_of(
     effect: Any,
     options: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-    """Return the plan's own terms in place of those that were not given; others must be the same."""
+    """Return the terms of a plan (budget, level, ...); refuse arguments that contradict them."""
     public = executed.measurement.public
     target = None if public.target is None else list(executed.schema)[public.target]
     for word, asked, planned, default in (
@@ -467,7 +467,7 @@ def _terms_of(
 
 
 def _planned(executed: ExecutablePlan | None, public: PublicNumbers) -> MeasurementPlan:
-    """Return what is measured: as planned before, for the rows there are now, or by these public numbers."""
+    """Return the measurement plan: the one given, fitted to the rows, or a new one from public numbers."""
     if executed is None:
         return plan_measurement(public)
     rows = public.rows or executed.measurement.public.rows  # protected: as guessed, until they are released
@@ -482,7 +482,7 @@ def _chosen(
     neighbours: Neighbours,
     target: object,
 ) -> tuple[Method, MethodReason]:
-    """Return the method of that name, or for ``auto`` one by the schema, the budget, the question and public rows."""
+    """Return the method and why: the one named, or for ``auto`` one by schema, budget, question and public rows."""
     if method != "auto":
         return method_named(method), MethodByCall("as-asked")
     if epsilon is None:

@@ -75,7 +75,7 @@ GROUP_LETTERS = 120  # letters of a column's groups that an error names
 
 
 def values_for_effects(values: object) -> ReleasedTables | Moments | None:
-    """Return released values of a search as effects ask for them; None where they answer none."""
+    """Return the released values of a search in the form that effects use; None where they can't."""
     if isinstance(values, Measurements):
         return None if values.near else ReleasedTables.of(values)
     return values if isinstance(values, Moments) else None
@@ -92,7 +92,7 @@ class ReleasedTables:
 
     @classmethod
     def of(cls, measured: Measurements) -> ReleasedTables:
-        """Return the tables of measurements."""
+        """Return the released tables of a measurement."""
         return cls(measured.schema, measured.tables, measured.rows, measured.groups_by_name)
 
     def __repr__(self) -> str:
@@ -108,13 +108,13 @@ class ReleasedTables:
         return all(inner in self.tables.values for inner in _subsets(self._columns(names)))
 
     def by_site(self) -> list[ReleasedTables]:
-        """Return the tables of each site by itself, or these alone: strata of an effect are within sites."""
+        """Return the tables of each site as a list; of one site, these alone."""
         if not isinstance(self.tables, TablesOfSites):
             return [self]
         return [replace(self, tables=site.components, rows=site.rows) for site in self.tables.sites]
 
     def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
-        """Return why no table over these columns answers, for an error; ``merged``: whose groups do not."""
+        """Return the error message for columns about which no released table can answer."""
         if merged:
             told = [f"{name}{self._short_groups(name)}" for name in merged]
             merged_words = f"levels of {', '.join(told)} were merged because of the noise"
@@ -122,14 +122,14 @@ class ReleasedTables:
         return f"the released tables do not hold {', '.join(names)} together"
 
     def _short_groups(self, name: str) -> str:
-        """Return the groups of a merged column in brackets; empty where they are not known, or too long for a line."""
+        """Return the groups of a merged column in brackets, for a message; empty where too long."""
         if name not in self.groups or not asks():
             return ""
         told = " | ".join(group_names(self.schema[name], self.groups[name]))
         return f" ({told})" if len(told) <= GROUP_LETTERS else f" (to {max(self.groups[name]) + 1} groups)"
 
     def table(self, names: Sequence[str]) -> tuple[Floats, float, float]:
-        """Return the table with an axis for each name, a variance that covers its noise, and the excess kurtosis."""
+        """Return the released table of these columns, an upper bound on its noise variance, and excess kurtosis."""
         columns = self._columns(names)
         place = {name: i for i, name in enumerate(self.schema)}
         found = self.tables.table(columns).transpose([columns.index(place[name]) for name in names])
@@ -146,11 +146,13 @@ class ReleasedTables:
         return found, largest, 0.0
 
     def _columns(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the places of these columns in the schema, increasing."""
         place = {name: i for i, name in enumerate(self.schema)}
         return tuple(sorted(place[name] for name in names))
 
 
 def _subsets(columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield every subset of the columns, the smallest first."""
     return chain.from_iterable(combinations(columns, number) for number in range(len(columns) + 1))
 
 
@@ -163,6 +165,7 @@ class _FromTables:
     columns: tuple[str, ...]
 
     def arms(self, adjust: Sequence[str]) -> Arms:
+        """Return the released counts of both arms by stratum of the columns that are adjusted for."""
         question = self.question
         names = (*adjust, question.treatment, question.outcome)
         own = [site for site in self.released.by_site() if site.holds(names)]
@@ -194,7 +197,7 @@ def effect_after(
     free: bool,
     part: float | None,
 ) -> EffectResult:
-    """Return the effect: from ``data`` at a charge of its own, from ``reserve`` where one is kept, or free.
+    """Return the effect after a discovery: by a fresh table of ``data``, from ``reserve``, or from released values.
 
     Raises
     ------
@@ -363,7 +366,7 @@ def checked_effects(effect: object, schema: Schema) -> Named:
 
 
 def checked_reserve(reserve: object, epsilon: float | None, named: Sequence[object] = ()) -> float:
-    """Return the share of the budget to keep, 0 for none; None is ``USUAL_RESERVE`` where effects are named.
+    """Return the share of the budget to reserve for effects, 0 for none; None is the default share.
 
     >>> checked_reserve(0.2, 1.0), checked_reserve(0, None), checked_reserve(None, 1.0)
     (0.2, 0.0, 0.0)
@@ -433,11 +436,11 @@ class Reserve:
         return _reserve_of_copy, (self.share,)
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
-        """Return the last answer that was paid for about these two columns, if there is one."""
+        """Return the last paid effect of one column on the other; None if there is none."""
         return self._answers.get((treatment, outcome))
 
     def effect(self, request: EffectRequest, part: float | None = None) -> EffectResult:
-        """Measure an effect for ``part`` of the share and return it.
+        """Measure an effect, paid with ``part`` of the reserved share, and return it.
 
         None is an equal part for each effect that was named beforehand, and else what these leave. A question whose
         table was measured before is answered from it and costs nothing.
@@ -477,7 +480,7 @@ class Reserve:
             return found
 
     def _usual_part(self, pair: tuple[str, str]) -> float:
-        """Return the part of an answer that names none: equal ones for those named beforehand, the rest for others."""
+        """Return the default part of the share for an answer: equal parts for effects named beforehand."""
         waiting = [one for one in self.named if self.answered(*one) is None]
         if pair in waiting:
             return min(1.0 / len(self.named), self.left)
@@ -491,7 +494,7 @@ class Reserve:
         return free
 
     def _checked_part(self, part: object, pair: tuple[str, str]) -> float:
-        """Return the part of the share that an answer takes, or refuse what is none or more than is left."""
+        """Return the part of the share that an answer may take; refuse an invalid one or more than is left."""
         if part is not None and (
             isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1
         ):
@@ -508,7 +511,7 @@ class Reserve:
         return wanted
 
     def _allowed(self, budget: Budget, part: float, asked: AskedEffect) -> tuple[str, Allowance]:
-        """Return in which unit an answer is paid and what it may cost: from charges and public numbers."""
+        """Return the unit (epsilon or rho) in which an answer is charged, and how much it may cost."""
         whole, share = budget.whole, part * self.share * ROUNDING
         rho = share * whole.rho
         every = {
@@ -525,13 +528,16 @@ class Reserve:
 
 
 def _table_key(asked: AskedEffect) -> tuple[Any, ...]:
-    """Return what decides which table is measured: questions with the same key are answered from one table."""
+    """Return the key of the table that a question needs; questions with one key share a table."""
     one = asked.question
     return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value, one.event)
 
 
 def _reserve_of_copy(share: float) -> Reserve:
-    """Return the reserve of a copy of a result: nothing is left of it, and it has no rows."""
+    """Return the reserve of a result that was copied or read from a file: used up, and without rows.
+
+    ``share`` is the share of the budget that the original had reserved.
+    """
     found = Reserve.__new__(Reserve)
     found.__dict__.update(
         share=share, named=(), left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},

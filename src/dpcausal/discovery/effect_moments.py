@@ -42,7 +42,7 @@ WIDEST_SCORE = 8.0  # scores are cut at 4 standard deviations
 
 
 def unit_of_feature(released: Moments, name: str) -> float:
-    """Return how many units of its own a feature of 1 of a number stands for; 1 for one in standard deviations."""
+    """Return by how many units a numeric column changes if its feature changes by 1."""
     if name in released.spreads:
         return 1.0
     column = released.schema[name]
@@ -51,14 +51,14 @@ def unit_of_feature(released: Moments, name: str) -> float:
 
 
 def give_rows() -> str:
-    """Return how to ask for an effect that what was released can't answer."""
+    """Return advice on how to ask for an effect that released values can't answer."""
     return spelled("give a file and --epsilon instead of --release", "give data= and an epsilon")
 
 
 def effect_from_moments(
     request: EffectRequest, released: Moments, statement: PrivacyStatement
 ) -> EffectResult:
-    """Return the effect by regression, with what must be known about it.
+    """Return the effect by regression on released moments.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def effect_from_moments(
 
 
 def moments_question(released: Moments, request: EffectRequest, adjust: Sequence[str]) -> EffectQuestion:
-    """Return the question that moments answer: a number is compared with one unit more of it.
+    """Return the question that moments can answer: the effect of one more unit of a number.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def moments_question(released: Moments, request: EffectRequest, adjust: Sequence
 def estimate_moments(
     released: Moments, question: EffectQuestion, adjust: Sequence[str], level: float
 ) -> Estimate:
-    """Return the effect of a question, these columns held fixed, from released moments and their noise."""
+    """Return the estimate of an effect, with these columns held fixed, from released moments and their noise."""
     schema, size = released.schema, len(released.matrix)
     treatment, outcome = question.treatment, question.outcome
     a, y = np.zeros(size), np.zeros(size)

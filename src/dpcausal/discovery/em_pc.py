@@ -67,7 +67,7 @@ RELEASED = SearchAnswers("deletions")
 
 @proved("em_pc.proof.md")
 def count_scores(best: Floats) -> Floats:
-    """Return u(0), ..., u(m) for the best score of each of m pairs.
+    """Return the score of removing 0, 1, ... m pairs, from the best score of each pair.
 
     >>> count_scores(np.array([5.0, -3.0, 2.0])).tolist()
     [-5.0, -2.0, 2.0, -3.0]
@@ -80,7 +80,7 @@ def count_scores(best: Floats) -> Floats:
 
 @proved("em_pc.proof.md")
 def choice_for(total: Filter, calls: int, neighbours: Neighbours) -> Choice:
-    """Return the mechanism of one choice out of ``calls``: pure, or by rho where that allows a larger epsilon.
+    """Return the mechanism of one of ``calls`` private choices: pure, or by rho if its epsilon is then larger.
 
     >>> choice_for(Filter(1.0), 10, Neighbours.REPLACE_ONE).epsilon
     0.1
@@ -124,7 +124,7 @@ class Choices:
         return answers
 
     def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
-        """Look at edges a second time: False where a dependence shows, True where none does, None untested.
+        """Test edges a second time: False where a dependence shows, True where none does, None untested.
 
         A choice between 0 (none shows) and dependence - shift, where chance picks the second with a probability of at
         most the level if there is no dependence. It is paid for by the deletion that the pair did not need.
@@ -147,7 +147,7 @@ def run(
     ] = None,
     variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
-    """Discover; orders beyond ``orders`` are paid by what deletions and second looks would need."""
+    """Run the method ``em-pc``; orders beyond ``orders`` are paid by unused deletions and second tests."""
     if checked_variant(variant) == "paper":
         return run_printed("em-pc", task, printed.em_pc)
     if orders is not None and orders < 1:

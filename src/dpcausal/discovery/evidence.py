@@ -43,7 +43,7 @@ class Evidence:
     log10_bayes: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the evidence as plain data for JSON."""
         return {"given": list(self.given), "pvalue": self.pvalue, "log10_bayes": self.log10_bayes}
 
 
@@ -68,7 +68,7 @@ class LinkStrength:
     sign: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the strength as plain data for JSON."""
         return {"w": self.w, "low": self.low, "high": self.high, "sign": self.sign}
 
 
@@ -76,7 +76,7 @@ def largest_pvalues(
     answers: Iterable[tuple[Pair, tuple[str, ...], float | None]],
     separating: Mapping[Pair, tuple[str, ...]],
 ) -> dict[Pair, Evidence]:
-    """Return the evidence about each pair from (pair, set, p-value): that of the separating set, else the largest.
+    """Return the evidence about each pair: the p-value given its separating set, else the largest.
 
     >>> pair = frozenset("ab")
     >>> asked = [(pair, (), 0.001), (pair, ("c",), 0.02), (pair, ("d",), None)]
@@ -99,7 +99,7 @@ def largest_pvalues(
 def held_pairs(
     answers: Mapping[tuple[int, int, tuple[int, ...]], float | None], columns: Sequence[str]
 ) -> set[Pair]:
-    """Return the pairs about which a question with some column held fixed was answered; columns are by number.
+    """Return the pairs about which a question with some column held fixed was answered.
 
     >>> held_pairs({(0, 1, (2,)): 1.5, (0, 2, ()): 3.0, (1, 2, (0,)): None}, "abc") == {frozenset("ab")}
     True
@@ -117,7 +117,7 @@ CONFIDENCE = "repeats that tell how often each edge is found again; none is 20 t
 
 
 def checked_repeats(asked: object) -> int | None:
-    """Return the number of repeats asked for; None: as many as are quickly done.
+    """Return the number of repeats asked for, checked; None stands for as many as are quick.
 
     >>> checked_repeats(50), checked_repeats(None)
     (50, None)
@@ -131,7 +131,7 @@ def checked_repeats(asked: object) -> int | None:
 
 
 def repeats_for(asked: int | None, work: int, each: int) -> int:
-    """Return how many repeats: as asked for, or as many as cost ``work`` questions where one costs ``each``.
+    """Return the number of repeats: as asked for, or so many that all cost about ``work`` questions.
 
     >>> repeats_for(None, 60_000, 300), repeats_for(None, 60_000, 1_500), repeats_for(7, 60_000, 1_500)
     (100, 40, 7)
@@ -144,7 +144,7 @@ def repeats_for(asked: int | None, work: int, each: int) -> int:
 def found_again(
     stage: Stage, edges: Iterable[Pair], repeats: int, search_again: Callable[[], Iterable[Pair]]
 ) -> dict[Pair, float]:
-    """Return the part of ``repeats`` in which ``search_again`` finds each of ``edges``; ``stage`` shows progress."""
+    """Return the share of ``repeats`` searches that find each of ``edges`` again; ``stage`` shows progress."""
     counts = dict.fromkeys(edges, 0)
     with stage("repeating the search on other samples and other noise", repeats) as tick:
         for _ in range(repeats):

@@ -58,7 +58,7 @@ LATENT = "whether common causes may be hidden: the graph is then a PAG"
 
 
 def checked_latent(latent: object, target: object) -> bool:
-    """Return whether common causes may be hidden; with a target they may not."""
+    """Return whether common causes may be hidden; refuse that together with a target."""
     if not isinstance(latent, bool):
         raise InputError(f"latent must be True or False, not {latent!r}")
     if latent and target is not None:
@@ -117,7 +117,7 @@ def further_questions(
     possible: Collection[Pair] = frozenset(),
     forward: bool = False,
 ) -> Generator[list[Query], Answers, Skeleton]:
-    """Ask about every edge of ``found`` with sets from possible-d-sep that PC did not ask; separated ones leave it.
+    """Ask about every edge given sets from possible-d-sep, as FCI does; remove the edges they separate.
 
     ``possible``: pairs that may be adjacent though ``found`` has no edge there. ``forward``: as in ``pc_search``.
     """
@@ -166,7 +166,7 @@ def _new_sets(
     columns: Sequence[str],
     known: Knowledge,
 ) -> Iterator[tuple[str, ...]]:
-    """Yield sets from possible-d-sep that hold something else than neighbours of one end."""
+    """Yield sets from possible-d-sep that PC did not ask: not only neighbours of one end."""
     for given in candidate_sets(x, y, order, wide, columns, known):
         if not near[x].issuperset(given) and not near[y].issuperset(given):
             yield given
@@ -175,7 +175,7 @@ def _new_sets(
 def _nearest(
     x: str, others: set[str], near: Mapping[str, set[str]], columns: Sequence[str], most: int | None
 ) -> set[str]:
-    """Return the ``most`` of ``others`` that the fewest edges lead to, earlier columns first."""
+    """Return at most ``most`` of ``others``, those reached from x over the fewest edges."""
     if most is None or len(others) <= most:
         return others
     steps, ahead = {x: 0}, [x]

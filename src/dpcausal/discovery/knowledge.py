@@ -51,7 +51,7 @@ class Knowledge:
         forbidden: Iterable[Edge] = (),
         tiers: Sequence[Collection[str]] = (),
     ) -> Knowledge:
-        """Check names and consistency.
+        """Return background knowledge, after checking names and consistency.
 
         >>> known = Knowledge.of(["a", "b", "c"], required=[("a", "b")], tiers=[["a"], ["b", "c"]])
         >>> sorted(known.arrows)
@@ -97,12 +97,12 @@ class Knowledge:
 
 
 def named(columns: Sequence[str], pairs: Iterable[tuple[int, int]]) -> list[Pair]:
-    """Return pairs of places by the names of their columns."""
+    """Return pairs of column numbers as pairs of names."""
     return [frozenset((columns[x], columns[y])) for x, y in pairs]
 
 
 def places_of(columns: Sequence[str], pairs: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Return pairs of names by the places of their columns, ascending.
+    """Return pairs of names as pairs of column numbers, ascending.
 
     >>> places_of(["a", "b", "c"], [frozenset("cb"), frozenset("ca")])
     [(0, 2), (1, 2)]
@@ -128,7 +128,7 @@ def _refuse_unknown(kind: str, columns: Sequence[str], names: Iterable[object]) 
 
 
 def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
-    """Return the arrows (tuples, lists) and the undirected edges (sets) among ``edges``, checked."""
+    """Return the arrows (tuples, lists) and the undirected edges (sets) among ``edges``; refuse unknown columns."""
     arrows: set[Arrow] = set()
     pairs: set[Pair] = set()
     edges = checked_list(edges, kind, "pairs of columns")
@@ -148,7 +148,7 @@ def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[se
 
 
 def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str, int]:
-    """Return the place in time of every column that a tier names, checked."""
+    """Return the tier number of every column that is in a tier; refuse unknown or repeated columns."""
     tier: dict[str, int] = {}
     tiers = checked_list(tiers, "tiers", "lists of columns")
     _refuse_unknown(
@@ -165,12 +165,12 @@ def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str
 
 
 def _forward_arrows(tier: Mapping[str, int]) -> list[Arrow]:
-    """Return the direction of every edge between two tiers: from the earlier to the later one."""
+    """Return the arrows that tiers imply between columns of different tiers."""
     return [(a, b) for a in tier for b in tier if tier[a] < tier[b]]
 
 
 def declarations(known: Knowledge) -> dict[str, Any]:
-    """Return background knowledge as arguments of ``Knowledge.of``, in plain data: an edge is a list of three.
+    """Return background knowledge as plain data that ``declared_arguments`` reads.
 
     >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
     >>> declarations(known)
@@ -190,7 +190,7 @@ def declarations(known: Knowledge) -> dict[str, Any]:
 
 
 def _edge_lists(arrows: Collection[Arrow], pairs: Collection[Pair]) -> list[list[str]]:
-    """Return arrows as ``[a, "->", b]``, then edges without a direction as ``[a, "--", b]``."""
+    """Return arrows as ``[a, "->", b]`` and undirected edges as ``[a, "--", b]``."""
     return [
         *sorted([a, "->", b] for a, b in arrows),
         *sorted([min(pair), "--", max(pair)] for pair in pairs),
@@ -198,7 +198,7 @@ def _edge_lists(arrows: Collection[Arrow], pairs: Collection[Pair]) -> list[list
 
 
 def declared_arguments(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that ``declarations`` wrote."""
+    """Return the arguments of ``Knowledge.of`` from the plain data of ``declarations``."""
 
     def edges(kind: str) -> list[Edge]:
         return [(a, b) if mark == "->" else frozenset((a, b)) for a, mark, b in data[kind]]
@@ -207,7 +207,7 @@ def declared_arguments(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def declared(known: Knowledge) -> dict[str, Any]:
-    """Return lists of names (tiers) and edges as ``a -> b`` or ``a - b``; empty where nothing was declared.
+    """Return background knowledge in readable lists: tiers, and edges as ``a -> b`` or ``a - b``.
 
     >>> known = Knowledge.of(["a", "b", "c", "d"], required=[("b", "c")], forbidden=[("c", "d")], tiers=[["a"], ["b"]])
     >>> declared(known)
@@ -231,7 +231,7 @@ def one_level(schema: Schema) -> tuple[str, ...]:
 
 
 def without_constants(schema: Schema, known: Knowledge, method: str, tables_only: bool) -> Knowledge:
-    """Return ``known``, and that no edge touches a column of one level; an error where one is required.
+    """Return the knowledge with all edges of one-level columns forbidden; refuse one that is required.
 
     ``tables_only``: whether ``method`` sees numeric columns by their declared bins only.
     """
@@ -258,6 +258,6 @@ def without_constants(schema: Schema, known: Knowledge, method: str, tables_only
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """Return names in quotation marks, with "and" before the last."""
+    """Return quoted names joined by commas and "and"."""
     quoted = [f'"{name}"' for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -106,19 +106,19 @@ SCORE_VARIANCE = 0.25  # of such a column
 
 
 def width(schema: Schema, name: str, harmonics: int) -> int:
-    """Number of features of a column: public."""
+    """Return the number of features of a column: public."""
     column = schema[name]
     return 1 + 2 * harmonics if isinstance(column, Numeric) else max(column.size - 1, 0)
 
 
 def longest(schema: Schema, harmonics: int) -> float:
-    """The largest squared length of a row's features: public."""
+    """Return the largest squared length of a row's feature vector: public."""
     of_number = LINEAR_FACTOR**2 + harmonics * amplitude(harmonics) ** 2
     return float(sum(of_number if isinstance(c, Numeric) else 1.0 for c in schema.values()))
 
 
 def amplitude(harmonics: int) -> float:
-    """Return what each cosine and sine is multiplied by.
+    """Return the factor of each cosine and sine feature, chosen so that noise matters least.
 
     Noise grows with the squared length of a row, v + h a^2 of a number whose score has variance v, and what a product
     of a score and a wave shows grows with a. The ratio is least where h a^2 = v.
@@ -131,7 +131,7 @@ def amplitude(harmonics: int) -> float:
 
 @proved("moments.proof.md")
 def feature_cells(schema: Schema, harmonics: int, spreads: Spreads = NO_SPREADS) -> dict[str, Cells]:
-    """Return the cells of every column and their features; ``spreads`` were released before. No row enters."""
+    """Return the feature cells of every column, from the schema and released ``spreads``; no row enters."""
     return {
         name: numeric_cells(harmonics, spreads.get(name))
         if isinstance(column, Numeric)
@@ -142,7 +142,7 @@ def feature_cells(schema: Schema, harmonics: int, spreads: Spreads = NO_SPREADS)
 
 @proved("moments.proof.md")
 def numeric_cells(harmonics: int, spread: Spread | None) -> Cells:
-    """Return the cells of a numeric column, narrow where t rises fast, and 2 t, cos and sin of t in each."""
+    """Return the cells of a numeric column with features 2 t, cos and sin of t, t the normal score."""
 
     def scores(places: Floats) -> Floats:
         if spread is None:
@@ -210,7 +210,7 @@ class Moments:
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """Where the features of each column are."""
+        """The numbers of the features of each column."""
         found, start = {}, 1
         for name in self.schema:
             stop = start + width(self.schema, name, self.harmonics)
@@ -220,7 +220,7 @@ class Moments:
 
     @cached_property
     def _main(self) -> dict[str, NDArray[np.bool_]]:
-        """Features whose regression on others is trusted: of a number its score alone."""
+        """For each column, a mask of features whose regression on others is trusted: of a number its score alone."""
         return {
             name: np.arange(len(places)) < (1 if isinstance(self.schema[name], Numeric) else len(places))
             for name, places in self.places.items()
@@ -228,18 +228,18 @@ class Moments:
 
     @property
     def main(self) -> list[list[int]]:
-        """Where the features of each column are whose regression on others is trusted."""
+        """The numbers of those features of each column whose regression on others is trusted."""
         return [
             [place for place, main in zip(places, self._main[name], strict=True) if main]
             for name, places in self.places.items()
         ]
 
     def again(self, draw: Callable[[tuple[int, int]], Floats]) -> Moments:
-        """Return what another sample and other noise might have given; ``draw`` makes standard normal numbers."""
+        """Return moments that another sample with new noise might give; ``draw`` makes standard normal numbers."""
         return replace(self, matrix=moments_again(self.matrix, self.rows, self.noise, draw))
 
     def test(self, question: Query) -> MomentTest:
-        """The test of one question; a column with one level is independent of all."""
+        """Return the test of one question; a column with one level is independent of all."""
         x, y = self.places[question.x], self.places[question.y]
         if not (x and y):
             return MomentTest(0.0, 1.0, 0, True, math.inf)
@@ -250,7 +250,7 @@ class Moments:
         return partial_test(self.matrix, x, y, z, self.rows, self.noise, kept)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; the schema is written beside it."""
+        """Return the moments as plain data for JSON; the schema is written beside them."""
         return {
             "form": "moments",
             "harmonics": self.harmonics,
@@ -301,7 +301,7 @@ def contrasts_of(moments: Moments) -> Contrasts:
 
 
 def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:
-    """Return the chance of each direction of every edge, by a posterior over whole graphs."""
+    """Return the probability of each direction of every edge, by a posterior over whole graphs."""
     return directions_of_edges(
         task.columns,
         contrasts_of(moments),
@@ -313,7 +313,7 @@ def directions_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tu
 
 
 def marks_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[str, str], float]:
-    """Return for both ends of every edge the chance of a head at the second column."""
+    """Return the probability of an arrowhead at either end of every edge, if hidden causes are allowed."""
     skeleton = found.skeleton
     return marks_by_pairs(
         task,
@@ -328,7 +328,7 @@ def marks_of(task: Task, moments: Moments, found: SearchOutcome) -> dict[tuple[s
 
 @proved("moments.proof.md")
 def sums(rows: FeatureRows, columns: Mapping[str, Cells], short: Shortening) -> Floats:
-    """M of all rows, with ``short.reach / 2`` for the constant. Not private: for a mechanism, or for ``pc``."""
+    """Return the matrix M of feature products over all rows. Not private: for a mechanism, or for ``pc``."""
     found = rows.feature_sums(columns, short)
     constant = short.reach / 2
     matrix = np.zeros((len(found.first) + 1,) * 2)
@@ -339,7 +339,7 @@ def sums(rows: FeatureRows, columns: Mapping[str, Cells], short: Shortening) -> 
 
 
 def _reach_grid(schema: Schema, harmonics: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the squared lengths that a reach is chosen from, and the same in squared steps: public."""
+    """Return the candidate limits on a row's length: squared, and in squared integer steps. Public."""
     grid = longest(schema, harmonics) * np.geomspace(1 / 256, 1.0, REACH_GRID)
     return grid, (grid * 4.0**UNIT_BITS).astype(np.int64)
 
@@ -348,7 +348,7 @@ def _reach_grid(schema: Schema, harmonics: int) -> tuple[Floats, NDArray[np.int6
 def _reach(
     task: Task, rows: FeatureRows, columns: Mapping[str, Cells], harmonics: int, epsilon: float
 ) -> float:
-    """A private choice of a length that most rows do not pass."""
+    """Choose privately a limit on the length of feature vectors that most rows do not exceed; return it."""
     grid, limits = _reach_grid(rows.schema, harmonics)
     counts = rows.length_counts(columns, limits)
     wanted = 30 / (epsilon * task.n) if task.n else 0.02
@@ -359,7 +359,7 @@ def _reach(
 
 
 def explained(rows: AskedRows, harmonics: int) -> str:
-    """Return the SQL that ``measure`` would send, none of it sent; look-ups as they are before a spread is known."""
+    """Return the SQL that ``measure`` would send, without sending it."""
     columns = feature_cells(rows.schema, _checked(harmonics))
     _, limits = _reach_grid(rows.schema, harmonics)
     short = shortening(math.sqrt(longest(rows.schema, harmonics)))
@@ -376,7 +376,7 @@ def numbers_of(data: Dataset | Counts) -> frozenset[str] | None:
 
 
 def _rows(task: Task) -> FeatureRows:
-    """The rows, with numbers in every numeric column, wherever they are."""
+    """Return the rows with numbers in every numeric column, in memory or on an engine; refuse counts alone."""
     rows: FeatureRows | None = task.counts if isinstance(task.counts, FeatureRows) else None
     if task.rows is not None and all(
         name in task.rows.values for name, column in task.rows.schema.items() if isinstance(column, Numeric)
@@ -391,13 +391,14 @@ def _rows(task: Task) -> FeatureRows:
 
 
 def _checked(harmonics: int) -> int:
+    """Return the number of harmonics; refuse one that is not between 0 and 8."""
     if isinstance(harmonics, bool) or not 0 <= harmonics <= 8:
         raise InputError(f"harmonics must lie between 0 and 8, not {harmonics!r}")
     return harmonics
 
 
 def _plan(task: Task, rho: float, epsilon: float, harmonics: int | None, n: int | None) -> int:
-    """How many harmonics: from public numbers."""
+    """Return the number of harmonics to use: as given, or as many as noise allows, from public numbers."""
     if harmonics is not None:
         return _checked(harmonics)
     best = 1
@@ -423,7 +424,7 @@ def _noise_share(task: Task, rho: float, epsilon: float, harmonics: int, n: int)
 
 @proved("moments.proof.md")
 def _spreads(task: Task, rows: FeatureRows, rho: float, epsilon: float) -> Spreads:
-    """The spread of every numeric column, charged; none where the noise would hide it."""
+    """Charge and return the measured quantiles of every numeric column; none where noise would hide them."""
     names = [name for name, column in rows.schema.items() if isinstance(column, Numeric)]
     if not spread_is_seen(len(names), task.n, rho, epsilon, task.neighbours):
         return {}
@@ -439,7 +440,7 @@ def _spreads(task: Task, rows: FeatureRows, rho: float, epsilon: float) -> Sprea
 
 @proved("moments.proof.md")
 def measure(task: Task, harmonics: int | None = None, reach: float | None = None) -> Moments:
-    """Charge the budget and release M."""
+    """Charge the budget and release the moments M of the features."""
     rows, budget = _rows(task), task.private_budget()
     rho, epsilon = budget.total.rho, budget.total.epsilon
     used = _plan(task, rho, epsilon, harmonics, task.n)
@@ -484,7 +485,7 @@ def measure(task: Task, harmonics: int | None = None, reach: float | None = None
 def search(
     task: Task, moments: Moments, stable: bool = True, latent: bool = False
 ) -> tuple[SearchOutcome, int]:
-    """PC (with ``latent`` FCI) on moments, and how many questions could not be answered.
+    """Search moments by PC (FCI if ``latent``); return the outcome and the number of unanswered questions.
 
     With nothing held fixed "independent" needs a test that would have shown a medium dependence; else the pair is open,
     and nothing more is asked about it. The search ends after ``QUESTIONS`` questions a column.
@@ -525,7 +526,7 @@ def search(
 def classical(
     task: Task, harmonics: int = MAX_HARMONICS, stable: bool = True, latent: bool = False
 ) -> SearchOutcome:
-    """The same without noise, for ``method="pc", test="moments"``: not private."""
+    """Search moments without noise, for ``method="pc", test="moments"``: not private."""
     rows = _rows(task)
     numbers = [name for name, column in rows.schema.items() if isinstance(column, Numeric)]
     columns = feature_cells(rows.schema, harmonics, {name: exact_spread(rows, name) for name in numbers})
@@ -544,7 +545,7 @@ def classical(
 def again_of(
     task: Task, moments: Moments, edges: frozenset[Pair], asked: int, stable: bool, latent: bool
 ) -> Mapping[Pair, float]:
-    """Return how often each edge is found again."""
+    """Return the share of repeats, with another sample and new noise, that finds each edge again."""
     draw, quiet = released_generator(moments.matrix).standard_normal, replace(task, stage=silent_stage)
 
     def once() -> frozenset[Pair]:
@@ -568,7 +569,7 @@ def run(
     stable: Annotated[bool, STABLE] = True,
     latent: Annotated[bool, LATENT] = False,
 ) -> SearchOutcome:
-    """Discover; ``reach`` is the public length that rows of features are shrunk to (default: chosen privately)."""
+    """Run the method ``moments``; ``reach`` is the public length to which rows of features are shrunk."""
     if reach is not None and not 1e-6 <= reach <= 1e6:  # beyond, its powers leave the range of floats
         raise InputError(f"reach must be a number within 1e-06 and 1e+06, not {reach!r}")
     asked = checked_repeats(confidence)
@@ -578,7 +579,7 @@ def run(
 def search_moments(
     task: Task, moments: Moments, asked: int | None, stable: bool, latent: bool
 ) -> SearchOutcome:
-    """Search what was measured; ``asked``: repeats."""
+    """Search released moments for a graph and orient it; ``asked``: repeats for confidence."""
     spread = moments.spreads
     found, silent = search(task, moments, stable, latent)
     repeats = repeats_for(asked, WORK, sum(found.skeleton.asked.values()))

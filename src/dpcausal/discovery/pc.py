@@ -38,7 +38,7 @@ def run(
     latent: Annotated[bool, LATENT] = False,
     **options: Any,
 ) -> SearchOutcome:
-    """Run it; nothing is charged and nothing is private."""
+    """Run PC without privacy; nothing is charged."""
     if test is None:
         numbers = moments.numbers_of(task.counts if task.rows is None else task.rows)
         test = "moments" if numbers is not None and mostly_numbers(task.columns, numbers) else "g"

@@ -82,12 +82,12 @@ class Printed(NamedTuple):
 
 
 def pvalue(counts: Counts, question: Query) -> float:
-    """One-sided p-value of the weighted conditional tau as in the reference code, NaN where nothing can be tested."""
+    """Return the one-sided p-value of the weighted conditional tau, as the reference code; NaN if untestable."""
     return table_pvalue(counts.table((*question.given, question.x, question.y)))
 
 
 def table_pvalue(table: Blocks) -> float:
-    """The same of a table whose last axes are x and y."""
+    """Return the one-sided p-value of ``pvalue`` for a table whose last axes are x and y."""
     blocks = table.reshape(-1, *table.shape[-2:])
     live = live_blocks(blocks)
     if not live.any():
@@ -97,25 +97,28 @@ def table_pvalue(table: Blocks) -> float:
 
 
 def live_blocks(blocks: Blocks) -> NDArray[np.bool_]:
-    """Which strata have more than two rows, and more than one level of x and of y."""
+    """Return a mask of the strata that can be tested: over two rows, and over one level of x and of y."""
     levels = [(blocks.sum(axis=axis) > 0).sum(axis=1) for axis in (1, 2)]
     return np.asarray((blocks.sum(axis=(1, 2)) > 2) & (levels[0] > 1) & (levels[1] > 1))
 
 
 def printed_pvalue(counts: Counts, question: Query) -> float:
-    """Two-sided p-value of the weighted conditional tau over all strata, 1 where it is undefined."""
+    """Return the two-sided p-value of the weighted conditional tau over all strata; 1 if undefined."""
     table = counts.table((*question.given, question.x, question.y))
     numerator, weight = weighted_kendall(table.reshape(-1, *table.shape[-2:]))
     return float(2 * ndtr(-abs(numerator) / math.sqrt(weight))) if weight > 0 else 1.0
 
 
 def sensitivity(n: int) -> float:
-    """The paper's 9/2/sqrt(n), through the slope of the one-sided p-value. Too small."""
+    """Return the sensitivity that the paper states, 9/2/sqrt(n) times a slope. It is too small."""
     return 4.5 / math.sqrt(n) / math.sqrt(2 * math.pi)
 
 
 def advanced(epsilon: float, hits: int, delta: float = ADVANCED_DELTA) -> float:
-    """sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1), or the plain sum if that is less."""
+    """Return the total epsilon of ``hits`` answers by advanced composition, or their plain sum if less.
+
+    sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1).
+    """
     together = math.sqrt(2 * hits * math.log(1 / delta)) * epsilon + hits * epsilon * math.expm1(epsilon)
     return min(together, hits * epsilon)
 
@@ -129,7 +132,7 @@ def priv_pc(
     wide_examine: bool = True,
     stable: bool = False,
 ) -> Printed:
-    """Run Algorithm 2 with ``epsilon`` for each sieve-and-examine; ``size`` says how many rows the sieve sees."""
+    """Run Priv-PC as printed (Algorithm 2) with ``epsilon`` for each sieve-and-examine. Not private."""
     n, delta = counts.n, sensitivity(counts.n)
     m = size(epsilon / 2, n)
     prime = math.log1p(n / m * math.expm1(epsilon / 2))
@@ -159,7 +162,7 @@ def priv_pc(
 
 
 def svt_pc(counts: Counts, epsilon: float, rng: Generator, *, stable: bool = False) -> Printed:
-    """Run PC by Algorithm 5 with a fresh threshold at every deletion, each of which is said to cost ``epsilon``."""
+    """Run SVT-PC as printed (Algorithm 5), with a fresh threshold after every deletion. Not private."""
     delta = sensitivity(counts.n)
     level, hits = THRESHOLD + rng.laplace(0, 2 * delta / epsilon), 0
 
@@ -179,7 +182,7 @@ def svt_pc(counts: Counts, epsilon: float, rng: Generator, *, stable: bool = Fal
 
 
 def em_pc(counts: Counts, epsilon: float, rng: Generator, flips: Flips | None = None) -> Printed:
-    """Run EM-PC with ``epsilon`` a choice; ``flips`` is the utility, ``flips_tau_a`` if it is not given."""
+    """Run EM-PC as printed, with ``epsilon`` for each choice by the utility ``flips``. Not private."""
     rows_to_turn = flips or flips_tau_a
     columns, choices = tuple(counts.schema), 0
     found = complete_skeleton(columns, Knowledge())
@@ -222,7 +225,7 @@ def blocks_of(counts: Counts, question: Query) -> Blocks:
 
 
 def flips_tau_a(blocks: Blocks) -> float:
-    """Return about how many rows must change until the score of Priv-PC and SVT-PC turns; below 0 if independent.
+    """Return the utility of EM-PC by tau-a: about how many rows must change until the decision turns.
 
     It is z less its threshold over the 9/2/sqrt(n) by which one row is said to move it; without a stratum that can be
     tested nothing turns, and the answer is that of the reference code, dependent.
@@ -247,7 +250,7 @@ def curate(
     coin: bool = True,
     stable: bool = False,
 ) -> Printed:
-    """Run CURATE at a total of ``total``; without ``coin`` an edge between the margins is kept.
+    """Run CURATE as printed at a total epsilon; without ``coin`` an edge between the margins remains. Not private.
 
     ``cost`` plans what a test of an order may cost: ``cost_now`` of ``discovery/curate.py``.
     """
@@ -280,7 +283,7 @@ def curate(
 
 
 def curate_tests(order: int, edges: int, columns: int) -> list[float]:
-    """Return (edges left) C(d-2, i) for the orders still to come."""
+    """Return how many tests CURATE plans for each order to come: (edges left) C(d-2, i)."""
     last = min(columns - 2, order + CURATE_ORDERS - 1)
     return [float(edges * math.comb(columns - 2, i)) for i in range(order, last + 1)]
 
@@ -288,7 +291,7 @@ def curate_tests(order: int, edges: int, columns: int) -> list[float]:
 def run_printed(
     name: PaperName, task: Task, algorithm: Callable[[MemoryCounts, float, Generator], Printed]
 ) -> SearchOutcome:
-    """Run a method as its paper has it: not private, and refused unless a seed is set.
+    """Run a method as its paper prints it: not private, and refused unless a seed is set.
 
     ``epsilon`` is the paper's: of a round (priv-pc), a deletion (svt-pc), a choice (em-pc), or the total (curate).
     """

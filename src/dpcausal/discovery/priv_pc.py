@@ -89,7 +89,7 @@ class SieveAnswers:
         return answers if batch[0].given else self._looked_at_again(batch, answers)
 
     def _looked_at_again(self, batch: list[Query], answers: list[Answer]) -> list[Answer]:
-        """Return the answers, with None for dependent pairs of which a second look shows no dependence."""
+        """Return the answers after a second test of dependent pairs: None where no dependence shows."""
         again = [i for i, answer in enumerate(answers) if answer is False]
         for i, none_shows in zip(again, self._not_shown([batch[i] for i in again]), strict=True):
             if none_shows is not False:
@@ -121,7 +121,7 @@ class SieveAnswers:
         on_all_rows: Floats,
         on_subsample: Callable[[list[Query]], Floats],
     ) -> list[Answer]:
-        """Ask about each value of the sieve: on all rows, or on those drawn for the round that is open."""
+        """Ask sieve-and-examine about each value, on all rows or on the subsample of the current round."""
         values, drawn = on_all_rows, None
 
         def answer(i: int) -> bool:
@@ -135,7 +135,7 @@ class SieveAnswers:
         return paid_answers(len(batch), self._ready, answer)
 
     def _ready(self) -> bool:
-        """Return whether a round is open, or a new one could be paid for; its rows are drawn when it begins."""
+        """Return whether a round is in progress or a new one can be paid for; it then begins."""
         before = self._rounds.current
         if not self._rounds.ready():
             return False
@@ -163,7 +163,7 @@ def run(
     ] = None,
     variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
-    """Discover; with a subsample numeric columns are compared by their declared bins, whatever ``on`` is."""
+    """Run the method ``priv-pc``; with a subsample, numeric columns are compared by their declared bins."""
     if checked_variant(variant) == "paper":
         return run_printed("priv-pc", task, printed.priv_pc)
     total = task.private_budget().total
@@ -196,7 +196,7 @@ def run(
 def _subsample_size(
     task: Task, total: Filter, hits: int, share: float, subsample: int | str | None
 ) -> int | None:
-    """Return the number of rows that the sieve sees; None for all."""
+    """Return the number of rows that the sieve compares; None for all."""
     if subsample is None:
         return None
     n = task.n

@@ -27,7 +27,7 @@ class Session(Protocol):
 
     @property
     def halted(self) -> bool:
-        """Whether it answers no more."""
+        """Whether the session gives no further answers."""
         ...
 
 
@@ -35,7 +35,7 @@ Opened = TypeVar("Opened", bound=Session)
 
 
 def paid_answers(count: int, affords: Callable[[], bool], answer: Callable[[int], Answer]) -> list[Answer]:
-    """Return the answers to so many questions, asked in turn; None from the first one on that can't be paid.
+    """Return answers to ``count`` questions in turn; None from the first that can't be paid.
 
     >>> left = [True, True, False, True]
     >>> paid_answers(4, lambda: left.pop(0), lambda i: i == 0)
@@ -56,7 +56,7 @@ class Sessions(Generic[Opened]):
         self.current: Opened | None = None
 
     def ready(self) -> bool:
-        """Return whether a session is open, or a new one could be paid for and was begun."""
+        """Return whether a session is in progress, or begin one that can be paid for."""
         if self.current is None or self.current.halted:
             if not self._budget.affords(self._mechanism.event(self._label)):
                 return False
@@ -65,13 +65,13 @@ class Sessions(Generic[Opened]):
 
 
 def deletable(task: Task) -> int:
-    """Return how many edges a search can delete at most: public."""
+    """Return the largest number of edges that a search can delete: public."""
     known = task.known
     return max(math.comb(len(task.columns), 2) - len(known.required) - len(known.forbidden), 1)
 
 
 def sharpest(ways: Iterable[tuple[Way, Callable[[float], float]]]) -> tuple[Way, float]:
-    """Return the way to decide with the smallest resolution, given how often each deletes a dependent pair; public."""
+    """Return the way of deciding that can resolve the smallest dependence, and that resolution: public."""
     found = [(way, resolution(false_hit)) for way, false_hit in ways]
     return min(found, key=lambda item: item[1])
 
@@ -79,7 +79,7 @@ def sharpest(ways: Iterable[tuple[Way, Callable[[float], float]]]) -> tuple[Way,
 def still_open(
     task: Task, skeleton: Skeleton, not_shown: Callable[[list[Query]], Sequence[Answer]]
 ) -> frozenset[Pair]:
-    """Return the pairs that could not be decided: untested ones, and edges of which a second look shows no dependence.
+    """Return the pairs that remain undecided: untested ones, and edges that a second test does not confirm.
 
     The second look asks about edges without conditions, when the search is over. Which edges there are is released by
     then.
@@ -93,5 +93,5 @@ def still_open(
 
 
 def strata_note(scorer: Scorer) -> tuple[Note, ...]:
-    """Return the note that given numbers are cut into equal widths, where they are."""
+    """Return the note that given numbers are cut into bins of equal width; nothing where none is."""
     return (EqualWidths(scorer.cut_numbers),) if scorer.cut_numbers else ()

@@ -355,7 +355,7 @@ class Release:
         return save_text(path, self.to_json() + "\n")
 
     def _content(self) -> dict[str, Any]:
-        """Return what the id is made of."""
+        """Return the content that the release's id is computed from."""
         return {
             "method": self.method,
             "schema": self.schema.to_toml(),
@@ -368,7 +368,7 @@ class Release:
 
 
 def _id(content: Mapping[str, Any]) -> str:
-    """Return the id of what was released."""
+    """Return the id of a release from its content."""
     return content_id({name: content[name] for name in CONTENT})
 
 
@@ -378,7 +378,7 @@ def _updated_knowledge(
     required: Iterable[Edge] | None,
     forbidden: Iterable[Edge] | None,
 ) -> Knowledge:
-    """Return what was declared, with what is declared now in its place."""
+    """Return the release's background knowledge with the parts that are declared anew replaced."""
     given = {"tiers": tiers, "required": required, "forbidden": forbidden}
     if all(value is None for value in given.values()):
         return release.known
@@ -435,12 +435,15 @@ class NoRows:
     n: int
 
     def table(self, columns: Sequence[str]) -> NoReturn:
+        """Fail: a search on a release has no rows to count."""
         raise AssertionError("a search on a release counts nothing")
 
     def tables(self, requests: Sequence[Sequence[str]]) -> NoReturn:
+        """Fail: a search on a release has no rows to count."""
         raise AssertionError("a search on a release counts nothing")
 
     def subsample(self, m: int, source: Any = None) -> NoReturn:
+        """Fail: a search on a release has no rows to draw from."""
         raise AssertionError("a search on a release draws no rows")
 
 
@@ -462,7 +465,7 @@ def search_released(task: Task, release: Release) -> SearchOutcome:
 
 
 def obtain_released(whole: Components) -> Obtain:
-    """Return how larger tables are obtained: from those released, round by round, as they were measured."""
+    """Return a function that gives a search larger tables from released ones, in the rounds measured."""
     later = larger_rounds(whole)
 
     def obtain(larger: LargerTables, lacking: list[Place]) -> Measurements:
@@ -567,7 +570,7 @@ def _release_from(data: Mapping[str, Any]) -> Release:
 def _values_from(
     data: Mapping[str, Any], schema: Schema
 ) -> Measurements | moments.Moments | CodeMeasurements:
-    """Return the released values, by their form."""
+    """Return the released values from plain data, in the class of their method."""
     match data["form"]:
         case "moments":
             return moments.Moments.from_dict(data, schema)

@@ -93,22 +93,29 @@ class SearchableRelease(Protocol):
     """What ``result.release`` offers: ``dc.Release`` says what each of these does."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Identifier of the release."""
 
     @property
-    def privacy(self) -> PrivacyStatement: ...
+    def privacy(self) -> PrivacyStatement:
+        """The privacy statement of the measurement."""
 
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """The schema of the data that were measured."""
 
     @property
-    def discover(self) -> Callable[..., DiscoveryResult]: ...
+    def discover(self) -> Callable[..., DiscoveryResult]:
+        """The function that searches for a graph on this release."""
 
-    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease: ...
+    def with_privacy(self, statement: PrivacyStatement) -> SearchableRelease:
+        """Return the same release with another privacy statement."""
 
-    def to_json(self) -> str: ...
+    def to_json(self) -> str:
+        """Return the release as JSON."""
 
-    def save(self, path: str | os.PathLike[str]) -> str: ...
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write the release to a file and return its path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,7 +295,7 @@ class DiscoveryResult(OtherNames):
     )
 
     def _instead_of(self, name: str) -> str | None:
-        """Return what to write; where answers have Bayes factors, that there are no p-values."""
+        """Return the advice for an attribute that has another name, or that this method does not have."""
         parts = self.__dict__.get("pairs")
         known: Mapping[Pair, Evidence] = {} if parts is None else parts.evidence
         if name in P_VALUES.split():
@@ -372,7 +379,7 @@ class DiscoveryResult(OtherNames):
 
     @property
     def on_hints(self) -> frozenset[Pair]:
-        """Edges whose direction rests on weak hints: without these it is not determined. ``shown`` has none there."""
+        """Edges whose direction would not be determined without weak hints; ``shown`` leaves it out."""
         return self.pairs.on_hints & self.graph.skeleton
 
     @property
@@ -418,7 +425,7 @@ class DiscoveryResult(OtherNames):
 
     @cached_property
     def nothing_held(self) -> frozenset[Pair]:
-        """Edges about which no question with a column held fixed was answered, though one may explain them.
+        """Edges for which no question with a column held fixed was answered, though one may explain them.
 
         None could be answered (``given_up_to`` is 0), or some third column may be linked to both: neither of its pairs
         with them is absent. Declared edges are not among them.
@@ -436,20 +443,20 @@ class DiscoveryResult(OtherNames):
 
     @property
     def none_to_hold(self) -> frozenset[Pair]:
-        """Edges about which nothing was held fixed because no third column may explain them, by what was decided."""
+        """Edges for which no column needed to be held fixed: none is linked to both ends."""
         if self.held is None:
             return frozenset()
         return self.graph.skeleton - self.known.required - self.held - self.nothing_held
 
     def _may_explain(self, name: str, pair: Pair, absent: Collection[Pair]) -> bool:
-        """Return whether a column may be linked to both ends of an edge, and is not declared to come after both."""
+        """Return whether a column may be linked to both ends of an edge and does not come after both."""
         return not any(frozenset((name, end)) in absent for end in pair) and self.known.may_separate(
             name, *pair
         )
 
     @property
     def verdict(self) -> Verdict:
-        """How much the search could decide."""
+        """Category of how much the search could decide."""
         columns = len(self.graph.nodes)
         declared_pairs = self.known.required | self.known.forbidden
         pairs = (
@@ -464,7 +471,7 @@ class DiscoveryResult(OtherNames):
 
     @property
     def unsure_arrows(self) -> frozenset[tuple[str, str]]:
-        """Arrows, other than declared ones, on edges that a larger set, which could not be asked, might take away."""
+        """Arrows on edges that a larger, unanswered conditioning set might remove; not declared ones."""
         return frozenset(
             arrow
             for arrow in self.graph.directed
@@ -479,7 +486,7 @@ class DiscoveryResult(OtherNames):
 
     @property
     def doubts(self) -> Doubts:
-        """What the graph says against itself, as ``graph.json`` does: contradicted, open, weak hints, order of time."""
+        """Reasons to doubt the graph: contradicted edges, open pairs, weak hints, order of time."""
         tiers = declared(self.known).get("tiers", ())
         return Doubts(self.contradicted, self.open, tuple(map(frozenset, tiers)), self.hints)
 
@@ -500,12 +507,12 @@ class DiscoveryResult(OtherNames):
 
     @property
     def not_shown(self) -> frozenset[Pair]:
-        """Pairs between which the search showed no link: ``absent`` without what was declared, or has one level."""
+        """Absent pairs that the data decided: without those declared absent, or of one level."""
         return self._of_several_levels(self.absent - self.known.forbidden)
 
     @property
     def declared_absent(self) -> frozenset[Pair]:
-        """Pairs that were declared to have no edge, so that none was looked for."""
+        """Pairs that background knowledge declares to have no edge."""
         return self._of_several_levels(self.absent & self.known.forbidden)
 
     def _of_several_levels(self, pairs: Iterable[Pair]) -> frozenset[Pair]:
@@ -515,21 +522,21 @@ class DiscoveryResult(OtherNames):
 
     @property
     def undecided_columns(self) -> tuple[str, ...]:
-        """Columns about which nothing was decided: no edge was found at them, and none of their pairs is absent."""
+        """Columns without any decision: no edge, and no absent pair."""
         decided = {name for pair in self.graph.skeleton | self.not_shown for name in pair}
         asked = {name for pair in self.open for name in pair}
         return tuple(name for name in self.graph.nodes if name in asked and name not in decided)
 
     @property
     def asked_given(self) -> dict[Pair, tuple[str, ...]]:
-        """Edges of ``nothing_held`` asked about with columns held fixed, which decided nothing; these columns."""
+        """Edges of ``nothing_held``, with the columns that were held fixed in questions that decided nothing."""
         bare = self.nothing_held
         given = {pair: one.given for pair, one in self.evidence.items() if pair in bare}
         return {pair: columns for pair, columns in given.items() if columns}
 
     @property
     def joined_absent(self) -> list[tuple[str, str, str]]:
-        """Absent pairs (a, b), nothing held fixed, though the graph has a path a - c - b through no collider; with c.
+        """Absent pairs (a, b) that a non-collider c joins although nothing was held fixed, as (a, b, c).
 
         Edges whose direction is contradicted are passed over: c may be a collider there.
         """
@@ -575,7 +582,7 @@ class DiscoveryResult(OtherNames):
         return OpenWhy((OpenBecause.HIDES_MEDIUM,), found.given)
 
     def _shows_a_link(self, evidence: Evidence) -> bool:
-        """Return whether evidence would make an edge: a p-value within the level, or a large enough Bayes factor."""
+        """Return whether evidence is strong enough for an edge: p-value or Bayes factor."""
         if evidence.pvalue is not None and evidence.pvalue <= self.level:
             return True
         threshold = min((note.enough for note in self._notes_of(CountsMeasured)), default=math.inf)
@@ -586,13 +593,13 @@ class DiscoveryResult(OtherNames):
         return [note for note in self.notes if isinstance(note, kind)]
 
     def coarse_edges(self, what: str) -> dict[Pair, tuple[str, ...]]:
-        """Return the pairs that notes on coarse edges name, with the columns that they name beside each."""
+        """Return the pairs that notes on coarse bins name, each with the columns responsible."""
         notes = self._notes_of(CoarseEdges)
         return {frozenset((a, b)): by for note in notes if note.what == what for a, b, by in note.edges}
 
     @cached_property
     def _free_effects(self) -> dict[tuple[str, str], EffectResult | InputError]:
-        """The effect along each edge shown, from released tables for nothing, or why they can't answer."""
+        """The effect along each edge shown, from released tables at no cost, or the error that prevents it."""
         found: dict[tuple[str, str], EffectResult | InputError] = {}
         for a, b, _ in self.shown.edges() if self.tables is not None else ():
             try:
@@ -603,7 +610,7 @@ class DiscoveryResult(OtherNames):
         return found
 
     def edge_effect(self, a: str, b: str) -> EffectResult | InputError | None:
-        """Return the effect along an edge: as it was paid for, or else from released tables for nothing.
+        """Return the effect along an edge: the paid one, else from released tables at no cost.
 
         Where these can't answer, the error says why: a contradicted direction, columns that no table holds together,
         levels without an order. None where nothing was released or no such edge is shown. Free effects are computed
@@ -635,7 +642,7 @@ class DiscoveryResult(OtherNames):
 
     @property
     def found_confidence(self) -> dict[Pair, float]:
-        """Confidence in edges that were not declared: a required edge is there whatever the data."""
+        """Confidence in edges that were found, not declared."""
         return {
             pair: part for pair, part in (self.confidence or {}).items() if pair not in self.known.required
         }
@@ -862,6 +869,7 @@ class DiscoveryResult(OtherNames):
         )
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return display().html(self)
 
 
@@ -869,7 +877,7 @@ R = TypeVar("R")
 
 
 def replaced(value: R, **facts: Any) -> R:
-    """Return a result with other facts, whichever of its parts holds them; other values as ``dataclasses.replace``.
+    """Return a result with some facts replaced, in whichever of its parts they are.
 
     >>> made = replaced(DiscoveryResult(
     ...     graph=Graph(["a", "b"]), privacy=PrivacyStatement.none(released=[]), pairs=PairFindings(),
@@ -893,7 +901,7 @@ def sorted_pairs(pairs: Collection[Pair]) -> list[list[str]]:
 
 
 def by_pair(values: Mapping[Pair, Any], name: str = "") -> list[dict[str, Any]]:
-    """Return what is known of pairs as plain data, for JSON: under ``name``, or each a mapping of its own.
+    """Return values by pair as a list of plain data for JSON, each under ``name`` or as a mapping.
 
     >>> by_pair({frozenset("ba"): 0.5}, "w"), by_pair({frozenset("ba"): {"w": 0.5}})
     ([{'pair': ['a', 'b'], 'w': 0.5}], [{'pair': ['a', 'b'], 'w': 0.5}])
@@ -903,12 +911,12 @@ def by_pair(values: Mapping[Pair, Any], name: str = "") -> list[dict[str, Any]]:
 
 
 def by_arrow(chances: Mapping[tuple[str, str], float], name: str) -> list[dict[str, Any]]:
-    """Return chances about ordered pairs as plain data, for JSON."""
+    """Return probabilities by ordered pair as a list of plain data for JSON."""
     return [{"from": a, "to": b, name: round(chance, 4)} for (a, b), chance in sorted(chances.items())]
 
 
 def checked_direction_level(level: object) -> float:
-    """Return the chance from which on an arrow is drawn: above one half, at most 1.
+    """Return the probability from which an arrow is drawn; refuse one not above 0.5 and up to 1.
 
     >>> checked_direction_level(0.9)
     0.9

@@ -60,7 +60,7 @@ def result_of_search(
     plan: MeasurementPlan | None,
     no_delta: Note | None,
 ) -> DiscoveryResult:
-    """Return what a search found as a result: its three states and its arrows. Post-processing of ``found``.
+    """Return the result of a search: edges in three states, with arrows. Post-processing of ``found``.
 
     ``terms`` are as they were asked, and ``asking`` is what was declared with what follows from the schema. ``plan``
     tells what could be found, and ``no_delta`` is a remark on the noise.
@@ -110,7 +110,7 @@ def result_of_search(
 
 
 def without_delta(public: PublicNumbers) -> WithoutDelta | None:
-    """Return how much larger noise is without a delta, where that is worth a remark."""
+    """Return the note on how much larger the noise is without a delta; None if that is not worth a note."""
     gain = noise_without_delta(public)
     return WithoutDelta(gain) if gain >= NOTABLE_GAIN else None
 
@@ -123,7 +123,7 @@ def _orient(
     *,
     settle: bool,
 ) -> tuple[Graph, frozenset[Pair]]:
-    """Return the edges with their directions, or marks where causes may be hidden, and where answers contradict."""
+    """Return the graph with directions or marks, and the edges at which answers contradict each other."""
     if found.marks is not None:
         return _marked_by_chance(found, undecided, direction_level), frozenset()
     if found.latent:
@@ -136,7 +136,7 @@ def _orient(
 def _orient_by_chance(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], direction_level: float
 ) -> Graph:
-    """Return the edges found, with an arrow where a direction is declared or likely enough.
+    """Return the edges found, with an arrow where a direction is declared or probable enough.
 
     Of a circle of likely arrows, which single chances do not rule out, the least likely has no direction.
     """
@@ -153,7 +153,7 @@ def _orient_by_chance(
 
 
 def _marked_by_chance(found: SearchOutcome, undecided: frozenset[Pair], direction_level: float) -> PAG:
-    """Return the edges found, with the marks that are likely enough, and circles elsewhere; declared ones have 1 or 0.
+    """Return the edges found as a PAG, with marks that are probable enough, and circles elsewhere.
 
     An edge has a head at one end at least, so the chance of ``a <-> b`` is that of both heads less 1; where it is not
     likely enough the less likely head is a circle. Of a cycle of likely arrows the least likely has no tail.
@@ -174,7 +174,7 @@ def _marked_by_chance(found: SearchOutcome, undecided: frozenset[Pair], directio
 
 
 def _direction_of_edges(found: SearchOutcome, known: Knowledge, graph: Graph) -> dict[tuple[str, str], float]:
-    """Return the chance of each direction of the edges shown; 1 and 0 where it is declared."""
+    """Return the probability of each direction of the edges shown; 1 and 0 where it is declared."""
     if found.direction is None:
         return {}
     declared = known.required_arrows(graph.skeleton)
@@ -189,7 +189,7 @@ def _direction_of_edges(found: SearchOutcome, known: Knowledge, graph: Graph) ->
 def _orient_cpdag(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair], *, settle: bool
 ) -> tuple[Graph, frozenset[Pair]]:
-    """Return the edges found, oriented, and where answers contradict each other.
+    """Return the edges found as a CPDAG, and the edges at which answers contradict each other.
 
     Open pairs count as possibly adjacent. So do pairs that were left out beforehand, for no set was asked to separate
     them: whether arrows meet between them is not known.
@@ -206,7 +206,7 @@ def _orient_cpdag(
 def _orient_pag(
     found: SearchOutcome, known: Knowledge, undecided: frozenset[Pair]
 ) -> tuple[PAG, frozenset[Pair]]:
-    """Return the edges found with a mark at each end, and where answers contradict; open pairs as in ``_orient_cpdag``.
+    """Return the edges found as a PAG, and the edges at which answers contradict each other.
 
     A declared order says that the later column does not cause the earlier one, and no more: an older cause of both may
     be hidden. A required arrow says that its tail is a cause.
@@ -226,14 +226,14 @@ def _orient_pag(
 def _confidence_of_edges(
     confidence: Mapping[Pair, float] | None, graph: Graph
 ) -> Mapping[Pair, float] | None:
-    """Return the confidence in edges of the graph: an open pair has none."""
+    """Return the confidence limited to edges of the graph."""
     if confidence is None:
         return None
     return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}
 
 
 def _shared_missing(schema: Schema, graph: Graph) -> Note | None:
-    """Return the edges between columns that both declare a level or a bin for missing values; by the schema."""
+    """Return the note on edges between columns that both declare a level for missing values."""
     declare = {
         name
         for name, column in schema.items()
@@ -262,7 +262,7 @@ def _follow_up_note(schema: Schema) -> tuple[Note, ...]:
 def _conflict_note(
     conflicts: Collection[Pair], known: Knowledge, columns: Sequence[str], settled: bool, latent: bool
 ) -> Note | None:
-    """Return on which edges answers contradict each other, and on which they contradict what was declared."""
+    """Return the note on edges at which answers contradict each other, or what was declared."""
     if not conflicts:
         return None
     fixed = set() if latent else {frozenset(arrow) for arrow in known.arrows}

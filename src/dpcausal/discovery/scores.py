@@ -95,7 +95,7 @@ ALL_SPLITS = 5  # unordered columns with more levels are split one level against
 
 
 def splits(column: Column) -> Sides:
-    """Return the two-way splits of the levels, one per row, 1 for one side: public.
+    """Return all ways to split the levels into two sides, one per row (1 for one side): public.
 
     >>> from dpcausal.data.columns import Categorical
     >>> splits(Categorical(["a", "b", "c"])).tolist()
@@ -125,14 +125,14 @@ class Scorer:
         self._sides = {name: splits(column) for name, column in self.counts.schema.items()}
 
     def threshold(self, question: Query) -> float:
-        """Return T, the two-sided normal quantile at ``level`` over the number of splits; public."""
+        """Return the threshold T of a question: the normal quantile at ``level``, corrected for splits. Public."""
         number = len(self._sides[question.x]) * len(self._sides[question.y])
         if number not in self._thresholds:
             self._thresholds[number] = float(-ndtri(self.level / (2 * max(number, 1))))
         return self._thresholds[number]
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Return dependence and information of each question, both over D: one row moves each by at most 1."""
+        """Return the dependence and the information of each question; one row moves each by at most 1."""
         tables = self.counts.tables([(*q.given, q.x, q.y) for q in questions])
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         for i, (q, table) in enumerate(zip(questions, tables, strict=True)):
@@ -148,7 +148,7 @@ class Scorer:
     def ranks(
         self, question: TestQuestion, rows: Dataset
     ) -> tuple[tuple[Kendall, Spearman], tuple[int, int, int]]:
-        """Return blocked Kendall and Spearman of the values, and the numbers of levels and blocks: (r, c, k)."""
+        """Return the blocked Kendall and Spearman statistics of the rows, and (levels of x, of y, blocks)."""
         n = rows.n if self.neighbours is Neighbours.REPLACE_ONE else None
         block, k = blocks_of(question, rows, bins_for(question, rows, "auto", n))
         found = rank_statistics(ranked_column(rows, question.x), ranked_column(rows, question.y), block, k)
@@ -156,22 +156,22 @@ class Scorer:
         return found, (r, c, k)
 
     def on_counts(self, counts: Counts) -> Scorer:
-        """Return the same scorer on the tables of other rows."""
+        """Return the same scorer for the tables of other rows."""
         return replace(self, counts=counts)
 
     def resolution(self, resolved: float) -> dict[str, Any]:
-        """Return what a note says of a resolution in units of D: in rows, or in parts where tests run on parts."""
+        """Return how a note states the smallest dependence that can be resolved: in rows, or in parts."""
         return {"resolution": KENDALL_ROWS * resolved, "parts": None}
 
     @property
     def cut_numbers(self) -> tuple[str, ...]:
-        """The numbers that are cut into equal widths where they are given."""
+        """The numeric columns that are cut into bins of equal width where they are held fixed."""
         return (
             () if self.rows is None else tuple(name for name in self.rows.schema if name in self.rows.values)
         )
 
     def scores(self, questions: Sequence[Query], shift: float, least: float) -> Floats:
-        """Return min(shift - dependence, information - least) of each question: sensitivity 1."""
+        """Return min(shift - dependence, information - least) of each question, of sensitivity 1."""
         return score(*self.evidence(questions), shift, least)
 
 
@@ -188,7 +188,7 @@ class ValueScorer(Scorer):
     """Evidence from the rows where that is possible, else from tables. For a mechanism only."""
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Return dependence and information of each question, over D."""
+        """Return the dependence and the information of each question, scaled to sensitivity 1."""
         rows = self.rows
         assert rows is not None
         asked = [TestQuestion.of(rows.schema, *question) for question in questions]
@@ -202,7 +202,7 @@ class ValueScorer(Scorer):
         return dependence, information
 
     def _by_values(self, question: TestQuestion, rows: Dataset) -> tuple[float, float]:
-        """Return dependence and information by blocked Kendall of the values, over D."""
+        """Return dependence and information by Kendall of the values within blocks, scaled to sensitivity 1."""
         (found, _), (r, c, k) = self.ranks(question, rows)
         scale = value_score_sensitivity(self.neighbours, r, c, k)
         threshold = float(-ndtri(self.level / 2))
@@ -215,17 +215,17 @@ class SpearmanScorer(Scorer):
     """Evidence by blocked Spearman: of tables, or of the rows where columns hold numbers. For a mechanism only."""
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Return dependence and information of each question, over D."""
+        """Return the dependence and the information of each question, scaled to sensitivity 1."""
         found = [self._by_spearman(TestQuestion.of(self.counts.schema, *question)) for question in questions]
         dependence, information = np.array(found, dtype=np.float64).reshape(-1, 2).T
         return dependence, information
 
     def resolution(self, resolved: float) -> dict[str, Any]:
-        """Return a resolution in rows."""
+        """Return how a note states the resolution: in rows."""
         return {"resolution": SPEARMAN_ROWS * resolved, "parts": None}
 
     def _by_spearman(self, question: TestQuestion) -> tuple[float, float]:
-        """Return dependence and information by blocked Spearman, over D."""
+        """Return dependence and information by Spearman within blocks, scaled to sensitivity 1."""
         schema = self.counts.schema
         if min(schema[name].size for name in (question.x, question.y)) < 2:
             return 0.0, SETTLED_INFORMATION
@@ -254,34 +254,36 @@ class PartScorer(Scorer):
 
     @property
     def parts(self) -> int:
-        """How many parts a table is dealt into: from public numbers."""
+        """The number of parts that a table is dealt into: from public numbers."""
         wanted = parts_for(PARTS_HEADROOM * self.resolved, self._threshold, MOST_PARTS)
         return part_count(wanted, self._settings)
 
     def resolution(self, resolved: float) -> dict[str, Any]:
-        """Return a resolution in parts."""
+        """Return how a note states the resolution: in parts."""
         return {"resolution": resolved, "parts": self.parts}
 
     @property
     def cut_numbers(self) -> tuple[str, ...]:
-        """None: tables of declared bins are dealt."""
+        """No columns: parts are of tables of declared bins."""
         return ()
 
     @property
     def _threshold(self) -> float:
+        """The upper normal quantile of the level."""
         return float(-ndtri(self.level))
 
     @property
     def _settings(self) -> TestSettings:
+        """The settings of a test at epsilon 1, to which scores are scaled."""
         n = self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
         return TestSettings(epsilon=1.0, delta=0.0, level=self.level, neighbours=self.neighbours, n=n)
 
     def on_counts(self, counts: Counts) -> Scorer:
-        """Return the same scorer on the tables of other rows, which are dealt question by question."""
+        """Return the same scorer for the tables of other rows, each dealt into parts anew."""
         return replace(self, counts=counts, rows=None, _labels=None)
 
     def evidence(self, questions: Sequence[Query]) -> tuple[Floats, Floats]:
-        """Return dependence and information of each question, in parts: one row moves each by at most 1."""
+        """Return the dependence and the information of each question, in parts; one row moves each by at most 1."""
         dependence, information = np.zeros(len(questions)), np.full(len(questions), SETTLED_INFORMATION)
         value = pearson_moment_pvalue if self.test == "chi2" else likelihood_moment_pvalue
         schema = self.counts.schema
@@ -349,6 +351,6 @@ def scorer_for(task: Task, on: On = "values", test: ScoreTest = "kendall", resol
 
 
 def assumed(task: Task, on: On = "values", test: ScoreTest = "kendall") -> tuple[Public, ...]:
-    """Return what is taken to be public besides the schema: the limit on rows, where scores are of rows."""
+    """Return the public facts that scores rely on besides the schema: a limit on the number of rows."""
     of_rows = on == "values" and test not in ("chi2", "g") and task.rows is not None and task.rows.values
     return row_limit(task.neighbours) if of_rows else ()

@@ -297,7 +297,7 @@ class SharedMissing(Note):
 
 
 def unanswered(reasons: Counter[OpenReason]) -> Note:
-    """Return the note on questions without an answer.
+    """Return the note on questions without an answer, counted by reason.
 
     >>> unanswered(Counter({OpenReason.NOISE: 2, OpenReason.TOO_MANY_CELLS: 1})).to_dict()["reasons"]
     [['noise', 2], ['too-many-cells', 1]]
@@ -340,22 +340,22 @@ class Skeleton:
         return frozenset(frozenset((x, y)) for x in self.columns for y in self.adjacent[x])
 
     def open(self, known: Knowledge) -> frozenset[Pair]:
-        """Return the pairs still adjacent that were not called dependent without conditions, nor declared."""
+        """Return the adjacent pairs that were never shown to be dependent, and are not required."""
         return (self.edges - self.answered | self.undecided) - known.required
 
     @property
     def undecided(self) -> frozenset[Pair]:
-        """Pairs still adjacent without an answer to the question with nothing held fixed."""
+        """Adjacent pairs whose question with nothing held fixed has no answer."""
         return frozenset(pair for pair, order in self.unanswered_from.items() if order == 0) & self.edges
 
     def near(self, forward: bool) -> dict[str, set[str]]:
-        """Return the columns that sets are made of at each end: its neighbours, with ``forward`` not undecided ones."""
+        """Return the neighbours from which conditioning sets are made; with ``forward`` without undecided ones."""
         far = self.undecided if forward else frozenset()
         return {x: {y for y in some if frozenset((x, y)) not in far} for x, some in self.adjacent.items()}
 
     @property
     def given_up_to(self) -> dict[Pair, int]:
-        """Of edges about which not everything was answered: the largest order fully answered."""
+        """For edges with unanswered questions, the largest order of which all were answered."""
         edges = self.edges & self.answered
         return {pair: order - 1 for pair, order in self.unanswered_from.items() if order and pair in edges}
 
@@ -368,11 +368,11 @@ class Skeleton:
         return replace(self, adjacent=adjacent)
 
     def no_answer(self, pair: Collection[str], order: int) -> None:
-        """Record that a question of this order about a pair was not asked, or has no answer."""
+        """Record that a question of this order about a pair has no answer."""
         self.unanswered_from[frozenset(pair)] = min(self.unanswered_from.get(frozenset(pair), order), order)
 
     def record(self, question: Query, answer: Answer) -> None:
-        """Record an answer: an edge whose ends are independent is removed, None says that there is no answer."""
+        """Record an answer: independent removes the edge, None is no answer."""
         pair = frozenset(question[:2])
         if answer is None:
             self.no_answer(pair, len(question.given))
@@ -391,7 +391,7 @@ class Skeleton:
 
 
 def complete_skeleton(columns: Sequence[str], known: Knowledge) -> Skeleton:
-    """Return the complete graph without the edges that are known not to be there."""
+    """Return the complete graph over the columns without forbidden edges."""
     adjacent = {
         x: {y for y in columns if y != x and frozenset((x, y)) not in known.forbidden} for x in columns
     }
@@ -470,7 +470,7 @@ def pc_search(
 
 
 def _not_asked(found: Skeleton, order: int, known: Knowledge, ends: Collection[str]) -> None:
-    """Record which edges at ``ends`` have sets of this size that were not asked about: the search ended before."""
+    """Record, when a search ends early, which edges at ``ends`` have sets of this size left to ask about."""
     for x, y in combinations(found.columns, 2):
         pair = frozenset((x, y))
         if y not in found.adjacent[x] or pair in known.required or pair in found.unanswered_from:
@@ -484,7 +484,7 @@ def _not_asked(found: Skeleton, order: int, known: Knowledge, ends: Collection[s
 def ask_side_by_side(
     found: Skeleton, sets_of: Mapping[tuple[str, str], Iterator[tuple[str, ...]]], order: int, ahead: int
 ) -> Generator[list[Query], Answers, int | None]:
-    """Ask the questions of one order of a stable search: every live edge asks its next sets in each round.
+    """Ask the questions of one order of stable PC: every edge asks its next sets in each round.
 
     Returns how many questions were asked, or None if the search was ended. Edges that a set separates leave ``found``.
     """
@@ -517,7 +517,7 @@ def ask_side_by_side(
 def _order_one_by_one(
     found: Skeleton, pairs: list[tuple[str, str]], order: int, known: Knowledge, forward: bool
 ) -> Generator[list[Query], Answers, int | None]:
-    """Ask the questions of one order of the original PC: an edge at a time, neighbours as they are now."""
+    """Ask the questions of one order of the original PC: one edge at a time, neighbours as they now are."""
     total = 0
     for x, y in pairs:
         for given in candidate_sets(x, y, order, found.near(forward), found.columns, known):
@@ -610,7 +610,7 @@ def drive(
     answer: Callable[[list[Query]], Answers],
     stage: Stage = silent,
 ) -> Skeleton:
-    """Run a search to its end with ``answer`` replying to each batch (None ends it).
+    """Run a search to its end: send it the answers of ``answer`` to each batch of questions (None ends it).
 
     ``stage`` shows how many edges an order has done with. That depends on the answers: give it only where they come
     from values released before the search began, or where there is no privacy.
@@ -637,7 +637,7 @@ def drive(
 
 
 def _shape(batch: list[Query]) -> tuple[int, int]:
-    """Return the order of the questions and how many edges they are about."""
+    """Return the order of a batch of questions, and the number of edges that they are about."""
     return len(batch[0].given) if batch else 0, len({(question.x, question.y) for question in batch})
 
 
@@ -673,7 +673,7 @@ class Method:
     own_delta: Callable[[Mapping[str, Any]], bool] = lambda _: False
 
     def reserved(self, delta: float, options: Mapping[str, Any]) -> float:
-        """Return the part of delta that is set aside for events with a delta of their own.
+        """Return the part of delta that must be reserved for events with a delta of their own.
 
         Raises
         ------
@@ -702,12 +702,12 @@ class Method:
 
     @property
     def option_lines(self) -> dict[str, str]:
-        """A line on what each option is, for a help page."""
+        """One line of help for each option."""
         return {name: hint.__metadata__[0] for name, hint in self.option_types.items()}
 
     @property
     def passes_options(self) -> bool:
-        """Whether options that it does not name go on to a test."""
+        """Whether options that the method does not name are passed on to its test."""
         parameters = inspect.signature(self.run).parameters.values()
         return any(one.kind is one.VAR_KEYWORD for one in parameters)
 

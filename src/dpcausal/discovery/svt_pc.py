@@ -76,7 +76,7 @@ class SvtAnswers:
         return self._ask(self._scorer.scores(batch, self._plan.shift, self._plan.least).tolist())
 
     def not_shown(self, batch: list[Query]) -> Sequence[Answer]:
-        """Look at edges a second time: False where a dependence shows, True where none does, None untested.
+        """Test edges a second time: False where a dependence shows, True where none does, None untested.
 
         ``shift - dependence`` alone is asked, without the part on information: where an edge remained because nothing
         could be seen, this is above the threshold and the pair is open. It is paid for by the deletion that the pair
@@ -88,7 +88,7 @@ class SvtAnswers:
         return self._ask((shift - self._scorer.evidence(batch)[0]).tolist())
 
     def _ask(self, values: list[float]) -> list[Answer]:
-        """Return whether each value is above the noisy threshold; None from where the budget ends."""
+        """Return for each value whether it is above the noisy threshold; None when the budget is used up."""
 
         def answer(i: int) -> bool:
             assert self._sessions.current is not None
@@ -106,7 +106,7 @@ def run(
     test: Annotated[ScoreTest, SCORED] = "kendall",
     variant: Annotated[Variant, NOT_PRIVATE] = "ours",
 ) -> SearchOutcome:
-    """Discover; with fewer ``positives``, from public knowledge, noise is less, and pairs beyond them are open."""
+    """Run the method ``svt-pc``; fewer ``positives`` mean less noise, and pairs beyond them stay open."""
     if checked_variant(variant) == "paper":
         return run_printed("svt-pc", task, printed.svt_pc)
     most = deletable(task)

@@ -58,7 +58,7 @@ MIN_POWER = 0.5  # chance to see a strong dependence from which on "independent"
 
 
 def epsilon_of_each(total: Filter, questions: float) -> float:
-    """Return the epsilon of one pure test so that this many fit: by rho = epsilon^2/2, or by the sum.
+    """Return the epsilon of each of ``questions`` pure tests that fit in the total: by rho, or by the sum.
 
     >>> round(epsilon_of_each(Filter(1.0), 10), 9)
     0.1
@@ -97,7 +97,7 @@ class TestAnswers:
         return answers + [None] * (len(batch) - len(answers)) if answers else None
 
     def _session(self, question: Query) -> Session:
-        """Return the session of the test that this question is for."""
+        """Return the session that asks the test suited to this question."""
         name = self._test_for(TestQuestion.of(self._schema, *question))
         if name not in self._sessions:
             task = self._task
@@ -115,7 +115,7 @@ class TestAnswers:
         return self._sessions[name]
 
     def unsupported(self, skeleton: Skeleton) -> frozenset[Pair]:
-        """Return pairs called independent by a test that would have missed a strong dependence more often than not.
+        """Return the pairs called independent by a test that had little power even against a strong dependence.
 
         From the questions asked, which were released, and public numbers. Where the number of rows is protected, and
         for a test whose power is not known from public numbers alone, every answer counts.
@@ -130,7 +130,7 @@ class TestAnswers:
         return frozenset(found)
 
     def _has_power(self, question: TestQuestion, rows: int) -> bool:
-        """Return whether the test of this question sees a strong dependence at least as often as not."""
+        """Return whether the test finds a strong dependence with probability one half or more."""
         if self._epsilon is None:
             return True
         task, test = self._task, make_test(self._test_for(question), self._options)
@@ -142,12 +142,12 @@ class TestAnswers:
         return curve is None or curve(STRONG) >= MIN_POWER
 
     def _test_for(self, question: TestQuestion) -> str:
-        """Return the test that this question is for."""
+        """Return the name of the test for this question."""
         return choose_name(question, self._epsilon, self._task.n) if self._test == "auto" else self._test
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tests that were used: follows from the schema and from questions asked."""
+        """Names of the tests that were used; they follow from the schema and from the questions."""
         return tuple(sorted(self._sessions)) or (self._test,)
 
 
@@ -158,7 +158,7 @@ def refuse_crt(test: str) -> None:
 
 
 def answers_evidence(answers: TestAnswers, skeleton: Skeleton) -> dict[Pair, Evidence]:
-    """Return what tests released about each pair: their p-values, where they release one. Nothing is asked again."""
+    """Return the evidence about each pair: p-values that tests released. Nothing is asked again."""
     return largest_pvalues(
         (
             (frozenset(name for side in key for name in side), tuple(sorted(given)), outcome.pvalue)
@@ -179,7 +179,7 @@ def run(
     stable: Annotated[bool, STABLE] = True,
     **options: Any,
 ) -> SearchOutcome:
-    """Discover; ``test_epsilon`` is what one test costs. Other options go to the test."""
+    """Run the method ``tests``: PC with private tests, each at a cost of ``test_epsilon``."""
     budget, known = task.private_budget(), task.known
     refuse_crt(test)
     pairs = deletable(task)
@@ -205,7 +205,7 @@ def run(
 
 
 def _assumed(task: Task, test: str, options: dict[str, Any]) -> tuple[Public, ...]:
-    """Return what is taken to be public besides the schema: the limit on rows, where a question may be one of rows."""
+    """Return the public facts that tests rely on besides the schema: a limit on the number of rows."""
     if task.rows is None or len(task.columns) < 2:
         return ()
     limited = bool(task.rows.values)

@@ -52,12 +52,12 @@ class Adjustment(NamedTuple):
 
     @property
     def used(self) -> list[tuple[str, ...]]:
-        """The sets that something must be measured for."""
+        """The adjustment sets that must be measured: without those that give no effect."""
         return [one for one in self.sets if one is not None]
 
 
 def columns_held_fixed(schema: Schema, request: EffectRequest) -> Adjustment:
-    """Return the adjustment sets of a request, and what must be known about them.
+    """Return the adjustment sets of a request, with notes on their validity.
 
     Raises
     ------
@@ -91,11 +91,12 @@ def columns_held_fixed(schema: Schema, request: EffectRequest) -> Adjustment:
 
 
 def _cells(schema: Schema, graph: Graph) -> dict[str, int]:
+    """Return the number of levels of every column of a graph; a large one where the schema does not declare it."""
     return {name: schema[name].size if name in schema else NOT_DECLARED for name in graph.nodes}
 
 
 def _named_columns(schema: Schema, request: EffectRequest, given: tuple[str, ...]) -> Adjustment:
-    """Columns that the reader named, or none, checked against the graph where there is one."""
+    """Return the adjustment set that the user named (or none), checked against the graph, if any."""
     treatment, graph, doubts = request.treatment, request.graph, request.doubts
     notes: list[EffectNote] = [] if given else [RestsOn("unadjusted")]
     if graph is not None:
@@ -126,7 +127,7 @@ def _named_columns(schema: Schema, request: EffectRequest, given: tuple[str, ...
 def _back_door_notes(
     schema: Schema, request: EffectRequest, graph: Graph, given: Sequence[str]
 ) -> list[EffectNote]:
-    """Return that columns which were named leave a back-door path open, or may, by the graph alone.
+    """Return the notes on back-door paths that the named columns leave open, or may.
 
     Contradicted edges count as edges without a direction, and nothing that rests on them, or on weak hints, is sure. A
     path that is surely open is an ``InputError``, unless ``anyway`` was asked for.
@@ -157,7 +158,7 @@ def _back_door_notes(
 
 
 def _sets_of_graph(schema: Schema, request: EffectRequest, graph: Graph) -> Adjustment:
-    """Return the adjustment sets that a graph without hidden causes names, and what it says against itself.
+    """Return the adjustment sets by a graph without hidden causes, with notes on its contradictions.
 
     Contradicted edges of the treatment and the outcome are refused; with ``anyway`` they are taken without a direction.
     Without a path of arrows ``anyway`` adjusts for the parents of the treatment, which is valid in this graph.
@@ -191,7 +192,7 @@ def _sets_of_graph(schema: Schema, request: EffectRequest, graph: Graph) -> Adju
 
 
 def _why_no_path(request: EffectRequest, graph: Graph) -> str:
-    """Return what the graph does say of the two columns, as the end of a sentence."""
+    """Return the end of a sentence on why the graph has no path from treatment to outcome."""
     treatment, outcome, doubts = request.treatment, request.outcome, request.doubts
     if frozenset((treatment, outcome)) in doubts.open:
         return "; here neither an edge between the two nor its absence could be shown: the pair is open"
@@ -203,7 +204,7 @@ def _why_no_path(request: EffectRequest, graph: Graph) -> str:
 
 
 def doubt_notes(request: EffectRequest, contradicted: Sequence[Pair], graph: Graph) -> list[EffectNote]:
-    """Return what a graph says against itself, and whether the outcome was declared to come first.
+    """Return the notes on contradictions of a graph near the treatment and the outcome.
 
     Open pairs at one end may hide a common cause where the pair with the other end is open or an edge of ``graph``.
     """

@@ -46,15 +46,17 @@ class AskedEffect:
 
     @property
     def used(self) -> list[tuple[str, ...]]:
-        """The sets that something must be measured for."""
+        """The adjustment sets that must be measured: without those that give no effect."""
         return [one for one in self.sets if one is not None]
 
 
 def ask(
     schema: Schema, request: EffectRequest, *, has_rows: bool, values: bool, found: FollowUp | None = None
 ) -> AskedEffect:
-    """Return what a request asks of these columns; ``values``: whether the numbers of a numeric outcome are there;
-    ``found``: the follow-up whose states are the levels of the outcome.
+    """Return the question of a request about these columns, checked against schema and graph.
+
+    ``values``: whether the numbers of a numeric outcome are there; ``found``: the follow-up whose states are its
+    levels.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def ask(
 
 
 def refuse_population(question: EffectQuestion, population: str) -> None:
-    """Raise ``InputError`` where a table can't tell the effect in this population."""
+    """Raise ``InputError`` where a table can't estimate the effect in this population."""
     if not question.has_populations:
         raise InputError(
             f"population {population} needs the risk of an event ({spelled('--event', 'event=')}), a treatment with "
@@ -83,12 +85,12 @@ def refuse_population(question: EffectQuestion, population: str) -> None:
 
 
 def by_middles(schema: Schema, question: EffectQuestion) -> bool:
-    """Return whether the outcome is a number whose mean is taken by the middles of its bins."""
+    """Return whether the mean of a numeric outcome is computed from the middles of its bins."""
     return isinstance(schema[question.outcome], Numeric) and not question.by_value and question.event is None
 
 
 def bin_notes(schema: Schema, question: EffectQuestion, bias: float) -> list[EffectNote]:
-    """Return how numbers take part: by bins, with what they can be off, and by the rules of the schema.
+    """Return the notes on how numeric columns are used: bins and their bias, missing values, bounds.
 
     Said is what missing numbers count as, and outcomes beyond the bounds. Columns are named of which the schema says
     that numbers may be missing. Of the outcome ``missing_notes`` says that; here it is named where the schema says
@@ -118,7 +120,7 @@ def bin_notes(schema: Schema, question: EffectQuestion, bias: float) -> list[Eff
 
 
 def missing_notes(schema: Schema, question: EffectQuestion, *, table: bool) -> list[EffectNote]:
-    """Return what becomes of rows with a missing outcome, and of missing values held fixed, by the schema alone.
+    """Return the notes on how missing outcomes and missing values of adjusted columns are treated.
 
     ``table``: strata leave rows out whose outcome has a level for missing values; a regression counts them.
     """
@@ -140,7 +142,7 @@ def missing_notes(schema: Schema, question: EffectQuestion, *, table: bool) -> l
 def asked_of_data(
     data: Dataset | Counts, request: EffectRequest, followed: FollowUp | None = None
 ) -> AskedEffect:
-    """Return what is asked of rows or counts, of which only public facts are looked at.
+    """Return the checked question about a data set, of which only public facts are used.
 
     ``followed``: the follow-up whose states are the levels of the outcome.
 

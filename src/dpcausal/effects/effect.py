@@ -224,7 +224,7 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
 
 
 def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) -> Budget:
-    """What the ledger is charged: a delta only where the noise needs one."""
+    """Return the budget for a planned effect; it includes delta only where the noise needs it."""
     one = plan.asked.question
     note = {
         "command": "effect",
@@ -268,7 +268,7 @@ def forecast_effect(
     neighbours: Literal["replace-one", "add-remove"] | Neighbours = "replace-one",
     anyway: bool = False,
 ) -> EffectForecast:
-    """Say how wide the interval of an effect will be, before anything is charged.
+    """Return how wide the interval of an effect is expected to be, before anything is charged.
 
     **Guarantee**: from the schema, the question, the budget and the number of rows alone; rows are not looked at.
 
@@ -348,7 +348,7 @@ def forecast_effect(
 
 
 def checked_share(share: object, question: EffectQuestion) -> float | None:
-    """Return the share of rows in the second arm."""
+    """Return the share of rows in the second arm, checked; None for None."""
     if share is None:
         return None
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share <= 0.5:
@@ -359,7 +359,7 @@ def checked_share(share: object, question: EffectQuestion) -> float | None:
 
 
 def _public_rows(source: Schema | Dataset | Counts, request: EffectRequest, rows: int | None) -> int:
-    """The number of rows of a forecast: as given, or that of data where it is public."""
+    """Return the number of rows for a forecast: as given, or that of the data where it is public."""
     if not isinstance(source, Schema | Dataset | Counts):
         raise not_a_dataset(source)
     if rows is not None:

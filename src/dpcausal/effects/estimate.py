@@ -74,7 +74,7 @@ class Estimate:
     curves: RiskCurves | None = None
 
     def widened(self, off: float, most: float) -> Estimate:
-        """Return it with intervals that reach further by ``off`` on both sides, but no further than ``most``."""
+        """Return the estimate with intervals wider by ``off`` on both sides, within ``most``."""
 
         def reach(ends: tuple[float, float]) -> tuple[float, float]:
             return max(ends[0] - off, -most), min(ends[1] + off, most)
@@ -148,6 +148,7 @@ def estimate_strata(table: StrataTable, population: str, question: EffectQuestio
 def _of_strata(
     found: StrataEffect | None, table: StrataTable, population: str, question: EffectQuestion
 ) -> Estimate:
+    """Return the standardised effect in the estimand that was asked for; without one, the widest interval."""
     strata = (True,) * len(table.cells)
     if found is not None and question.estimand.endswith("difference"):
         return Estimate(found.difference, found.interval, found.risks, covers=strata, population=population)
@@ -195,9 +196,7 @@ def estimate_follow_up(table: StrataTable, question: EffectQuestion, level: floa
 
 
 def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, level: float) -> Estimate:
-    """Return the effect of a question from the released sums of a regression: a mean over rows by how much the
-    treatment varies there.
-    """
+    """Return the effect from released sums of a regression, weighted by how much the treatment varies."""
     quantile = float(-ndtri((1 - level) / 2))
     slope = difference(measured.sums, measured.fit, measured.variance, quantile, measured.kurtosis)
     widest, linear = question.high - question.low, ColumnsEnter("linear", question.adjust)
@@ -210,7 +209,7 @@ def estimate_regression(measured: MeasuredRegression, question: EffectQuestion, 
 
 
 def no_effect(question: EffectQuestion) -> Estimate:
-    """Return the effect of a treatment that can't change the outcome: none, whatever the rows are."""
+    """Return the estimate for a treatment that can't change the outcome: zero, for any rows."""
     nothing = 1.0 if question.estimand.endswith("ratio") else 0.0
     return Estimate(nothing, (nothing, nothing))
 
@@ -225,7 +224,7 @@ class LeftOut(NamedTuple):
 def left_out(
     arms: Arms, whole: Arms, place: NDArray[np.intp], keep: NDArray[np.bool_], level: float
 ) -> LeftOut:
-    """Return how many of the rows lie in strata left out, by noisy counts, and how many may.
+    """Return an upper bound on the share of rows in strata that were left out, from noisy counts.
 
     Counted are these strata themselves, or what all others do not hold, whichever has less noise. Noise that makes a
     count low gets its stratum left out, so that either count is too low: by E[e; N + e < t] = s phi((t - N)/s) for
@@ -247,7 +246,9 @@ def left_out(
 
 
 def too_low(counts: Floats, least: Floats, variance: Floats) -> float:
-    """Return the sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
+    """Return how many rows noise is expected to hide by making noisy counts fall below ``least``.
+
+    The sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
 
     >>> round(too_low(np.array([8.0, 100.0]), np.array([8.0, 8.0]), np.array([4.0, 4.0])), 3)
     0.798
@@ -258,7 +259,7 @@ def too_low(counts: Floats, least: Floats, variance: Floats) -> float:
 
 
 def centre(arms: Arms) -> tuple[float, float]:
-    """Return the standardised means of both arms at which every residual is zero, or as near as [0, 1] allows."""
+    """Return the standardised means of both arms at which all residuals are zero, or nearest within [0, 1]."""
     more = beyond(arms)
     means = np.clip(arms.sums / np.maximum(arms.counts, TINY), -more, 1.0 + more)
     low, high = np.clip((arms.sizes / arms.rows) @ means, 0.0, 1.0)
@@ -278,7 +279,7 @@ def lopsided(low: float, estimate: float, high: float) -> bool:
 def for_everyone(
     region: Region, question: EffectQuestion, interval: tuple[float, float], left: float
 ) -> tuple[float, float]:
-    """Return the ends for all rows, where a share ``left`` lies in strata left out whose means may be anything.
+    """Return the interval for all rows if a share ``left``, in strata left out, may have any mean.
 
     The mean of an arm over all rows is (1 - left) m + left u with u in [0, 1]; a difference takes its worst cases, and
     a ratio those of the box around the region.
@@ -296,19 +297,21 @@ def for_everyone(
 
 
 def _widest(question: EffectQuestion) -> tuple[float, float]:
+    """Return the widest interval that the estimand of a question allows."""
     if question.estimand.endswith("difference"):
         return question.low - question.high, question.high - question.low
     return 0.0, math.inf
 
 
 def _ratio(first: float, second: float, odds: bool) -> float:
+    """Return the risk ratio of the second to the first, or the odds ratio."""
     if odds:
         first, second = first / max(1 - first, TINY), second / max(1 - second, TINY)
     return second / first
 
 
 def _ratio_ends(region: Region, odds: bool) -> tuple[float, float]:
-    """The least and largest ratio at the corners where neighbouring tangents of the region meet, within [0, 1]."""
+    """Return the least and the largest ratio over a confidence region, from its corners within [0, 1]."""
     first, second = region.means.low_arm, region.means.high_arm
     scales = [region.furthest(1.0, 0.0) - first, region.furthest(0.0, 1.0) - second]
     scales = [max(one, TINY) for one in scales]

@@ -102,7 +102,7 @@ class EffectForecast(PowerForecast):
 
     @property
     def most(self) -> float:
-        """The width from which on an interval says nothing."""
+        """The width from which an interval is taken to say nothing."""
         return most_width(self.question)
 
     @property
@@ -117,12 +117,12 @@ class EffectForecast(PowerForecast):
 
     @property
     def noise_rules(self) -> bool:
-        """Whether most of the width is noise, not sampling."""
+        """Whether noise, not sampling, makes up most of the width."""
         return self.width >= NOISE_RULES * self.width_without_noise
 
     @property
     def fewer(self) -> tuple[str, ...] | None:
-        """Where it says nothing: those of the columns held fixed with which it would say something."""
+        """A subset of the adjusted columns with which the interval would say something; None if none."""
         found = self.remedy("adjust")
         return None if found is None else tuple(found.to)
 
@@ -165,7 +165,7 @@ def most_width(question: EffectQuestion) -> float:
 def forecast_of(
     asked: AskedEffect, rows: int, *, help_wanted: bool = True, part: Allowance | None = None
 ) -> EffectForecast:
-    """Return what the interval is expected to be with the budget of the request.
+    """Return the forecast of the interval at the budget of the request.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def forecast_of(
 
 
 def with_rare_treatment(asked: AskedEffect, found: EffectForecast) -> EffectForecast:
-    """Return a forecast that says what becomes of it if the treatment, of two levels, is rare."""
+    """Return a forecast with a second one added for a rare treatment, if it has two levels."""
     if asked.share is not None or asked.question.others:
         return found
     rare = forecast_of(replace(asked, share=RARE), found.rows, help_wanted=False)
@@ -236,18 +236,18 @@ def with_rare_treatment(asked: AskedEffect, found: EffectForecast) -> EffectFore
 
 
 def is_number(schema: Schema, question: EffectQuestion) -> bool:
-    """Return whether a mean of a number is asked about, whose bounds scale the noise."""
+    """Return whether the estimand is a mean of a numeric outcome, whose bounds scale the noise."""
     return isinstance(schema[question.outcome], Numeric) and not question.two_levels
 
 
 def risk_of(question: EffectQuestion) -> EffectQuestion:
-    """Return the question whether the same outcome, a number, reaches a number that the reader chooses."""
+    """Return the related question about the risk that a numeric outcome reaches a cut."""
     of_two: dict[str, Any] = {"scores": (0.0, 1.0), "by_value": False, "low": 0.0, "high": 1.0}
     return replace(question, **of_two, event=ANY_CUT, estimand="risk difference")
 
 
 def says_more(risk: EffectForecast, found: EffectForecast) -> bool:
-    """Return whether the difference of risks is expected to say more than that of means, found.
+    """Return whether a difference of risks is expected to be more informative than the difference of means.
 
     It must say something, and its interval must be shorter in standard deviations, by what is assumed of both.
     """
@@ -258,7 +258,7 @@ def says_more(risk: EffectForecast, found: EffectForecast) -> bool:
 
 
 def smaller(schema: Schema, adjust: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return parts of these columns, each without the one of most levels that is left; none of them is empty.
+    """Return non-empty subsets of these columns, each without the remaining column of most levels.
 
     >>> from dpcausal.data.columns import Categorical
     >>> smaller(Schema(a=Categorical([0, 1]), b=Categorical([0, 1, 2]), c=Categorical([0, 1])), ["a", "b", "c"])
@@ -272,7 +272,7 @@ def smaller(schema: Schema, adjust: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def shown_effect(found: EffectForecast) -> float:
-    """Return the effect that the interval tells from none in 80% of runs, as Cohen's w."""
+    """Return the smallest effect, as Cohen's w, that the interval distinguishes from none in 80% of runs."""
     one, z = found.question, float(-ndtri((1 - found.level) / 2))
     reach = found.width / 2 * (1 + float(ndtri(WANTED)) / z)
     sd = math.sqrt(MEAN * (1 - MEAN)) if one.is_risk else TYPICAL_SD * (one.high - one.low)
@@ -281,7 +281,7 @@ def shown_effect(found: EffectForecast) -> float:
 
 
 def smaller_question(asked: AskedEffect, found: EffectForecast) -> tuple[str, float] | None:
-    """Return the test that finds such an effect more often with the same budget, and its chance; None where none does.
+    """Return a test that would find such an effect more often at this budget, and its power; None if none.
 
     A cut of a number, one level of several and a treatment with more levels are other questions than those that a test
     asks.

@@ -12,7 +12,7 @@ Groups = Mapping[str, Sequence[int]]  # of a column, the group of every level
 
 
 def level_names(column: Column) -> tuple[str, ...]:
-    """Return what the levels or bins of a column are called.
+    """Return the names of the levels or bins of a column.
 
     >>> level_names(Numeric(0, 110, [18, 65]))
     ('below 18', '18 to 65', '65 or more')
@@ -25,7 +25,7 @@ def level_names(column: Column) -> tuple[str, ...]:
 
 
 def _bin_name(cuts: Sequence[str], first: int, last: int) -> str:
-    """What the bins from ``first`` to ``last`` hold together."""
+    """Return the name of the bins ``first`` to ``last`` taken together, from their cut points."""
     if first and last < len(cuts):
         return f"{cuts[first - 1]} to {cuts[last]}"
     if first:
@@ -34,7 +34,7 @@ def _bin_name(cuts: Sequence[str], first: int, last: int) -> str:
 
 
 def group_names(column: Column, groups: Collection[int]) -> list[str]:
-    """Return what each group of levels holds.
+    """Return a name for each group of levels of a column.
 
     >>> group_names(Numeric(0, 90, [30, 40, 50], missing_level=True), (0, 0, 1, 1, 1))
     ['below 40', '40 or more, missing']
@@ -52,7 +52,7 @@ def group_names(column: Column, groups: Collection[int]) -> list[str]:
 
 
 def coarse(schema: Schema, groups: Groups) -> Schema:
-    """Return the schema in which these columns have a level for each group."""
+    """Return the schema in which each of these columns has one level for every group."""
     if not groups:
         return schema
     merged = {
@@ -63,7 +63,7 @@ def coarse(schema: Schema, groups: Groups) -> Schema:
 
 
 def examples(names: Sequence[str]) -> list[str]:
-    """Return levels that make a sensible example: none for missing values and no negative codes, if two are left.
+    """Return levels for an example in a message: none for missing values or negative codes, if two remain.
 
     >>> examples(["-1", "0", "1", "missing"]), examples(["yes", "unknown"])
     (['0', '1'], ['yes', 'unknown'])
@@ -74,17 +74,17 @@ def examples(names: Sequence[str]) -> list[str]:
 
 
 def event_option(text: str) -> str:
-    """Return how an event is named, as the reader spells it."""
+    """Return how the caller writes the option that names an event."""
     return spelled(f'--event "{text}"', f"event={text!r}")
 
 
 def compare_option(first: str, second: str) -> str:
-    """Return how two levels of the treatment are named, as the reader spells it."""
+    """Return how the caller writes the option that names two levels of the treatment."""
     return spelled(f'--compare "{first},{second}"', f"compare=({first!r}, {second!r})")
 
 
 def what_groups_answer(schema: Schema, groups: Groups, treatment: str, outcome: str) -> str:
-    """Return how to ask for what the groups of both columns can tell, as the reader spells it; empty where nothing."""
+    """Return how the caller can ask a question that merged levels answer; empty if there is none."""
     ways = []
     if treatment in groups and max(groups[treatment]):
         names = examples(group_names(schema[treatment], groups[treatment]))

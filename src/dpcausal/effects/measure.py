@@ -81,6 +81,7 @@ def measure_effect(
 def _released(
     data: Dataset | Counts, plan: EffectPlan, budget: Budget | None
 ) -> tuple[Measured, ...] | MeasuredRegression:
+    """Return the tables or sums that a plan names, measured in its budget, or exact without one."""
     question, tables = plan.asked.question, []
     for one in plan.releases:
         if isinstance(one, PlannedRegression):
@@ -96,7 +97,7 @@ def _released(
 def _contents(
     question: EffectQuestion, measured: tuple[Measured, ...] | MeasuredRegression
 ) -> list[Released]:
-    """What was released, for the statement."""
+    """Return the description of what was released, for the statement."""
     about: dict[str, Any] = {"treatment": question.treatment, "outcome": question.outcome}
     if isinstance(measured, MeasuredRegression):
         return [EffectSums(**about, adjust=question.adjust, sd=measured.noise)]

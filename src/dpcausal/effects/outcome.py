@@ -43,7 +43,7 @@ class Scores(NamedTuple):
 
 
 def outcome_scores(name: str, column: Column, event: Level | None) -> Scores:
-    """Return what the levels or bins of an outcome count.
+    """Return the score of each level or bin of an outcome: 0/1 for an event, else its value.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def outcome_scores(name: str, column: Column, event: Level | None) -> Scores:
 
 
 def left_out_codes(column: Column, scores: Sequence[float], event: str | None) -> tuple[int, ...]:
-    """Return the codes for missing values that no arm counts: none where they are the event, or all but one level.
+    """Return the codes for missing outcomes that no arm counts.
 
     >>> left_out_codes(Categorical(["no", "yes", "unknown"]), (0.0, 1.0, 0.0), "yes")
     (2,)
@@ -99,7 +99,7 @@ def left_out_codes(column: Column, scores: Sequence[float], event: str | None) -
 
 
 def number_cut(event: object) -> tuple[float, bool] | None:
-    """Return the cut of a number that a text names, and whether numbers at or above it are meant; None: no cut.
+    """Return the cut that a text like ">= 400" names, and whether numbers from it on are meant; None: no cut.
 
     >>> number_cut(">=400"), number_cut("400 or more"), number_cut("below 18.5"), number_cut("18 to 65")
     ((400.0, True), (400.0, True), (18.5, False), None)
@@ -114,7 +114,7 @@ def number_cut(event: object) -> tuple[float, bool] | None:
 
 
 def _number_event(name: str, column: Numeric, event: Level) -> tuple[tuple[float, ...], str]:
-    """Scores of bins, 1 where the event is, and what it is called: a declared cut or a declared bin."""
+    """Return 0/1 scores of the bins of a number by an event, and the event's name."""
     cuts, names = tuple(column.bins or ()), level_names(column)
     cut = number_cut(event)
     if cut is None:
@@ -155,7 +155,7 @@ def schema_with_cut(schema: Schema, outcome: object, event: object) -> Schema:
 
 
 def rows_with_cut(data: Dataset | Counts, outcome: object, event: object) -> Dataset | Counts:
-    """Return the rows coded by ``schema_with_cut``; counts are of declared bins, and stay as they are."""
+    """Return the rows with the outcome cut as ``schema_with_cut`` declares; counts stay as they are."""
     if not isinstance(data, Dataset) or outcome not in data.values:
         return data
     schema = schema_with_cut(data.schema, outcome, event)
@@ -171,12 +171,12 @@ def rows_with_cut(data: Dataset | Counts, outcome: object, event: object) -> Dat
 
 
 def bin_ends(column: Numeric) -> list[float]:
-    """Return the bounds of a number with the cuts between them."""
+    """Return the bounds and the cut points of a number, ascending."""
     return [column.lower, *(column.bins or ()), column.upper]
 
 
 def widest_bin(column: Numeric) -> tuple[float, float]:
-    """Return the ends of the widest bin of a number. Their distance is how far off a difference of means can be.
+    """Return the ends of the widest bin: its width bounds the error of a difference of means.
 
     >>> widest_bin(Numeric(0, 90, [1, 2, 9]))
     (9.0, 90.0)
@@ -186,7 +186,7 @@ def widest_bin(column: Numeric) -> tuple[float, float]:
 
 
 def bins_bias(column: Numeric, counts: NDArray[np.float64]) -> float:
-    """Return by how much a difference of means by the middles of bins can be off, from public bins and released counts.
+    """Return the largest error of a difference of means computed from the middles of bins.
 
     A row lies at most half the width of its bin from the middle, in either arm; ``counts`` has a row for each of the
     two arms and a column for each bin, and counts that noise made negative are taken as none. Missing values that have
@@ -204,6 +204,7 @@ def bins_bias(column: Numeric, counts: NDArray[np.float64]) -> float:
 
 
 def _instead(column: Numeric) -> str:
+    """Return the advice against the error of binning: a cut of the outcome, its values, or to go on anyway."""
     cuts = column.bins or ()
     example = f">= {cuts[len(cuts) // 2]:g}" if cuts else ">= NUMBER"
     return (
@@ -231,7 +232,7 @@ def refuse_wide_bin(column: Numeric, outcome: str) -> None:
 
 
 def refuse_biased(column: Numeric, outcome: str, bias: float, interval: tuple[float, float]) -> None:
-    """Refuse a mean by the middles of bins whose possible bias rules the interval; ``interval`` is without the bias.
+    """Refuse a mean by middles of bins whose possible bias dominates the interval.
 
     Raises
     ------

@@ -41,17 +41,17 @@ class EffectPlan:
 
     @property
     def method(self) -> str:
-        """ "table" or "regression"."""
+        """The method: "table" or "regression"."""
         return "regression" if isinstance(self.releases[0], PlannedRegression) else "table"
 
     @property
     def needs_delta(self) -> bool:
-        """Whether any of the noise is Gaussian: a pure mechanism needs no delta, and charges none."""
+        """Whether any of the noise is Gaussian, so that a delta must be charged."""
         return any(one.needs_delta for one in self.releases)
 
 
 def allowed_by(epsilon: float, delta: float) -> Allowance:
-    """Return what a total allows; raise ``InputError`` for an absurd one."""
+    """Return the allowance (epsilon, rho) of a total; refuse an invalid one."""
     total = Filter(epsilon, delta)
     return Allowance(total.epsilon, total.rho)
 
@@ -64,7 +64,7 @@ def plan_effect(
     *,
     may_drop_delta: bool = False,
 ) -> EffectPlan:
-    """Return what is measured for an effect, for what it may cost (None: without privacy) and the public rows.
+    """Return the plan of what to measure for an effect, from its allowance (None: no privacy) and public rows.
 
     No row of ``data`` is looked at. ``may_drop_delta``: whether a regression takes pure noise where that is expected to
     be narrower than what a delta allows.
@@ -91,7 +91,7 @@ def plan_effect(
 def usual_plan(
     asked: AskedEffect, allowed: Allowance, rows: int | None, *, may_drop_delta: bool = True
 ) -> EffectPlan:
-    """Return the plan of the method that was named, else of a table, unless a regression is much narrower.
+    """Return the plan by the method that was named, else by a table unless a regression is much narrower.
 
     A regression takes the place of a table whose interval is expected to be more than ``WIDER`` times as wide, or that
     has too many cells. The schema, the budget and the public number of rows decide.

@@ -82,33 +82,33 @@ class EffectQuestion:
 
     @property
     def known(self) -> tuple[int, ...]:
-        """Codes of the outcome that are not left out as missing."""
+        """Codes of the outcome that count, without those left out as missing."""
         return tuple(code for code in range(len(self.scores)) if code not in self.missing)
 
     @property
     def known_scores(self) -> tuple[float, ...]:
-        """What the levels of the outcome count that are not left out as missing."""
+        """Scores of those codes of the outcome that count."""
         return tuple(self.scores[code] for code in self.known)
 
     @property
     def two_levels(self) -> bool:
-        """Whether every row in an arm has an outcome of 0 or 1."""
+        """Whether every outcome scores 0 or 1."""
         return not self.by_value and self.follow_up is None and set(self.known_scores) <= {0.0, 1.0}
 
     @property
     def is_risk(self) -> bool:
-        """Whether the mean of the outcome is the risk of an event."""
+        """Whether the estimand compares risks of an event."""
         return self.two_levels or self.follow_up is not None
 
     @property
     def by_levels(self) -> bool:
-        """Whether rows are counted by the level of the outcome: a few, or the states of a follow-up."""
+        """Whether rows are counted by the level of the outcome, not summed by its score."""
         few = not self.by_value and len(self.known) <= MOST_COUNTED
         return self.two_levels or few or self.follow_up is not None
 
     @property
     def cell_scores(self) -> tuple[float, ...]:
-        """What the cells of an arm count, in [0, 1]: levels where rows are counted by them, else two halves."""
+        """The scores in [0, 1] of the cells of an arm: of levels, or of two halves of a number."""
         return self.known_scores if self.by_levels and not self.two_levels else (0.0, 1.0)
 
     @property
@@ -118,21 +118,21 @@ class EffectQuestion:
 
     @property
     def others(self) -> bool:
-        """Whether rows can be in neither arm of a table: by their treatment, or since their outcome is missing."""
+        """Whether a row can be in neither arm, by its treatment or a missing outcome."""
         return self.other_arms or bool(self.missing)
 
     @property
     def has_populations(self) -> bool:
-        """Whether a table tells the effect in populations of its own: a risk, all of whose rows are in two arms."""
+        """Whether a table can estimate the effect in the exposed or the overlap, too."""
         return self.two_levels and not self.others
 
     @property
     def has_strata(self) -> bool:
-        """Whether a table tells the effect by models of its strata, none of which is left out."""
+        """Whether a table can estimate the effect by models that leave no stratum out."""
         return self.has_populations or self.follow_up is not None
 
     def score_array(self) -> NDArray[np.float64]:
-        """The scores as an array."""
+        """Return the scores of the outcome as an array."""
         return np.asarray(self.scores, dtype=np.float64)
 
     @property
@@ -228,7 +228,7 @@ def effect_question(
 def _arms(
     name: str, column: Column, compare: Sequence[Level] | None
 ) -> tuple[tuple[int, int], tuple[str, str]]:
-    """Codes and names of the two arms; the bins of a number are ordered levels, a bin for missing ones apart."""
+    """Return the codes and the names of the two arms; ordered bins for a number, without that for missing values."""
     names = level_names(column)
     last = column.size - 1 - (isinstance(column, Numeric) and column.missing_level)
     if last < 1:
@@ -251,6 +251,7 @@ def _arms(
 
 
 def _estimand(estimand: object, outcome: str, event: str | None) -> str:
+    """Return the checked name of the estimand; ``auto`` is a risk difference for an event, else of means."""
     asked = checked_name(estimand, "estimand").replace("-", " ").strip().lower()
     if asked == "auto":
         return "mean difference" if event is None else "risk difference"
@@ -276,7 +277,7 @@ def _estimand(estimand: object, outcome: str, event: str | None) -> str:
 
 
 def in_groups(question: EffectQuestion, groups: Groups) -> tuple[EffectQuestion, tuple[str, ...]]:
-    """Return the same question of a table of groups, and the columns of which it asks what is within a group.
+    """Return the question in terms of groups of merged levels, and the columns of which it needs finer levels.
 
     Parameters
     ----------
@@ -321,7 +322,7 @@ def in_groups(question: EffectQuestion, groups: Groups) -> tuple[EffectQuestion,
 def question_of_groups(
     schema: Schema, groups: Groups, request: EffectRequest, adjust: Sequence[str]
 ) -> tuple[EffectQuestion, tuple[str, ...]]:
-    """Return what ``in_groups`` returns, of a question whose levels or groups are named.
+    """Return the request as a question about groups, with the columns of which it needs finer levels.
 
     Raises
     ------
@@ -343,11 +344,11 @@ def question_of_groups(
 
 
 def _name_groups(column: Column, groups: Sequence[int], names: Sequence[Level]) -> bool:
-    """Whether all are names of groups, and not all are levels."""
+    """Return whether all ``names`` are names of groups, and not all are levels."""
     asked = {str(name) for name in names}
     return asked <= set(group_names(column, groups)) and not asked <= set(level_names(column))
 
 
 def strata_cells(schema: Schema, adjust: Sequence[str]) -> int:
-    """Return the number of cells of these columns."""
+    """Return the number of strata: combinations of levels of these columns."""
     return math.prod(schema[name].size for name in adjust)

@@ -54,7 +54,7 @@ TYPICAL = {
 
 
 def kind_of(schema: Schema, name: str) -> str:
-    """Return how a column takes part: "number", "two", "ordered" or "levels"."""
+    """Return how a column enters the regression: "number", "two", "ordered" or "levels"."""
     column = schema[name]
     if isinstance(column, Numeric):
         return "number"
@@ -62,7 +62,7 @@ def kind_of(schema: Schema, name: str) -> str:
 
 
 def width(schema: Schema, name: str) -> int:
-    """Return the number of features of a column."""
+    """Return the number of regression features of a column."""
     return max(schema[name].size - 1, 0) if kind_of(schema, name) == "levels" else 1
 
 
@@ -76,7 +76,7 @@ def longest(schema: Schema, name: str) -> float:
 
 @proved("regression.proof.md")
 def features(rows: Dataset, names: Sequence[str], start: int, stop: int) -> Floats:
-    """Return the features of some rows, side by side."""
+    """Return the feature matrix of the rows from ``start`` to ``stop``."""
     parts: list[Floats] = []
     for name in names:
         column, kind = rows.schema[name], kind_of(rows.schema, name)
@@ -95,7 +95,7 @@ def features(rows: Dataset, names: Sequence[str], start: int, stop: int) -> Floa
 
 @proved("regression.proof.md")
 def ends(rows: Dataset, question: EffectQuestion, start: int, stop: int) -> tuple[Floats, Floats]:
-    """Return the treatment as -1/2 and 1/2, and the outcome between -1 and 1."""
+    """Return the treatment (-1/2 or 1/2) and the outcome (scaled to [-1, 1]) of the rows from ``start`` to ``stop``."""
     a = (rows.codes[question.treatment][start:stop] == question.arms[1]) - 0.5
     if question.by_value:
         values = rows.values[question.outcome][start:stop]
@@ -147,7 +147,7 @@ def refuse_regression(data: Dataset | Counts, question: EffectQuestion) -> Datas
 def _mechanism(
     size: int, l1: float, l2: float, epsilon: float, rho: float, neighbours: Neighbours, grid: Grid
 ) -> Laplace | Gaussian:
-    """Gaussian noise with a delta, else Laplace: both charges are then added up in one unit."""
+    """Return the mechanism for ``size`` sums: Gaussian noise if a delta allows it, else Laplace."""
     if rho > 0:
         return Gaussian(sensitivity=l2, rho=rho, neighbours=neighbours, size=size, grid=grid)
     return Laplace(sensitivity=l1, epsilon=epsilon, neighbours=neighbours, size=size, grid=grid)
@@ -211,7 +211,7 @@ class MeasuredRegression(NamedTuple):
 def measure_regression(
     rows: Dataset, question: EffectQuestion, planned: PlannedRegression, budget: Budget, n: int | None
 ) -> MeasuredRegression:
-    """Charge and release moments and sums, and return them; ``n``: rows where they are public."""
+    """Charge the budget, release moments and sums, and return them; ``n``: rows where public."""
     names, size, reach, constant = question.adjust, planned.size, planned.reach, planned.constant
     matrix = TreeSum()
     for start in range(0, rows.n, ROWS_PER_CHUNK):

@@ -48,14 +48,14 @@ class SumsByStrata(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What can be held fixed."""
+        """The columns that can be adjusted for."""
 
     def arms(self, adjust: Sequence[str]) -> Arms:
-        """Return the sums over strata of ``adjust``."""
+        """Return the sums of both arms over strata of ``adjust``."""
 
 
 def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredRegression) -> list[Estimate]:
-    """Return the estimate for every set of columns held fixed, in their order; all are about one population.
+    """Return the estimate for every adjustment set, in order; all are for one population.
 
     Where none was asked for, released counts choose it (``estimable_population``): "all" unless one of the sets tells
     that poorly.
@@ -84,12 +84,12 @@ def estimates(asked: AskedEffect, released: Sequence[SumsByStrata] | MeasuredReg
 
 
 def _table_of(released: Sequence[SumsByStrata], columns: Sequence[str]) -> SumsByStrata:
-    """The first released table that has these columns."""
+    """Return the first released table that contains these columns."""
     return next(table for table in released if set(columns) <= set(table.columns))
 
 
 def _strata(asked: AskedEffect, released: Sequence[SumsByStrata]) -> dict[tuple[str, ...], StrataTable]:
-    """The strata of every set, where they tell the effect in a population; else nothing.
+    """Return the strata table of every adjustment set, if effects in populations can be estimated; else none.
 
     Tables that a search released have noise of other kinds. Without noise, all rows have the textbook's answer.
     """
@@ -171,13 +171,14 @@ def effect_result(
 
 
 def _hull(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest interval that contains these."""
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 
 def strata_left_out(
     schema: Schema, adjust: Sequence[str], covers: Sequence[bool]
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the strata that an estimate does not cover, each by its levels in the order of ``adjust``.
+    """Return the strata that an estimate does not cover, each as levels in the order of ``adjust``.
 
     ``covers`` lists the strata of one site after those of another: a stratum is left out that no site covers.
     """
@@ -188,13 +189,13 @@ def strata_left_out(
 
 
 def noise_note(ahead: EffectForecast) -> EffectNote:
-    """Return that most of the width is noise, with the bounds that rule it where the outcome is a number."""
+    """Return the note that noise makes up most of the interval, with the bounds that scale it."""
     bounds = _outcome_bounds(ahead.question, number=ahead.number)
     return WideInterval("noise-rules", **bounds, event=ahead.event)
 
 
 def wide_notes(asked: AskedEffect, found: EffectResult) -> list[EffectNote]:
-    """Return that a released interval is too wide to say much, where no note says it; of ratios nothing is said."""
+    """Return the note that an interval is too wide to say much, unless another note says it."""
     question = asked.question
     if (
         found.possible
@@ -210,6 +211,6 @@ def wide_notes(asked: AskedEffect, found: EffectResult) -> list[EffectNote]:
 
 
 def _outcome_bounds(question: EffectQuestion, *, number: bool) -> dict[str, Any]:
-    """Whether columns are held fixed, and the bounds of an outcome that is a number: what notes advise by."""
+    """Return what advice in notes needs: whether columns are adjusted for, and a number's bounds."""
     bounds = {"outcome": question.outcome, "low": question.low, "high": question.high} if number else {}
     return {"held": bool(question.adjust), **bounds}

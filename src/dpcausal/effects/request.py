@@ -97,7 +97,7 @@ class EffectRequest:
 def requested(
     treatment: str, outcome: str | Survival, graph: Graph | os.PathLike[str] | None, **options: Any
 ) -> EffectRequest:
-    """Return the request of an outcome that may be a follow-up, by a graph that may be in a file.
+    """Return the request of an effect; the outcome may be a follow-up, the graph a file.
 
     What a graph says against itself is known of its file alone. ``options`` are further fields of the request.
     """

@@ -349,7 +349,7 @@ class EffectResult(OtherNames):
 
     @property
     def everyone(self) -> tuple[float, float]:
-        """The interval for all rows: that of the answer, wider where strata were left out, whose effect may be any."""
+        """The interval for all rows: wider than the answer's where strata were left out."""
         notes = [note for note in self.notes if isinstance(note, Everyone)]
         return (notes[0].low, notes[0].high) if notes else self.interval
 
@@ -387,11 +387,12 @@ class EffectResult(OtherNames):
         )
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook."""
         return display().html(self)
 
 
 def _finite(value: Any) -> Any:
-    """The same with lists for tuples, and None for a number that is not finite."""
+    """Return a value for JSON: tuples as lists, and None for a number that is not finite."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

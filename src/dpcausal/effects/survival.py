@@ -104,6 +104,7 @@ class Survival:
 
 
 def _as_time(value: object, name: str) -> float:
+    """Return a time as a float; refuse one that is not above 0 and finite."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
@@ -130,16 +131,16 @@ class FollowUp:
 
     @property
     def kinds(self) -> int:
-        """How many ways there are to leave an interval before it ends: 2, or 3 with competing events."""
+        """The number of ways to leave an interval early: 2 (event, censored), or 3 with competing events."""
         return 3 if self.competing else 2
 
     @property
     def states(self) -> int:
-        """How many states there are, that of rows of which nothing is known left out."""
+        """The number of states of a row, without that of unknown follow-up."""
         return len(self.ends) * self.kinds + 1
 
     def column(self, drafted: bool) -> Categorical:
-        """Return the declaration of the states."""
+        """Return the declaration of a column with these states as levels."""
         ways = ("event", *(["competing event"] if self.competing else []), "censored")
         spans = [f"{a:g} to {b:g}" for a, b in pairwise((0.0, *self.ends))]
         names = [f"{way}, {span}" for span in spans for way in ways]
@@ -148,7 +149,7 @@ class FollowUp:
 
 
 def follow_up(schema: Schema, asked: Survival) -> FollowUp:
-    """Return what a ``Survival`` means for these columns.
+    """Return how a ``Survival`` is read from these columns.
 
     Raises
     ------
@@ -192,7 +193,7 @@ def follow_up(schema: Schema, asked: Survival) -> FollowUp:
 
 
 def time_bins(column: Numeric, ends: Sequence[float]) -> tuple[float, ...]:
-    """Return the bins of the time: every end is one by itself, so that ties can be told.
+    """Return the bins of the time, in which every end of an interval is a bin of its own, to handle ties.
 
     >>> [round(cut, 9) for cut in time_bins(Numeric(0, 9), [1, 2])], time_bins(Numeric(0, 2), [2])[-1] < 2
     ([1.0, 1.0, 2.0, 2.0], True)
@@ -205,7 +206,7 @@ def time_bins(column: Numeric, ends: Sequence[float]) -> tuple[float, ...]:
 
 
 def state_codes(schema: Schema, found: FollowUp) -> NDArray[np.int64]:
-    """Return the state of every bin of the time (rows) and every level of the event (columns), by declarations alone.
+    """Return the state for every bin of the time (rows) and level of the event (columns).
 
     Raises
     ------
@@ -237,7 +238,7 @@ def state_codes(schema: Schema, found: FollowUp) -> NDArray[np.int64]:
 
 
 def states_schema(schema: Schema, found: FollowUp) -> Schema:
-    """Return the schema in which the event has the states as levels, and the time is no column."""
+    """Return the schema in which the states replace the levels of the event, and the time is dropped."""
     drafted = schema[found.time].drafted or schema[found.event].drafted
     columns = {
         name: found.column(drafted) if name == found.event else column
@@ -248,7 +249,7 @@ def states_schema(schema: Schema, found: FollowUp) -> Schema:
 
 
 def with_states(data: Dataset | Counts, found: FollowUp) -> Dataset | Counts:
-    """Return the data with the states of a follow-up for its event; a row gets its state by itself.
+    """Return the data with the states of a follow-up in place of its event.
 
     Rows, and counts that can be cut anew, are cut at the ends of the intervals; other counts must be of bins that end
     there.

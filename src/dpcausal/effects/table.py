@@ -56,14 +56,14 @@ class Measured:
     scores: tuple[float, ...] = (0.0, 1.0)  # of the cells of an arm
 
     def _over(self, adjust: Sequence[str]) -> tuple[Floats, Floats | None, float, float]:
-        """Return cells and rows in neither arm, summed over other columns, and variance and kurtosis of their noise."""
+        """Return cells summed over columns not adjusted for, rows in neither arm, noise variance and kurtosis."""
         over = tuple(i for i, name in enumerate(self.columns) if name not in adjust)
         summed = math.prod(self.cells.shape[i] for i in over)
         others = None if self.others is None else self.others.sum(axis=over).ravel()
         return self.cells.sum(axis=over), others, summed * self.variance, self.kurtosis / max(summed, 1)
 
     def arms(self, adjust: Sequence[str]) -> Arms:
-        """Return the sums over strata of ``adjust``, which are among ``columns``."""
+        """Return the sums of both arms over strata of ``adjust``, a subset of ``columns``."""
         cells, others, variance, kurtosis = self._over(adjust)
         cells, scores = cells.reshape(-1, 2, len(self.scores)), np.asarray(self.scores)
         found = arms_of_cells(cells, others, scores, variance, self.rows, kurtosis)
@@ -74,7 +74,10 @@ class Measured:
     def strata(
         self, adjust: Sequence[str], margin: Measured | None = None, *, public_rows: bool
     ) -> StrataTable:
-        """Return the counts of two arms and all states over strata of ``adjust``, with a table without strata if given.
+        """Return the counts of both arms and all states over strata of ``adjust``.
+
+        ``margin`` is a table without strata, if one was measured. ``public_rows``: the cells are known to sum to
+        ``rows``.
 
         ``public_rows``: whether the cells are known to sum to ``rows``.
         """
@@ -92,7 +95,7 @@ class Measured:
 def effect_mechanism(
     size: int, spread: bool, epsilon: float, rho: float, neighbours: Neighbours
 ) -> tuple[Laplace | Gaussian, float]:
-    """Return the mechanism for ``size`` numbers and the excess kurtosis of its noise; ``rho`` 0 allows Laplace only."""
+    """Return the mechanism for ``size`` numbers, and its excess kurtosis; with rho 0 only Laplace noise."""
     grid = Grid(1.0 / UNITS, exact=True) if spread else INTEGERS
     laplace = Laplace(
         sensitivity=split_sensitivity(neighbours, spread=spread),
@@ -145,14 +148,14 @@ def planned_table(
     allowed: Allowance,
     neighbours: Neighbours,
 ) -> PlannedTable:
-    """Return the table of these strata with the noise that it gets for what is allowed; from public numbers."""
+    """Return the plan of a table with these strata, and the noise that the allowance gives it."""
     size, spread = table_size(schema, question, columns), not question.by_levels
     mechanism, kurtosis = effect_mechanism(size, spread, allowed.epsilon, allowed.rho, neighbours)
     return PlannedTable(question, tuple(columns), mechanism, kurtosis)
 
 
 def table_size(schema: Schema, question: EffectQuestion, columns: Sequence[str]) -> int:
-    """Return how many numbers the table of these strata holds: public."""
+    """Return the number of cells of the table with these strata: public."""
     cells = strata_cells(schema, columns) * (2 * len(question.cell_scores) + question.others)
     return cells + (0 if question.by_levels else 1)
 
@@ -161,7 +164,7 @@ def table_size(schema: Schema, question: EffectQuestion, columns: Sequence[str])
 def exact_cells(
     data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Return the exact cells (strata, 2, levels or halves), the rows of no arm (strata,), and Q; for a mechanism alone.
+    """Return exact cells (strata, 2, levels or halves), rows in neither arm (strata,), and Q. Not private.
 
     In rows where they are counted by levels, else in units of 1/``UNITS`` of a row.
     """
@@ -205,7 +208,7 @@ def exact_cells(
 
 @proved("table.proof.md")
 def exact_numbers(data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]) -> Floats:
-    """Return the numbers of a table one after another, in rows; for a mechanism, or where there is no privacy."""
+    """Return the exact numbers of a table as one vector. Not private: for a mechanism, or no privacy."""
     spread = not question.by_levels
     cells, others, more = exact_cells(data, question, columns)
     parts = [cells.ravel(), *([others] if question.others else []), *([more] if spread else [])]
@@ -214,7 +217,7 @@ def exact_numbers(data: Dataset | Counts, question: EffectQuestion, columns: Seq
 
 @proved("table.proof.md")
 def measure(data: Dataset | Counts, planned: PlannedTable, budget: Budget, n: int | None) -> Measured:
-    """Release a table as it was planned; ``n``: rows where they are public."""
+    """Release a table as planned, charged to the budget; ``n``: rows where they are public."""
     question, columns = planned.question, planned.columns
     exact = exact_numbers(data, question, columns)
     noisy = np.asarray(release(planned.mechanism, budget, f"table of the {question.key}", exact))
@@ -222,7 +225,7 @@ def measure(data: Dataset | Counts, planned: PlannedTable, budget: Budget, n: in
 
 
 def exact_table(data: Dataset | Counts, question: EffectQuestion, columns: Sequence[str]) -> Measured:
-    """Return the table without noise: not private, for ``epsilon=None``."""
+    """Return the table without noise. Not private: for ``epsilon=None``."""
     return _measured(data.schema, question, columns, exact_numbers(data, question, columns), data.n)
 
 
@@ -235,7 +238,7 @@ def _measured(
     variance: float = 0.0,
     kurtosis: float = 0.0,
 ) -> Measured:
-    """Return the table of released numbers; without public rows, their number is the noisy sum."""
+    """Return the table object of released numbers; where rows are protected, their number is the noisy sum."""
     shape = tuple(schema[name].size for name in columns)
     size = strata_cells(schema, columns)
     end = size * 2 * len(question.cell_scores)
@@ -255,7 +258,7 @@ def planned_tables(
     *,
     margin: bool = True,
 ) -> list[PlannedTable]:
-    """Return the tables to measure for these sets: all in one, or one each for its part; public numbers decide.
+    """Return the plans of the tables for these adjustment sets: one for all, or one for each.
 
     ``margin``: where populations are told and strata are many, that of treatment and outcome alone comes first, for
     ``MARGIN_SHARE`` of what is allowed, and the others share the rest. It is paid as they are: by epsilon, or, where

@@ -64,7 +64,7 @@ class Widths(NamedTuple):
 def expected_widths(
     asked: AskedEffect, releases: Sequence[PlannedTable | PlannedRegression], rows: int
 ) -> Widths:
-    """Return the widths to expect of what was planned; of several sets to hold fixed, the largest of each."""
+    """Return the expected widths of intervals for a plan; of several adjustment sets, the largest."""
     question = asked.question
 
     def of_table(columns: Sequence[str], tables: Sequence[PlannedTable]) -> float:
@@ -88,7 +88,7 @@ def expected_widths(
 
 
 def typical_noise(size: int, draw: int, mechanism: Laplace | Gaussian) -> Floats:
-    """Return ``size`` quantiles of the noise in an order that is the same every time: public."""
+    """Return ``size`` quantiles of the noise in a fixed shuffled order: public."""
     at = np.modf((np.arange(1, size + 1) + draw * (size + 0.5)) * GOLDEN)[0]
     sd = math.sqrt(noise_variance(mechanism))
     at = np.clip(at, 1e-9, 1 - 1e-9)
@@ -99,7 +99,7 @@ def typical_noise(size: int, draw: int, mechanism: Laplace | Gaussian) -> Floats
 
 
 def shares(size: int) -> Floats:
-    """Return how common the levels of a column are taken to be: as 1, 1/2, 1/3 and so on.
+    """Return the assumed frequencies of the levels of a column: proportional to 1, 1/2, 1/3 and so on.
 
     >>> shares(2).round(3).tolist()
     [0.667, 0.333]
@@ -116,14 +116,14 @@ class Strata(NamedTuple):
 
     @property
     def each_stands_for(self) -> Floats:
-        """How many strata each one stands for."""
+        """The number of real strata that each typical one represents."""
         found = np.ones(len(self.shares))
         found[-1] = self.lumped
         return found
 
 
 def typical_strata(schema: Schema, names: Sequence[str]) -> Strata:
-    """Return the strata of these columns; beyond ``MOST_STRATA`` the small ones are taken as one."""
+    """Return typical strata of these columns; beyond ``MOST_STRATA`` small ones are grouped."""
     found, lumped = np.ones(1), 1
     for name in names:
         size = schema[name].size
@@ -136,7 +136,7 @@ def typical_strata(schema: Schema, names: Sequence[str]) -> Strata:
 
 
 def arm_shares(asked: AskedEffect) -> Floats:
-    """Return how common the two arms are taken to be."""
+    """Return the assumed shares of rows in the two arms."""
     if asked.share is not None:
         return np.array([1.0 - asked.share, asked.share])
     return shares(asked.question.treatment_levels)[list(asked.question.arms)]
@@ -145,7 +145,7 @@ def arm_shares(asked: AskedEffect) -> Floats:
 def table_width(
     asked: AskedEffect, columns: Sequence[str], tables: Sequence[PlannedTable], rows: int
 ) -> float:
-    """Return the expected width, in units of the outcome, from one table over these columns and perhaps others.
+    """Return the expected width, in units of the outcome, of an interval from one table.
 
     ``tables``: none for the width without noise.
     """
@@ -182,7 +182,7 @@ def table_width(
 
 
 def typical_cells(asked: AskedEffect) -> Floats:
-    """Return how common every arm and state of a stratum is taken to be, shape (2, states); rows in neither arm lack.
+    """Return the assumed share of every arm and state in a stratum, shape (2, states).
 
     Of a follow-up a third has the event, a third is censored, and of competing events there are half as many; all are
     spread evenly over the intervals.
@@ -198,7 +198,7 @@ def typical_cells(asked: AskedEffect) -> Floats:
 def population_width(
     asked: AskedEffect, columns: Sequence[str], tables: Sequence[PlannedTable], rows: int
 ) -> float:
-    """Return the expected width of a difference of risks in a population (``stats/populations.py``), or by a horizon.
+    """Return the expected width for a difference of risks in a population, or by a horizon.
 
     ``columns`` are held fixed; beyond ``MOST_CELLS`` strata the last of them are summed over, with their noise.
     ``tables``: none for the width without noise, else perhaps a margin, and a table of these columns.
@@ -240,7 +240,7 @@ def population_width(
 
 
 def chance_left_out(asked: AskedEffect, columns: Sequence[str], table: PlannedTable, rows: int) -> float:
-    """Return how likely noise hides an arm of some stratum, which is then left out (``standardise.supported``).
+    """Return the probability that noise hides an arm of some stratum, which is then left out.
 
     Arms and strata are as common as ``shares`` says; the noise of a count is taken to be normal.
     """
@@ -254,7 +254,7 @@ def chance_left_out(asked: AskedEffect, columns: Sequence[str], table: PlannedTa
 
 
 def regression_width(asked: AskedEffect, planned: PlannedRegression, rows: int, level: float) -> float:
-    """Return the expected width, in units of the outcome, of a regression."""
+    """Return the expected width, in units of the outcome, of an interval by regression."""
     schema, question = asked.schema, asked.question
     variances = [
         TYPICAL[kind_of(schema, name)] / width(schema, name)

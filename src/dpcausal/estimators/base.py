@@ -73,7 +73,7 @@ Examples
 
 
 def parameters_of(method: Method) -> dict[str, Parameter]:
-    """Return the parameters of a method's estimator by name: the schema, those of ``discover``, those of the method."""
+    """Return the parameters of a method's estimator by name: schema, those of ``discover``, and its own."""
     shared = [one for name, one in OF_DISCOVER.items() if method.private or name not in OF_PRIVACY]
     own = [
         Parameter(
@@ -265,6 +265,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     def _repr_html_(self) -> str:
+        """Return the result as HTML for a notebook; before ``fit`` the parameters."""
         from html import escape
 
         return self.result_._repr_html_() if hasattr(self, "result_") else f"<pre>{escape(repr(self))}</pre>"

@@ -45,7 +45,7 @@ def as_data(X: Any, schema: Schema | Column | None) -> tuple[Dataset, bool]:
 
 
 def _columns(X: Any, schema: Schema | Column | None) -> tuple[Mapping[str, Any], bool]:
-    """Return columns by name, and whether the names are their own. Only shapes and types are looked at."""
+    """Return the columns of a frame or array by name, and whether it names them itself."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise InputError("sparse input is not supported: give a dense array or a frame")
     if (
@@ -70,7 +70,7 @@ def _columns(X: Any, schema: Schema | Column | None) -> tuple[Mapping[str, Any],
 
 
 def _untyped(X: Any) -> bool:
-    """Return whether a value is list-like with cells of no common type."""
+    """Return whether a value is a list of cells without a common type."""
     typed = isinstance(X, str | bytes | bytearray | memoryview | array) or any(
         hasattr(X, name) for name in ("__array__", "__array_interface__", "__array_struct__")
     )
@@ -78,7 +78,7 @@ def _untyped(X: Any) -> bool:
 
 
 def _rows(rows: list[Any], schema: Schema | Column | None) -> dict[str, list[Any]]:
-    """Return the columns of a list of rows by their declared names, cells untouched."""
+    """Return a list of rows as columns, under the declared names."""
     if not isinstance(schema, Schema):
         raise InputError(
             "a list of rows needs a Schema that declares its columns: give that, or an array, whose shape is public"
@@ -90,7 +90,7 @@ def _rows(rows: list[Any], schema: Schema | Column | None) -> dict[str, list[Any
 
 
 def _cells(row: Any) -> list[Any] | None:
-    """Return the cells of a row; None for a single cell, such as a text.
+    """Return the cells of a row as a list; None for a single cell, such as a text.
 
     Whatever the row's own code raises would tell that this row is there.
     """
@@ -105,7 +105,7 @@ def _cells(row: Any) -> list[Any] | None:
 
 
 def _named(columns: Sequence[Any], schema: Schema | Column | None) -> dict[str, Any]:
-    """Return the columns of an array by the names of the schema, or as x0, x1, ... where it declares none."""
+    """Return the columns of an array under the names of the schema, else as x0, x1, ..."""
     if isinstance(schema, Schema) and len(schema) != len(columns):
         raise InputError(f"the array has {len(columns)} columns, the schema declares {len(schema)}")
     names = list(schema) if isinstance(schema, Schema) else [f"x{i}" for i in range(len(columns))]
@@ -113,7 +113,7 @@ def _named(columns: Sequence[Any], schema: Schema | Column | None) -> dict[str, 
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse fewer columns than a graph needs; a number of rows below 0 is not shown."""
+    """Refuse an array with fewer columns than a graph needs; the message shows no number of rows."""
     if shape[1] < MIN_COLUMNS:
         rows = shape[0] if shape[0] >= 0 else "n"
         raise InputError(

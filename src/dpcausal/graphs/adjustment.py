@@ -50,7 +50,7 @@ Edges = tuple[MarkedEdge, ...]  # of a path, an arrow with its tail first
 
 
 def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset[str]:
-    """Return the descendants of ``node``; ``possible``: undirected edges count as arrows.
+    """Return the descendants of ``node``; with ``possible``, undirected edges count as arrows.
 
     >>> g = Graph(["a", "b", "c", "d"], directed=[("a", "b"), ("b", "c")], undirected=[("a", "d")])
     >>> sorted(descendants(g, "a")), sorted(descendants(g, "a", possible=True))
@@ -64,7 +64,7 @@ def descendants(graph: Graph, node: str, *, possible: bool = False) -> frozenset
 
 
 def no_path(x: str, y: str) -> str:
-    """Return why a graph gives no adjustment set, and that this is no evidence of no effect."""
+    """Return the message why a graph gives no adjustment set, and that this is no evidence of no effect."""
     return (
         f'this graph shows no path of arrows from "{x}" to "{y}", so it does not say what to hold fixed. That is no '
         "evidence of no effect: a weak edge is missed easily. Name the columns to hold fixed "
@@ -92,7 +92,7 @@ def cheapest_set(
     valid: Callable[[tuple[str, ...]], bool],
     below: float = math.inf,
 ) -> tuple[str, ...] | None:
-    """Return the valid set of a few candidates with the fewest cells, in the order of the nodes.
+    """Return the valid subset of the candidates with the fewest cells, in the order of the nodes.
 
     None where no set of at most ``MAX_SET`` candidates is valid and has fewer cells than ``below``.
     """
@@ -108,7 +108,7 @@ def cheapest_set(
 
 
 def smallest_back_door(dag: Graph, x: str, y: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the valid set with the fewest cells, in the order of the nodes; ``sizes`` are levels of each node.
+    """Return the back-door set with the fewest cells, in the order of the nodes; ``sizes`` are levels.
 
     >>> arrows = [("u", "x"), ("v", "x"), ("u", "w"), ("v", "w"), ("w", "y"), ("x", "y")]
     >>> smallest_back_door(Graph([*"uvwxy"], directed=arrows), "x", "y", dict.fromkeys("uvwxy", 2))
@@ -125,7 +125,7 @@ def smallest_back_door(dag: Graph, x: str, y: str, sizes: Mapping[str, int]) -> 
 
 
 def parent_sets(graph: Graph, x: str, possible: Collection[Pair] = frozenset()) -> list[frozenset[str]]:
-    """Return every set that the parents of ``x`` may be in a DAG of the class; ``possible`` pairs count as adjacent.
+    """Return every possible parent set of ``x`` in the DAGs of the class; ``possible`` pairs may be adjacent.
 
     >>> chain = Graph(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
     >>> [sorted(found) for found in parent_sets(chain, "b")]
@@ -241,7 +241,7 @@ def what_closes(
     *,
     sure: bool,
 ) -> OpenBackDoor:
-    """Return what would close the paths that ``given`` leaves open.
+    """Return which columns would close the open paths: few of ``near``, else of ``fallback``, else none.
 
     Added are the columns of ``near`` with the fewest cells that close every path. Where no few of them do, what is
     needed of ``fallback``; nothing where that does not help either.
@@ -261,7 +261,7 @@ def what_closes(
 
 
 def drawn(graph: Graph, path: Sequence[str]) -> Edges:
-    """Return the edges of a path as the graph draws them, an arrowhead to the right where there is one."""
+    """Return the edges of a path as drawn: arrowheads to the right where there is one."""
     edges = []
     for a, b in pairwise(path):
         marks = graph.marks(a, b)
@@ -271,7 +271,7 @@ def drawn(graph: Graph, path: Sequence[str]) -> Edges:
 
 
 def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[list[Graph], bool]:
-    """Return a DAG for every possible parent set of x, and whether all of these were tried.
+    """Return one DAG for every possible parent set of x, and whether all were tried.
 
     Sets that no DAG of the class has are left out, unless the graph contradicts itself and no set is without a flaw.
     """
@@ -292,14 +292,14 @@ def _members(graph: Graph, x: str, y: str, possible: Collection[Pair]) -> tuple[
 
 
 def _cut(graph: Graph, dag: Graph, x: str, y: str) -> Graph:
-    """Return ``dag`` without the arrows out of x, and without those that make y an ancestor of x in ``graph``."""
+    """Return ``dag`` without arrows out of x, and without those that make y an ancestor of x."""
     before = graph.ancestors([x])
     first = {(a, b) for a, b in graph.directed if a == y and b in before}
     return Graph(dag.nodes, directed=[arrow for arrow in dag.directed - first if arrow[0] != x])
 
 
 def _open_path(dag: Graph, x: str, y: str, given: Collection[str]) -> tuple[str, ...] | None:
-    """Return a shortest path from x to y that is open given ``given``, if one is found in time."""
+    """Return a shortest path from x to y that is d-connecting given ``given``; None if none is found in time."""
     opened = dag.ancestors(given)
     waiting: deque[tuple[str, ...]] = deque([(x,)])
     for _ in range(MAX_WALKS):

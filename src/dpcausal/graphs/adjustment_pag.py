@@ -58,11 +58,11 @@ class _Marks:
         return a != b and b not in self.near[a] and frozenset((a, b)) not in self.possible
 
     def forward(self, a: str, b: str) -> bool:
-        """Return whether the edge may lead from a to b: no arrowhead at a."""
+        """Return whether a causal path may go from a to b over this edge: it has no arrowhead at a."""
         return self.graph.mark(b, a) is not Mark.ARROW
 
     def step(self) -> None:
-        """Count a step; raise ``InputError`` after too many."""
+        """Count a step of the search; raise ``InputError`` after too many."""
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise InputError(
@@ -130,7 +130,10 @@ class _Marks:
         *,
         maybe: bool = False,
     ) -> bool:
-        """Return whether ``name`` can follow on an open path: its last node has definite status (or ``maybe`` not)."""
+        """Return whether ``name`` can extend an open path.
+
+        The last node of the path must have definite status, unless ``maybe``.
+        """
         if name in path:
             return False
         if len(path) == 1:
@@ -143,7 +146,7 @@ class _Marks:
     def open_path(
         self, x: str, y: str, given: Collection[str], without: Collection[Pair] = (), *, maybe: bool = False
     ) -> tuple[str, ...] | None:
-        """Return a shortest path of definite status that is not possibly directed and that ``given`` leaves open.
+        """Return a shortest open path of definite status from x to y that is not possibly directed; None if none.
 
         It takes none of the edges ``without``; None if there is no such path. ``maybe``: a path that may be open in
         some graph of the class: a node of indefinite status counts as no collider, and an edge that may point to x as
@@ -176,7 +179,9 @@ class _Marks:
 def pag_adjustment(
     graph: PAG, x: str, y: str, sizes: Mapping[str, int], possible: Collection[Pair] = frozenset()
 ) -> tuple[str, ...]:
-    """Return a set that gives the effect of x on y in every graph that the PAG stands for, of few cells.
+    """Return an adjustment set for the effect of x on y that is valid in every graph of the class.
+
+    Of those tried, the one with fewest cells.
 
     Parameters
     ----------
@@ -239,7 +244,7 @@ def pag_back_door(
     sizes: Mapping[str, int],
     possible: Collection[Pair] = frozenset(),
 ) -> OpenBackDoor | None:
-    """Return which paths other than those of the effect ``given`` leaves open, or None where it leaves none.
+    """Return the non-causal paths of a PAG that ``given`` leaves open; None if it leaves none.
 
     As ``open_back_door``, for a PAG. ``hold`` is empty where no column helps: a common cause is hidden. None, too,
     where the graph has too many paths to search.
@@ -271,7 +276,7 @@ def _closing(
     path: tuple[str, ...],
     maybe: bool,
 ) -> OpenBackDoor:
-    """Return what would close a path that is open, or that ``maybe`` is."""
+    """Return an open path (or one that ``maybe`` is) as a value, with the columns that would close it."""
 
     def closed(held: Collection[str]) -> bool:
         return open_path(held) is None
@@ -288,7 +293,7 @@ def _closing(
 
 
 def _hidden(marks: _Marks, x: str, y: str, given: Collection[str]) -> OpenBackDoor | None:
-    """Return an edge, out of x towards y, that may hide a common cause; None where all are visible."""
+    """Return an edge out of x, on a way to y, that may hide a common cause; None if all are visible."""
     starts = {path[1] for path in marks.directed_paths(x, y) if not set(path) & set(given)}
     for name in sorted(starts, key=marks.graph.nodes.index):
         if not marks.visible(x, name):

@@ -32,7 +32,7 @@ class Doubts(NamedTuple):
         return sorted((pair for pair in self.contradicted if pair & set(names)), key=sorted)
 
     def tier(self, name: str) -> int | None:
-        """Return the place of a column in the declared order of time; None where it has none."""
+        """Return the place of a column in the declared order of time; None if it has none."""
         return next((i for i, tier in enumerate(self.tiers) if name in tier), None)
 
     def earlier(self, first: str, second: str) -> bool:
@@ -82,7 +82,7 @@ def read_graph(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> tu
 
 
 def _hints(found: Mapping[str, Any], declared: object, known: frozenset[str]) -> frozenset[Pair]:
-    """Return the edges that were found again in too few repeats; one that was declared is never among them."""
+    """Return the edges that are weak hints: found again in too few repeats, and not declared."""
     listed = found.get("confidence") or []
     if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
         raise InputError('"confidence" of a graph in JSON must be a list of objects')
@@ -98,7 +98,7 @@ def _hints(found: Mapping[str, Any], declared: object, known: frozenset[str]) ->
 
 
 def undirected_at(graph: Graph, pairs: frozenset[Pair]) -> Graph:
-    """Return the graph with these edges made plain.
+    """Return the graph with these edges undirected.
 
     >>> undirected_at(Graph(["a", "b", "c"], [("a", "b"), ("b", "c")]), frozenset({frozenset({"a", "b"})}))
     Graph(a - b, b -> c)

@@ -63,7 +63,7 @@ def orient(
     required: Iterable[Arrow] = (),
     possible: Collection[Pair] = frozenset(),
 ) -> Graph:
-    """Return the CPDAG of a skeleton and what separated each pair that is not adjacent.
+    """Return the CPDAG of a skeleton, from the sets that separated non-adjacent pairs.
 
     ``separating[frozenset({a, b})]`` is the set that made a and b independent. A pair without an entry was
     never separated by evidence (an edge forbidden beforehand) and gives no v-structure. Directions already
@@ -102,7 +102,7 @@ def v_structures(
 
 
 def meek(graph: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
-    """Return ``graph`` with every plain edge oriented that the four rules decide; its arrows stay as they are.
+    """Return ``graph`` with every undirected edge oriented that Meek's four rules determine; its arrows stay.
 
     >>> chain = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
     >>> meek(chain), meek(chain, possible=[frozenset("ac")])
@@ -115,7 +115,7 @@ def meek(graph: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
 def consistent(
     graph: Graph, required: Collection[Arrow], *, settle: bool, possible: Collection[Pair] = frozenset()
 ) -> tuple[Graph, frozenset[Pair]]:
-    """Return the graph and the edges on which answers contradict each other.
+    """Return the graph freed of contradictions, and the edges at which answers contradict each other.
 
     With ``settle`` a contradicted graph is replaced: its arrows are those shared by all DAGs that have the v-structures
     of the nearest one, read over pairs that are surely not adjacent, and the ``required`` arrows.
@@ -153,7 +153,10 @@ def _checked_required(skeleton: Graph, required: Iterable[Arrow]) -> frozenset[A
 def _close(
     graph: Graph, arrows: frozenset[Arrow], barred: frozenset[Pair], possible: frozenset[Pair]
 ) -> Graph:
-    """Apply the orientation rules until nothing changes; a round collects all claims first, so order is irrelevant."""
+    """Return the graph after Meek's rules were applied until nothing changes.
+
+    All claims of a round are collected first, so that the order of edges is irrelevant.
+    """
     done = frozenset(frozenset(arrow) for arrow in arrows)
     maybe = _beside(graph.nodes, possible)
     while True:
@@ -173,7 +176,7 @@ def _close(
 
 
 def _beside(nodes: Iterable[str], possible: Iterable[Pair]) -> dict[str, set[str]]:
-    """Return for every node those it may be adjacent to."""
+    """Return for every node the nodes that it may be adjacent to."""
     found: dict[str, set[str]] = {name: set() for name in nodes}
     for one, other in possible:
         found[one].add(other)
@@ -182,7 +185,7 @@ def _beside(nodes: Iterable[str], possible: Iterable[Pair]) -> dict[str, set[str
 
 
 def _decided(g: Graph, b: str, c: str, maybe: Mapping[str, set[str]]) -> bool:
-    """Return whether one of the four rules orients the plain edge b - c as b -> c."""
+    """Return whether one of Meek's rules orients the undirected edge b - c as b -> c."""
     near_c = g.adjacent(c) | maybe[c]
     into_c = g.parents(c)
     if g.parents(b) - near_c or g.children(b) & into_c:  # rules 1 and 2
@@ -197,7 +200,7 @@ def _decided(g: Graph, b: str, c: str, maybe: Mapping[str, set[str]]) -> bool:
 def _settle(
     nodes: tuple[str, ...], arrows: frozenset[Arrow], claims: set[Arrow]
 ) -> tuple[frozenset[Arrow], frozenset[Pair]]:
-    """Split claims into arrows to accept and edges that stay plain: claimed both ways, or on a cycle."""
+    """Return the claimed arrows to accept, and the edges that stay undirected: claimed both ways, or on a cycle."""
     both = {frozenset(arrow) for arrow in claims if (arrow[1], arrow[0]) in claims}
     new = {arrow for arrow in claims if frozenset(arrow) not in both}
     while circle := on_cycle(nodes, arrows | new) & new:
@@ -207,7 +210,7 @@ def _settle(
 
 
 def on_cycle(nodes: tuple[str, ...], arrows: Collection[Arrow]) -> set[Arrow]:
-    """Return arrows inside a strongly connected component, found by peeling off sources and sinks, then by reach."""
+    """Return the arrows inside strongly connected components."""
     left = set(arrows)
     while True:
         heads, tails = {head for _, head in left}, {tail for tail, _ in left}
@@ -247,7 +250,7 @@ def cpdag(dag: Graph) -> Graph:
 
 
 def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow, bool]) -> None:
-    """Label arrows into y as compelled or reversible, as far as x -> y determines it (Chickering)."""
+    """Label arrows into y as compelled or reversible, as far as x -> y determines it (Chickering's algorithm)."""
     for w in dag.parents(x):
         if compelled[w, x]:
             if w not in dag.parents(y):
@@ -260,7 +263,7 @@ def _label(dag: Graph, x: str, y: str, parents: list[str], compelled: dict[Arrow
 
 
 def extend(pdag: Graph, possible: Collection[Pair] = frozenset()) -> Graph:
-    """Return a consistent extension of ``pdag``, or ``InputError`` when there is none; ``possible`` as for ``nearest``.
+    """Return a DAG with the skeleton, arrows and v-structures of ``pdag``; ``InputError`` if there is none.
 
     >>> extend(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
     Graph(a -> b, b -> c)
@@ -309,7 +312,7 @@ def _new_colliders(
     neighbours: Mapping[str, set[str]],
     maybe: Mapping[str, set[str]],
 ) -> list[tuple[str, str]]:
-    """Return non-adjacent pairs that would become colliders at ``name`` if it came last."""
+    """Return the non-adjacent pairs that would become colliders at ``name`` if it were made a sink."""
     return [
         (one, other)
         for one in neighbours[name]

@@ -87,7 +87,7 @@ class MixedGraph(Protocol):
 
     @property
     def kind(self) -> str:
-        """``pag`` where edges have circles and two heads, else ``pdag``."""
+        """The kind of graph: ``pag`` where edges have circles or two heads, else ``pdag``."""
         ...
 
     def marked_edges(self) -> Iterator[MarkedEdge]:
@@ -138,7 +138,7 @@ _FROM_DAGITTY |= {turned(text): turned(marks) for text, marks in _FROM_DAGITTY.i
 
 
 def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
-    """Return one JSON object on one line, in plain ASCII; ``more`` holds further keys, after the graph's own.
+    """Return the graph as one JSON object on one ASCII line; ``more`` holds further keys.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> to_json(Graph(["a", "b", "c"], directed=[("b", "a")], undirected=[("b", "c")]))[43:]
@@ -158,7 +158,7 @@ def to_json(graph: MixedGraph, more: Mapping[str, Any] | None = None) -> str:
 
 
 def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> GraphParts:
-    """Read a JSON text, an already parsed object, or the file at a ``Path``.
+    """Return the parts of a graph from a JSON text, a parsed object, or the file at a ``Path``.
 
     ``format`` and ``version`` may be left out by hand-written files; ``nodes`` may not.
 
@@ -189,7 +189,7 @@ def from_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Gra
 
 
 def parsed_json(source: str | bytes | Mapping[str, Any] | os.PathLike[str]) -> Any:
-    """Return what a JSON text, or the file at a ``Path``, holds; ``InputError`` where it is none."""
+    """Return the parsed content of a JSON text or of the file at a ``Path``; refuse anything else."""
     if isinstance(source, Mapping):
         return source
     try:
@@ -219,7 +219,7 @@ def to_dot(
     remark: str | None = None,
     possible: Iterable[Collection[str]] = (),
 ) -> str:
-    r"""Return Graphviz text: a ``digraph`` with every name quoted; a plain edge is an arc without a head.
+    r"""Return the graph as Graphviz text: a ``digraph`` in which an undirected edge is an arc without a head.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def to_dot(
 
 
 def _dot_ends(marks: str) -> dict[str, str]:
-    """Return how Graphviz draws the ends of an edge.
+    """Return the Graphviz attributes that draw the ends of an edge.
 
     >>> _dot_ends("->"), _dot_ends("-"), _dot_ends("o->")
     ({}, {'dir': 'none'}, {'dir': 'both', 'arrowtail': 'odot', 'arrowhead': 'normal'})
@@ -322,7 +322,7 @@ _GRAPHML_TYPES = {bool: "boolean", int: "long", float: "double"}
 
 
 def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return the attributes of a ``key`` for every name of a value; one of several types is a text."""
+    """Return the GraphML ``key`` declarations for the attributes found; mixed types become text."""
     types: dict[str, set[type]] = {}
     for values in found:
         for name, value in values.items():
@@ -339,7 +339,7 @@ def _graphml_keys(where: str, found: Iterable[Mapping[str, Any]]) -> list[dict[s
 
 
 def _add_values(to: ElementTree.Element, values: Mapping[str, Any]) -> None:
-    """Add values to an element of GraphML, as ``data``."""
+    """Add values to a GraphML element as ``data`` children."""
     for name, value in values.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         ElementTree.SubElement(to, "data", key=name).text = text
@@ -383,7 +383,7 @@ def from_graphml(text: str | bytes) -> GraphParts:
 
 
 def to_tetrad(graph: MixedGraph) -> str:
-    """Return Tetrad's text, edges numbered from 1.
+    """Return the graph in Tetrad's text format.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> print(to_tetrad(Graph(["a", "lung cancer"], directed=[("a", "lung cancer")])), end="")
@@ -439,12 +439,12 @@ def _tetrad_edge(line: str, number: int) -> MarkedEdge:
 
 
 def _coded(name: str) -> str:
-    """Return a name as Tetrad can hold it, with percent codes."""
+    """Return a name with characters that Tetrad can't hold as percent codes."""
     return "".join(quote(c, safe="") if c.isspace() or c in ";,%" else c for c in name)
 
 
 def _decoded(name: str) -> str:
-    """Return the name that ``_coded`` wrote."""
+    """Return the name that ``_coded`` encoded."""
     try:
         return unquote(name.strip(), errors="strict")
     except UnicodeDecodeError:
@@ -452,7 +452,7 @@ def _decoded(name: str) -> str:
 
 
 def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
-    """Return a ``networkx.DiGraph`` with the nodes in order; every arc has ``kind``.
+    """Return the graph as a ``networkx.DiGraph`` with nodes in order; every arc has a ``kind``.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> g = Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")])
@@ -470,7 +470,7 @@ def to_networkx(graph: MixedGraph) -> networkx.DiGraph:
 
 
 def _arcs(graph: MixedGraph) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield every arc with its values: an edge other than an arrow is two, one each way."""
+    """Yield the arcs of a graph with their attributes; an edge that is not an arrow gives an arc each way."""
     for a, marks, b in graph.marked_edges():
         for tail, read, head in ((a, marks, b), (b, turned(marks), a))[: 1 if marks == "->" else 2]:
             yield (
@@ -497,12 +497,12 @@ def from_networkx(graph: networkx.Graph) -> GraphParts:
 
 
 def _edges_of_arcs(arcs: Collection[tuple[Any, Any]]) -> list[tuple[Any, str, Any]]:
-    """Return the edges of arcs: both ways are a plain edge; a loop stays an arrow, for ``Graph`` to refuse."""
+    """Return the edges that arcs stand for: two opposite arcs are one undirected edge."""
     return [(a, "-" if a != b and (b, a) in arcs else "->", b) for a, b in arcs]
 
 
 def to_dagitty(graph: MixedGraph, remark: str | None = None) -> str:
-    """Return the text that dagitty reads; ``remark`` is a line about the whole graph.
+    """Return the graph in dagitty's text format; ``remark`` is a comment on the whole graph.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> print(to_dagitty(Graph(["a", "lung cancer"], undirected=[("a", "lung cancer")])), end="")
@@ -519,7 +519,7 @@ def to_dagitty(graph: MixedGraph, remark: str | None = None) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Return a name in quotes as dagitty can hold it, with percent codes."""
+    """Return a name in quotes for dagitty, with percent codes where needed."""
     # a percent sign that would be read as a code is coded itself
     named = re.sub(r"%(?=[01][0-9A-F]|5C|7F|25)", "%25", name)
     coded = "".join(quote(c, safe="") if c < " " or c in "\\\x7f" else c for c in named)
@@ -563,7 +563,7 @@ Token = tuple[str, str]  # what it is, and its text
 
 
 def _tokens(text: str) -> list[Token]:
-    """Return the tokens of a text of dagitty's, without blanks and comments."""
+    """Return the tokens of dagitty text, without blanks and comments."""
     found, place = [], 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -579,7 +579,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 def _statements(words: list[Token], nodes: dict[str, None], edges: list[MarkedEdge]) -> list[Token]:
-    """Read ``{ ... }``, nodes and edges into the lists; return the words after it."""
+    """Read a block ``{ ... }`` of dagitty text into the lists; return the remaining tokens."""
     if not words or words[0] != ("sign", "{"):
         raise InputError("a graph of dagitty's has its nodes and edges in braces")
     words = words[1:]
@@ -604,7 +604,7 @@ def _statements(words: list[Token], nodes: dict[str, None], edges: list[MarkedEd
 def _ends(
     words: list[Token], nodes: dict[str, None], edges: list[MarkedEdge]
 ) -> tuple[list[str], list[Token]]:
-    """Read a node or a group in braces; return its nodes and the words after it, attributes passed over."""
+    """Read a node, or a group in braces, of dagitty text; return its nodes and the remaining tokens."""
     if words and words[0] == ("sign", "{"):
         group: dict[str, None] = {}
         words = _statements(words, group, edges)
@@ -627,7 +627,7 @@ def _ends(
 
 
 def _unquoted(kind: str, word: str) -> str:
-    """Return the name in a token of dagitty's, without quotes and percent codes."""
+    """Return the name in a dagitty token (``kind``: quoted or bare), without quotes and percent codes."""
     if kind == "word":
         return word
     plain = word[1:-1].replace('\\"', '"')
@@ -635,7 +635,7 @@ def _unquoted(kind: str, word: str) -> str:
 
 
 def to_arcs(graph: MixedGraph, chances: Mapping[tuple[str, str], float] | None = None) -> str:
-    r"""Return the arcs as comma-separated values, for bnlearn.
+    r"""Return the arcs as comma-separated values, for bnlearn; ``chances`` add a column of probabilities.
 
     ``chances`` are a further column: of each arc, ``chance``; of a PAG ``head``, that of a head at ``to``.
 
@@ -726,7 +726,7 @@ def from_pcalg(matrix: Any, nodes: Sequence[str]) -> GraphParts:
 
 
 def _whole(entry: Any) -> int:
-    """Return an entry of a matrix as a number from 0 to 3, or refuse it."""
+    """Return an entry of a matrix as a whole number from 0 to 3; refuse anything else."""
     try:
         number = int(entry)
     except (TypeError, ValueError):

@@ -25,7 +25,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]
 
 
 def checked_names(nodes: Iterable[object]) -> tuple[str, ...]:
-    """Return the names as a tuple; ``InputError`` for one that is empty, given twice or can't be written to a file.
+    """Return the names of nodes as a tuple; refuse an empty, repeated or unwritable one.
 
     >>> checked_names(["smoke", "lung cancer"])
     ('smoke', 'lung cancer')
@@ -45,7 +45,7 @@ def checked_names(nodes: Iterable[object]) -> tuple[str, ...]:
 
 
 def checked_arrow(edge: object, known: Collection[str]) -> Arrow:
-    """Return ``edge`` as ``(tail, head)``; a set has no first element and is refused.
+    """Return ``edge`` as ``(tail, head)``; refuse a set, which has no direction.
 
     >>> checked_arrow(("a", "b"), {"a", "b"})
     ('a', 'b')
@@ -82,7 +82,7 @@ def _check_ends(a: object, b: object, mark: str, known: Collection[str]) -> None
 
 
 def reachable_by(step: Callable[[str], Iterable[str]], start: Iterable[str]) -> frozenset[str]:
-    """Return the nodes that can be reached from ``start`` by steps, ``start`` among them.
+    """Return the nodes reachable from ``start`` by repeated ``step``, ``start`` included.
 
     >>> sorted(reachable_by({"a": ["b"], "b": ["c"], "c": []}.__getitem__, ["a"]))
     ['a', 'b', 'c']
@@ -176,7 +176,7 @@ class Graph:
 
     @property
     def undirected(self) -> frozenset[Pair]:
-        """Plain edges, as ``frozenset({a, b})``."""
+        """Undirected edges, as ``frozenset({a, b})``."""
         return self._undirected
 
     @property
@@ -193,7 +193,7 @@ class Graph:
         return self._children[self.check(node)]
 
     def neighbours(self, node: str) -> frozenset[str]:
-        """Return the nodes joined to ``node`` by a plain edge."""
+        """Return the nodes joined to ``node`` by an undirected edge."""
         return self._neighbours[self.check(node)]
 
     def adjacent(self, node: str) -> frozenset[str]:
@@ -205,7 +205,7 @@ class Graph:
         return reachable_by(self._parents.__getitem__, map(self.check, nodes))
 
     def check(self, node: str) -> str:
-        """Return ``node``; raise ``InputError`` where the graph does not have it."""
+        """Return ``node``; raise ``InputError`` if the graph does not have it."""
         if node not in self._parents:
             raise InputError(f'no node "{node}" in the graph{did_you_mean(str(node), self._nodes)}')
         return node
@@ -365,7 +365,7 @@ class Graph:
 
     @classmethod
     def _made(cls, found: formats.GraphParts) -> Self:
-        """Return the graph of parsed parts: a PAG where it is declared, or an edge has a circle or two heads."""
+        """Return the graph of parsed parts; a PAG where circles or two heads occur or it is declared one."""
         pag = found.pag
         if pag is None:
             pag = cls.kind == formats.PAG or any(

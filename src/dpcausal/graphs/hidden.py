@@ -153,7 +153,7 @@ class _Ends:
         possible: frozenset[Pair],
         known: Mapping[Arrow, Mark],
     ) -> _Ends:
-        """Return the ends of a skeleton: circles, but for the marks that are known."""
+        """Return the edge ends of a skeleton: circles, except known marks."""
         near = {name: skeleton.adjacent(name) for name in skeleton.nodes}
         mark = {(a, b): known.get((a, b), CIRCLE) for a in near for b in near[a]}
         return cls(skeleton.nodes, near, separating, possible, known, mark)
@@ -168,15 +168,15 @@ class _Ends:
         return self.mark.get((a, b)) is ARROW and self.mark[b, a] is TAIL
 
     def parents(self, b: str) -> set[str]:
-        """Return all a with a -> b."""
+        """Return the parents of b: every a with a -> b."""
         return {a for a in self.near[b] if self.arrow(a, b)}
 
     def forward(self, a: str, b: str) -> bool:
-        """Return whether the step from a to b can be directed: no head at a, no tail at b."""
+        """Return whether the edge may be a -> b: no head at a, no tail at b."""
         return self.mark[b, a] is not ARROW and self.mark[a, b] is not TAIL
 
     def apply(self, claims: Iterable[Claim]) -> bool:
-        """Set the circles that are claimed one way; return whether there were any."""
+        """Set the circles for which all claims agree; return whether any was set."""
         wanted: dict[Arrow, set[Mark]] = {}
         for end, mark in claims:
             wanted.setdefault(end, set()).add(mark)
@@ -192,7 +192,7 @@ class _Ends:
         return bool(new)
 
     def undo_cycles(self) -> None:
-        """Make circles of heads at a node from which arrows lead to the other end, unless they are known."""
+        """Turn heads that would close a directed cycle back into circles, unless they are known."""
         arrows = Graph(self.nodes, [end for end in self.mark if self.arrow(*end)])
         causes = {name: arrows.ancestors([name]) for name in self.nodes}
         for a, b in [end for end, mark in self.mark.items() if mark is ARROW and end[1] in causes[end[0]]]:
@@ -201,7 +201,7 @@ class _Ends:
                 self.mark[end] = self.known.get(end, CIRCLE)
 
     def cycles_of_circles(self) -> frozenset[Pair]:
-        """Return the edges with two circles on cycles without chords: any directions would make another collider.
+        """Return the o-o edges on chordless cycles: no orientation of them avoids a new collider.
 
         A node whose neighbours may all be adjacent to each other lies on none, and is taken out; what is left does.
         """
@@ -229,7 +229,7 @@ def _colliders(ends: _Ends) -> Iterator[Claim]:
 
 
 def _claims(ends: _Ends) -> list[Claim]:
-    """Return what the rules say of every circle, all from the marks as they are."""
+    """Return the marks that the orientation rules propose for every circle of the present graph."""
     found: list[Claim] = []
     for (a, b), mark in ends.mark.items():
         if mark is CIRCLE:
@@ -242,7 +242,7 @@ def _claims(ends: _Ends) -> list[Claim]:
 
 
 def _local(ends: _Ends, a: str, b: str) -> Iterator[Mark]:
-    """Yield the marks that R1 to R3 put at the circle at b of the edge between a and b."""
+    """Yield the marks that rules R1 to R3 propose for the circle at b of the edge a - b."""
     mark = ends.mark
     if any(mark[c, b] is ARROW and ends.apart(c, a) for c in ends.near[b] - {a}):  # R1: c *-> b o-* a
         yield TAIL
@@ -258,7 +258,7 @@ def _local(ends: _Ends, a: str, b: str) -> Iterator[Mark]:
 
 
 def _discriminated(ends: _Ends, b: str, c: str) -> Iterator[Claim]:
-    """Yield the marks that R4 (discriminating paths) puts at the circle at b of the edge between b and c."""
+    """Yield the marks that rule R4 (discriminating paths) proposes for the circle at b of the edge b - c."""
     mark = ends.mark
     for a in ends.near[b] & ends.near[c]:
         if not (ends.arrow(a, c) and mark[b, a] is ARROW):
@@ -280,7 +280,7 @@ def _discriminated(ends: _Ends, b: str, c: str) -> Iterator[Claim]:
 
 
 def _must_cause(ends: _Ends, a: str, c: str) -> bool:
-    """Return whether one of R8 to R10 makes a o-> c the arrow a -> c."""
+    """Return whether one of rules R8 to R10 turns a o-> c into a -> c."""
     parents = ends.parents(c)
     if any(ends.arrow(a, b) for b in parents):  # R8
         return True
@@ -292,7 +292,7 @@ def _must_cause(ends: _Ends, a: str, c: str) -> bool:
 
 
 def _leads(ends: _Ends, a: str, b: str, goals: Collection[str]) -> bool:
-    """Return whether an uncovered walk a, b, ... that can be directed ends in one of ``goals``.
+    """Return whether an uncovered, possibly directed walk a, b, ... ends in one of ``goals``.
 
     A walk that meets itself serves as a path does: if a -> b, all its steps are arrows, and they lead to the goal.
     """

@@ -29,7 +29,7 @@ class Scores(NamedTuple):
 
 
 def skeleton_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Return the scores of the edges, directions ignored.
+    """Return precision, recall and F1 of the edges, ignoring directions.
 
     >>> truth = Graph(["a", "b", "c"], directed=[("a", "b"), ("b", "c")])
     >>> skeleton_scores(truth, Graph(["a", "b", "c"], undirected=[("a", "b")]))
@@ -49,7 +49,7 @@ def arrowhead_scores(truth: Graph, estimate: Graph) -> Scores:
 
 
 def cpdag_scores(truth: Graph, estimate: Graph) -> Scores:
-    """Return the scores of the edges with their marks in the CPDAG.
+    """Return precision, recall and F1 of the edges with their marks in the CPDAG.
 
     An edge is right if both graphs have it as the same arrow, or both as a plain edge. A DAG is replaced by its CPDAG
     first, which changes nothing for a CPDAG that happens to have arrows only.
@@ -81,12 +81,12 @@ def _check_same_nodes(truth: Graph, estimate: Graph) -> None:
 
 
 def _edges(graph: Graph) -> Set[tuple[str, str] | frozenset[str]]:
-    """Return the arrows and the plain edges of a graph in one set."""
+    """Return the arrows and the undirected edges of a graph in one set."""
     return graph.directed | graph.undirected
 
 
 def _scores(true: Set[object], found: Set[object]) -> Scores:
-    """Return precision, recall and F1 of what was found against what is true."""
+    """Return precision, recall and F1 of the set ``found`` against the set ``true``."""
     right = len(true & found)
     return Scores(
         precision=right / len(found) if found else 1.0,

@@ -40,7 +40,7 @@ _TEXT = {Mark.TAIL: "", Mark.ARROW: ">", Mark.CIRCLE: "o"}
 
 
 def marks_text(first: Mark, second: Mark) -> str:
-    """Return the marks as a text.
+    """Return the marks at both ends of an edge as text, such as ``o->``.
 
     >>> marks_text(Mark.CIRCLE, Mark.ARROW), marks_text(Mark.TAIL, Mark.ARROW), marks_text(Mark.TAIL, Mark.TAIL)
     ('o->', '->', '-')
@@ -118,11 +118,11 @@ class PAG(Graph):
 
     @classmethod
     def of_marks(cls, nodes: Iterable[str], marks: Mapping[Arrow, Mark]) -> PAG:
-        """Return the graph in which ``marks[a, b]`` is the mark at b of the edge between a and b."""
+        """Return the PAG in which ``marks[a, b]`` is the mark at b of the edge a - b."""
         return cls(nodes, [(a, marks_text(marks[b, a], mark), b) for (a, b), mark in marks.items()])
 
     def mark(self, a: str, b: str) -> Mark:
-        """Return the mark at b of the edge between a and b; raise ``InputError`` if they are not adjacent."""
+        """Return the mark at b of the edge a - b; raise ``InputError`` if they are not adjacent."""
         if (self.check(a), self.check(b)) not in self._marks:
             raise InputError(f'no edge between "{a}" and "{b}"')
         return self._marks[a, b]

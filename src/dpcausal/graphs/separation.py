@@ -76,5 +76,5 @@ def reachable(
 
 
 def _names(nodes: str | Collection[str]) -> frozenset[str]:
-    """Return one node or several as a set."""
+    """Return one node name, or several, as a set."""
     return frozenset([nodes] if isinstance(nodes, str) else nodes)

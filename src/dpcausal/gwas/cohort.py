@@ -89,7 +89,7 @@ class PhenotypesIgnored(UserWarning):
 
 
 def group_of(word: str, coding: Coding) -> int | None:
-    """Return 2 for a case, 1 for a control, 0 for a missing phenotype, None for what is no code at all.
+    """Return the group that a phenotype code means: 2 case, 1 control, 0 missing; None for no valid code.
 
     >>> [group_of(word, "12") for word in ("2", "1", "0", "NA", "3.7", "ill")]
     [2, 1, 0, 0, None, None]
@@ -261,14 +261,14 @@ class BimFile(Sequence[Variant]):
         return Variant(words[0], words[1], self._position(i, position), words[2], words[3])
 
     def _position(self, i: int, word: bytes) -> int:
-        """Return the position in line ``i`` as a number."""
+        """Return the base-pair position in line ``i`` as a number; refuse a word that is none."""
         try:
             return int(word)
         except ValueError:
             raise InputError(f"{self.path.name}, line {i + 1}: the position is not a whole number") from None
 
     def select(self, chromosomes: str | None = None, extract: Path | None = None) -> Rows:
-        """Return the rows on the given chromosomes ("1,3-5,X") and named in the ``extract`` file; at least one."""
+        """Return the rows of SNPs on these chromosomes ("1,3-5,X") and named in the ``extract`` file."""
         if chromosomes is None and extract is None:
             return np.arange(len(self))
         wanted = None if chromosomes is None else chromosome_set(chromosomes)
@@ -284,13 +284,13 @@ class BimFile(Sequence[Variant]):
 
 
 def without_prefix(chromosome: bytes) -> bytes:
-    """Return the name of a chromosome in capitals, without "chr"."""
+    """Return the name of a chromosome in capitals and without "chr"."""
     upper = chromosome.upper()
     return upper[3:] if upper.startswith(b"CHR") else upper
 
 
 def chromosome_set(text: str) -> set[bytes]:
-    """Return the chromosomes of a list with ranges.
+    """Return the chromosomes in a list with ranges, such as "1,3-5,X".
 
     >>> sorted(chromosome_set("1,3-5,chrX"))
     [b'1', b'3', b'4', b'5', b'X']
@@ -401,22 +401,24 @@ class GenotypeCounts:
         return len(self.table)
 
     def genotypes(self) -> NDArray[np.int64]:
-        """Return a 2 x 3 table for each SNP: (case, control) x (hom1, het, hom2)."""
+        """Return a 2 x 3 table for each SNP: (case, control) by (hom1, het, hom2)."""
         two = self.table.reshape(-1, 2, 2).astype(np.int64)
         rest = np.array([self.cases, self.controls]) - two.sum(axis=2)
         return np.concatenate([two, rest[:, :, None]], axis=2)
 
     def alleles(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return (c11, c10): copies of allele 1 among cases, of 2 N1, and among controls, of 2 N0."""
+        """Return the copies of allele 1 at each SNP: among cases (c11) and among controls (c10)."""
         t = self.table
         return 2 * t[:, 0] + t[:, 1], 2 * t[:, 2] + t[:, 3]
 
     def variant(self, i: int) -> Variant:
-        """Return the SNP of row ``i``, as the file has it."""
+        """Return the SNP of row ``i`` with its alleles as the file has them."""
         return self.variants[int(self.rows[i])]
 
     def public_variant(self, i: int) -> Variant:
-        """Return the SNP of row ``i`` as a release may name it: without its alleles, unless their order is public.
+        """Return the SNP of row ``i`` as a release may name it.
+
+        Without its alleles, unless their order is public.
 
         An order that follows the study tells which allele is the rarer one, and an allele that nobody carries has no
         letter in the file.
@@ -578,7 +580,7 @@ def check_bed(bed: Path, people: int, variants: int) -> None:
 
 
 def group_mask(members: NDArray[np.bool_], stride: int) -> NDArray[np.uint64]:
-    """Return an even number of 64-bit words with a 1 on the low bit of every member's pair."""
+    """Return a bit mask of the group's members in 64-bit words, aligned with the .bed file's two bits a person."""
     pairs = np.zeros(16 * (-(-stride // 16)) * 4, np.uint8)
     pairs[: len(members)] = members
     quads = pairs.reshape(-1, 4) << np.array([0, 2, 4, 6], np.uint8)

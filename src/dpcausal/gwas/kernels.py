@@ -31,7 +31,7 @@ from dpcausal.core.proofs import proved
 def count_genotypes(
     address: Any, stride: int, rows: Any, case: Any, control: Any, hidden: Any, halved: Any, out: Any
 ) -> None:
-    """Set ``out[i]`` to (hom1, het) of cases and (hom1, het) of controls for row ``rows[i]`` of a .bed matrix.
+    """Write the counts (hom1, het) of cases and of controls for each row of a .bed matrix into ``out``.
 
     ``case`` and ``control`` have an even number of words, zero behind the last person; all their bytes must be
     readable behind the start of every row.
@@ -105,7 +105,7 @@ def find_lines(text: Any, ends: Any) -> bool:
 
 @jit()
 def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
-    """Return (low, high): (x, y) is inside the ellipse iff low <= y <= high, for 0 <= x <= nx.
+    """Return the interval (low, high) of y inside the ellipse at x, for 0 <= x <= nx.
 
     On the box's edges one end is a corner of the box, exactly: rounding must not open a way out there.
     """
@@ -123,7 +123,7 @@ def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
 
 @jit()
 def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
-    """Return how far y must move within [0, top] to leave [low, high]; infinity if it can't."""
+    """Return the least move of y within [0, top] that leaves [low, high]; infinity if none does."""
     best = math.inf
     if low > 0.0:
         best = max(y - low, 0.0)
@@ -135,7 +135,7 @@ def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
 @jit()
 @proved("statistics.proof.md")
 def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -> None:
-    """Set ``out[i]`` to the distance of (c11[i], c10[i]) to the ellipse, or, inside it, minus that to its outside.
+    """Write the signed distance of each table (c11, c10) to the ellipse into ``out``; negative inside.
 
     A table and its mirror image (the other allele counted) are computed as one of the two: the same double.
     """
@@ -181,7 +181,7 @@ def _log_mass(x: Any, n1: Any, n0: Any, m: Any) -> Any:
 
 @jit()
 def _beyond(x: Any, step: Any, n1: Any, n0: Any, m: Any) -> Any:
-    """Sum of masses at x, x + step, x + 2 step, ...: an upper bound of P(c11 >= x) (or <= x) beyond the mode."""
+    """Return the sum of masses at x, x + step, ...: an upper bound of a tail probability beyond the mode."""
     mass = math.exp(_log_mass(x, n1, n0, m))
     total = 0.0
     while mass > 1e-12 * total and mass > 0.0:
@@ -210,7 +210,7 @@ def chi2_tails(cut: Any, n1: Any, n0: Any, margins: Any, out: Any) -> None:
 
 @jit()
 def fill_laws(n1: Any, n0: Any, margins: Any, c11: Any, c10: Any, mass: Any) -> None:
-    """Fill nodes and weights of c11 given each margin: every value, or every ``stride``-th where there are many.
+    """Fill arrays with the distribution of c11 given each margin; long ones are thinned to every ``stride``-th value.
 
     Rows of ``c11``, ``c10``, ``mass``; unused places get mass 0 and a possible table.
     """
@@ -237,7 +237,7 @@ def fill_laws(n1: Any, n0: Any, margins: Any, c11: Any, c10: Any, mass: Any) -> 
 
 @jit()
 def noisy_tail(cut: Any, value: Any, mass: Any, up: Any, down: Any) -> Any:
-    """Return P(value + Z >= cut), Z = Exp(up) - Exp(down) in law: exponential tails of scales ``up`` and ``down``."""
+    """Return P(value + Z >= cut) averaged over ``mass``, Z having exponential tails of scales ``up`` and ``down``."""
     total, share = 0.0, up / (up + down)
     for j in range(value.shape[0]):
         gap = cut - value[j]

@@ -34,7 +34,7 @@ GRID, NODES, SPREAD = 40, 160, 6.0
 
 
 def chi2_quantile(level: float) -> float:
-    """Return what chi-squared with one degree of freedom passes with probability ``level``: a squared normal quantile.
+    """Return the chi-squared quantile (one degree of freedom) that is exceeded with probability ``level``.
 
     >>> round(chi2_quantile(5e-8), 4)
     29.7168
@@ -71,26 +71,26 @@ class NullLaw:
 
     @cached_property
     def lower(self) -> Floats:
-        """Margins on a grid over the lower half of the range, finer towards its end."""
+        """Allele counts on a grid over the lower half of the range, finer towards its end."""
         n = self.n1 + self.n0
         low = max(int(self.margin(self.maf, -1.0)), self.least)
         steps = np.unique(np.geomspace(1, n // 2 - low + 1, GRID).astype(int)) - 1
         return (low + steps).astype(np.float64)
 
     def margins(self) -> Floats:
-        """Return margins that cover the whole range: ``lower`` and its mirror image."""
+        """Return allele counts that cover the whole range."""
         lower = self.lower
         return np.unique(np.concatenate([lower, self.n1 + self.n0 - lower]))
 
     def chi2_tail(self, cut: float) -> float:
-        """Return the sup over the range of P(chi2 >= cut)."""
+        """Return the largest P(chi2 >= cut) over the range of margins."""
         margins = self.lower
         out = np.empty(len(margins))
         kernels.chi2_tails(float(cut), float(self.n1), float(self.n0), margins, out)
         return float(out.max())
 
     def chi2_cut(self, level: float) -> float:
-        """Return tau with ``chi2_tail(tau) <= level``: the chi-squared quantile, raised until it holds."""
+        """Return the chi-squared threshold tau with ``chi2_tail(tau) <= level``."""
         asked = level
         for _ in range(60):
             tau = chi2_quantile(asked)
@@ -101,7 +101,7 @@ class NullLaw:
         raise InputError("no chi-squared threshold has this level: too few people")
 
     def noisy_cuts(self, statistic: Score, level: float, up: float, down: float) -> Floats:
-        """Return, for each margin, the value that statistic(c11, c10) + noise passes with probability ``level``.
+        """Return, for each margin, the cut that statistic + noise exceeds with probability ``level``.
 
         Noise: Exp(scale up) - Exp(scale down); Laplace noise is up = down.
         """
@@ -125,7 +125,7 @@ class NullLaw:
         return out
 
     def noisy_tails(self, statistic: Score, cuts: Floats, up: float, down: float) -> Floats:
-        """Return, for each cut, the sup over the margins of P(statistic(c11, c10) + noise >= cut): a p-value."""
+        """Return the p-value of each cut: the largest P(statistic + noise >= cut) over the margins."""
         values, mass = self.laws(statistic, self.lower)
         tails = [
             max(
@@ -137,14 +137,14 @@ class NullLaw:
         return np.array(tails)
 
     def laws(self, statistic: Score, margins: Floats) -> tuple[Floats, Floats]:
-        """Return the values of a statistic without association and their probabilities, a row for each margin."""
+        """Return the values of a statistic under no association, with probabilities; a row for each margin."""
         shape = (len(margins), NODES)
         c11, c10, mass = np.empty(shape), np.empty(shape), np.empty(shape)
         kernels.fill_laws(float(self.n1), float(self.n0), margins, c11, c10, mass)
         return statistic(c11.ravel(), c10.ravel()).reshape(shape), mass
 
     def per_snp(self, cuts: Floats, frequencies: Floats) -> Floats:
-        """Return the largest of ``cuts`` over the margins that a public frequency of each SNP allows."""
+        """Return, for each SNP, the largest of ``cuts`` over the margins that its public frequency allows."""
         margins, n = self.margins(), self.n1 + self.n0
         spread = SPREAD * np.sqrt(n * frequencies * (1 - frequencies))
         first = np.searchsorted(margins, frequencies * n - spread, "right") - 1

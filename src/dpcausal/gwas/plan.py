@@ -53,7 +53,7 @@ class ScreenDesign(NamedTuple):
 
 
 def typical_margins(law: NullLaw) -> Floats:
-    """Return the margins at PLACES of the range of minor allele frequencies."""
+    """Return the allele counts at which designs are compared: at PLACES of the range of frequencies."""
     n, low = law.n1 + law.n0, law.lower[0]
     return np.asarray(np.round(low + PLACES * (n / 2 - low)), np.float64)
 
@@ -66,7 +66,7 @@ def table_at(law: NullLaw, m: Floats, z: Floats | float) -> tuple[Floats, Floats
 
 
 def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
-    """Return sqrt(chi2) at which the statistic reaches ``cut``, averaged over PLACES; the maximum where it can't.
+    """Return the association sqrt(chi2) at which the statistic reaches ``cut``, averaged over PLACES.
 
     >>> law = NullLaw(10_000, 10_000, 0.05)
     >>> round(z_needed(Statistic("distance", 10_000, 10_000, 25.0), law, 0.0), 3)
@@ -83,7 +83,9 @@ def z_needed(score: Statistic, law: NullLaw, cut: float) -> float:
 
 
 def value_to_be_chosen(score: Statistic, law: NullLaw, snps: int, top: float, scale: float) -> float:
-    """Return the value v with exp(v/scale) = sum of exp(value/scale) over ``snps`` typical SNPs without effect.
+    """Return the value that is chosen about half the time among ``snps`` typical SNPs without effect.
+
+    It solves exp(v/scale) = sum of exp(value/scale).
 
     Permute-and-flip (like the exponential mechanism) then takes it about half the time. Values beyond chi2 = ``top``,
     which a study of so many SNPs hardly holds, count as that.
@@ -98,7 +100,7 @@ def value_to_be_chosen(score: Statistic, law: NullLaw, snps: int, top: float, sc
 def best_design(
     law: NullLaw, taus: Sequence[float], shares: Sequence[float], passing: Passing
 ) -> ScreenDesign:
-    """Return the tau and share with which the weakest association is found.
+    """Return the design (tau, share of epsilon) that finds the weakest association.
 
     ``passing(tau, share, margins)`` gives the statistic, the value found half the time when the cut is that of the
     worst of ``margins``, and ``whole``.
@@ -171,12 +173,12 @@ class ScreenPlan:
 
     @cached_property
     def law(self) -> NullLaw:
-        """Null law of the allele counts."""
+        """The null law of allele counts."""
         return NullLaw(2 * self.cases, 2 * self.controls, self.maf, self.least)
 
     @cached_property
     def chi2_found(self) -> float:
-        """The chi-squared with which a SNP is found half the time, averaged over frequencies of the minor allele."""
+        """The chi-squared of a SNP that is found half the time, averaged over allele frequencies."""
         lower = self.law.lower
         few = np.unique(np.concatenate([lower[::8], lower[-1:]]))
         score, cut, _ = self._passing(self.design.tau, self.design.share, few)
@@ -184,33 +186,33 @@ class ScreenPlan:
 
     @property
     def answers(self) -> int:
-        """Largest number of SNPs that are tested: the divisor of the level."""
+        """The largest number of SNPs that are tested, by which the level is divided."""
         return min(self.max_answers or self.snps, self.snps)
 
     @property
     def hits(self) -> int:
-        """Largest number of SNPs among which ``epsilon`` is divided."""
+        """The largest number of SNPs that are released, by which epsilon is divided."""
         return min(self.max_hits, self.answers)
 
     @cached_property
     def top(self) -> float:
-        """The chi-squared that some SNP without effect exceeds with probability at most half the level."""
+        """The chi-squared that some SNP without effect exceeds with probability at most level/2."""
         return self.law.chi2_cut(self.level / (2 * self.answers))
 
     def scored(self, tau: float) -> Statistic:
-        """Return the statistic at a threshold ``tau``."""
+        """Return the statistic at a significance threshold ``tau``."""
         return Statistic(self.statistic, 2 * self.cases, 2 * self.controls, tau, self.unit == "person")
 
     @cached_property
     def design(self) -> ScreenDesign:
-        """The threshold, the share of epsilon for selection and the kind of cut, from public numbers."""
+        """The design: threshold, share of epsilon for selection and kind of cut, from public numbers."""
         svt = self.method == "svt"
         taus = [self.top * step for step in (STEPS if svt else STEPS[::2])]
         shares = SHARES if self.share is None and not svt else (self.share or 0.5,)
         return best_design(self.law, taus[:1] if self.statistic == "chi2" else taus, shares, self._passing)
 
     def _passing(self, tau: float, share: float, margins: Floats) -> tuple[Statistic, float, bool]:
-        """Return the statistic, the value that is found half the time and ``whole``, for ``best_design``."""
+        """Return, for ``best_design``, the statistic, the value found half the time, and ``whole``."""
         score, level = self.scored(tau), self.level / self.answers
         if self.method == "svt":
             up, down, middle = self._noise(self._sieve(score))
@@ -224,20 +226,20 @@ class ScreenPlan:
 
     @staticmethod
     def _noise(sieve: SparseVector) -> tuple[float, float, float]:
-        """Return the scales of the noise up and down, and its median, in the statistic's units."""
+        """Return the noise scales upwards and downwards, and the noise's median, in units of the statistic."""
         step = sieve.on.step
         return sieve.scales.query * step, sieve.scales.threshold * step, sieve.centre * step
 
     @proved("screen.proof.md")
     def _sieve(self, score: Statistic) -> SparseVector:
-        """Return the mechanism of ``svt`` for a statistic."""
+        """Return the sparse vector of method ``svt`` for a statistic."""
         return SparseVector(
             sensitivity=score.sensitivity, epsilon=self.epsilon, positives=self.hits, neighbours=FIXED_LABELS
         )
 
     @proved("screen.proof.md")
     def _choice(self, score: Statistic, share: float) -> TopK:
-        """Return the mechanism of ``em`` that chooses, with its share of epsilon."""
+        """Return the mechanism of method ``em`` that selects SNPs, with its share of epsilon."""
         return TopK(
             sensitivity=score.sensitivity,
             count=self.hits,
@@ -247,7 +249,7 @@ class ScreenPlan:
 
     @proved("screen.proof.md")
     def _test(self, score: Statistic, share: float) -> Laplace:
-        """Return the mechanism of ``em`` that tests one chosen SNP with what is left of epsilon."""
+        """Return the Laplace mechanism of method ``em`` that tests one selected SNP, with the remaining epsilon."""
         each = (self.epsilon - self._choice(score, share).round.epsilon * self.hits) / self.hits * (1 - 1e-12)
         return Laplace(sensitivity=score.sensitivity, epsilon=each, neighbours=FIXED_LABELS)
 
@@ -258,23 +260,23 @@ class ScreenPlan:
 
     @cached_property
     def sieve(self) -> SparseVector:
-        """The mechanism of ``svt``."""
+        """The sparse vector of method ``svt``."""
         return self._sieve(self.score)
 
     @cached_property
     def choice(self) -> TopK:
-        """The first mechanism of ``em``."""
+        """The mechanism of method ``em`` that selects SNPs."""
         return self._choice(self.score, self.design.share)
 
     @cached_property
     def test(self) -> Laplace:
-        """The second mechanism of ``em``, once per chosen SNP."""
+        """The mechanism of method ``em`` that tests each selected SNP."""
         return self._test(self.score, self.design.share)
 
     @cached_property
     @proved("screen.proof.md")
     def floor(self) -> Laplace:
-        """The mechanism that releases a floor of allele counts, before the others."""
+        """The mechanism that releases a lower bound on minor allele counts."""
         sensitivity = least_minor_sensitivity(person=self.unit == "person")
         return Laplace(
             sensitivity=sensitivity,
@@ -285,14 +287,14 @@ class ScreenPlan:
 
     @proved("screen.proof.md")
     def ready(self) -> None:
-        """Make every mechanism: what can't be made is an error before anything is charged."""
+        """Build every mechanism, so that one that can't be built fails before anything is charged."""
         for mechanism in (self.sieve,) if self.method == "svt" else (self.choice, self.test):
             mechanism.event("plan")
         if self.freq_share:
             self.floor.event("plan")
 
     def sieve_cuts(self) -> Floats:
-        """Return the cut of each margin: a SNP without effect, noise included, exceeds it with chance level/answers."""
+        """Return the cut for each margin: a SNP without effect exceeds it with probability level/answers."""
         up, down, _ = self._noise(self.sieve)
         return self.law.noisy_cuts(self.score, self.level / self.answers, up, down)
 

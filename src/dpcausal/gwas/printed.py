@@ -50,17 +50,17 @@ class Tables(NamedTuple):
     n0: int
 
     def values(self, tau: float) -> NDArray[np.float64]:
-        """Return ||V|| of every table at the chi-squared threshold ``tau``."""
+        """Return the unit circle statistic ||V|| of every table at the chi-squared threshold ``tau``."""
         return unit_circle(self.c11, self.c10, self.n1, self.n0, tau)
 
     def scores(self, tau: float) -> NDArray[np.float64]:
-        """Return Johnson & Shmatikov's score: how many values must change until the test flips, of sensitivity 1."""
+        """Return Johnson & Shmatikov's score of every table: how many values must change to flip its test."""
         flat = allele_distance(self.c11.ravel(), self.c10.ravel(), self.n1, self.n0, tau)
         return flat.reshape(self.c11.shape)
 
 
 def one_test(tables: Tables, epsilon: float, level: float, rng: Generator) -> Flags:
-    """Return whether Algorithm 1 rejects, for every table."""
+    """Return, for every table, whether Algorithm 1 rejects."""
     c11, c10, n1, n0 = tables
     tau = float(chdtri(1, level))
     cut = simulated_cuts(n1, n0, c11 + c10, tau, 1 / epsilon, level, rng)
@@ -71,7 +71,7 @@ def one_test(tables: Tables, epsilon: float, level: float, rng: Generator) -> Fl
 def with_svt(
     tables: Tables, epsilon: float, level: float, s1: int, rng: Generator, reading: Reading = "printed"
 ) -> Flags:
-    """Return which tests Algorithm 3 rejects, s2 of all of them, before the s1-th rejection, that one included.
+    """Return which tests Algorithm 3 rejects, up to the s1-th rejection.
 
     ``printed``: line 11's quantile of the level itself, read as the k-th smallest; ``letter``: the k-th largest. Both,
     and ``level``, take the threshold noise rho of the comparison off the simulated values, and add it on the other side
@@ -100,7 +100,7 @@ def with_svt(
 
 
 def chosen_by_em(tables: Tables, epsilon: float, level: float, s1: int, rng: Generator) -> Integers:
-    """Return the s1 tests that Algorithm 4 chooses in each study, first first, with epsilon/(2 s1) for each choice."""
+    """Return the s1 tests that Algorithm 4 chooses in each study, in the order chosen."""
     score = tables.scores(float(chdtri(1, level / tables.c11.shape[1])))
     # drawing again until it is another one is the same as the largest of score plus Gumbel noise, one after the other
     keys = epsilon / (2 * s1) * score / 2 + rng.gumbel(size=score.shape)
@@ -108,7 +108,7 @@ def chosen_by_em(tables: Tables, epsilon: float, level: float, s1: int, rng: Gen
 
 
 def with_em(tables: Tables, epsilon: float, level: float, s1: int, rng: Generator) -> Flags:
-    """Return which tests Algorithm 4 rejects: s1 are chosen, each is tested at level/K and epsilon/(2 s1)."""
+    """Return which tests Algorithm 4 rejects: s1 are chosen, each is tested at level/K."""
     chosen = chosen_by_em(tables, epsilon, level, s1, rng)
     rejected = one_test(tables, epsilon / (2 * s1), level / tables.c11.shape[1], rng)
     flags = np.zeros(rejected.shape, bool)
@@ -117,7 +117,7 @@ def with_em(tables: Tables, epsilon: float, level: float, s1: int, rng: Generato
 
 
 def screen_as_printed(plan: ScreenPlan, counts: GenotypeCounts) -> Screening:
-    """Screen by Algorithm 3 (``svt``: s1 = hits, s2 = answers) or 4 (``em``): refused unless a seed is set."""
+    """Screen by the paper's Algorithm 3 (``svt``) or 4 (``em``): not private, refused unless a seed is set."""
     refuse_real_rows("gwas")
     c11, c10 = (np.asarray(column, np.int64)[None, : plan.answers] for column in counts.alleles())
     tables, rng = Tables(c11, c10, 2 * plan.cases, 2 * plan.controls), entropy.public_generator()

@@ -46,7 +46,7 @@ class Hit(OtherNames):
     rejected: bool
 
     def row(self) -> dict[str, Any]:
-        """Return the columns of the table by name."""
+        """Return the values of the table's columns for this SNP, by name."""
         v = self.variant
         decision = "reject" if self.rejected else "accept"
         cells = (
@@ -97,7 +97,7 @@ class Screening:
 
     @property
     def rejected(self) -> tuple[Hit, ...]:
-        """SNPs declared associated; none of them false with probability at least 1 - level."""
+        """SNPs declared associated; with probability 1 - level none of them is false."""
         return tuple(hit for hit in self.hits if hit.rejected)
 
     def to_tsv(self) -> str:
@@ -112,7 +112,7 @@ class Screening:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> str:
-        """Return everything as one JSON object."""
+        """Return the result as one JSON object."""
         found = {
             "method": self.method,
             "statistic": self.statistic,

@@ -68,7 +68,7 @@ class Screen(ScreenPlan):
     """
 
     def public(self, counts: GenotypeCounts, frequencies: bool) -> list[Public]:
-        """Return the public facts of the privacy statement."""
+        """Return the public facts that the privacy statement lists."""
         known: Public = facts.FrequenciesKnown("no-frequencies")
         if frequencies:
             known = facts.FrequenciesKnown("frequencies")
@@ -93,7 +93,7 @@ class Screen(ScreenPlan):
         ledger: str | None = None,
         dataset: str | None = None,
     ) -> Screening:
-        """Charge the budget, then release.
+        """Charge the budget, run the screening, and return its result.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Screen(ScreenPlan):
 
     @proved("screen.proof.md")
     def _with_released_floor(self, c11: ArrayLike, c10: ArrayLike, budget: Budget) -> Screen:
-        """Return the plan for what is left of epsilon and of the level, with a floor of allele counts."""
+        """Release a floor of allele counts, and return the plan for the remaining epsilon and level."""
         n = 2 * (self.cases + self.controls)
         noisy = float(
             release(self.floor, budget, "gwas: rarest allele", float(least_minor_count(c11, c10, n)))
@@ -175,7 +175,7 @@ class Screen(ScreenPlan):
     def _svt(
         self, counts: GenotypeCounts, values: Floats, known: Floats | None, budget: Budget
     ) -> tuple[list[Hit], int]:
-        """Release which SNPs are above their cuts, in file order; return them and how many were asked."""
+        """Release which SNPs exceed their cuts, in file order; return them and the number of SNPs asked."""
         cuts = self.sieve_cuts()
         above = (values - (cuts.max() if known is None else self.law.per_snp(cuts, known)))[: self.answers]
         session = begin(self.sieve, budget, "gwas: sparse vector", -self.sieve.centre * self.sieve.on.step)
@@ -195,7 +195,10 @@ class Screen(ScreenPlan):
     def _em(
         self, counts: GenotypeCounts, values: Floats, risk: float, budget: Budget
     ) -> tuple[list[Hit], int]:
-        """Release the SNPs with the largest values and a noisy value of each; return them and how many were asked."""
+        """Select the SNPs with the largest values and release a noisy value of each.
+
+        Return them, and the number of SNPs that were asked.
+        """
         rows = release(self.choice, budget, "gwas: top-k", values)
         noisy = np.array([float(release(self.test, budget, "gwas: test", float(values[i]))) for i in rows])
         hits = []

@@ -95,12 +95,12 @@ class Simulation:
         return cases, controls
 
     def variant(self, i: int) -> Variant:
-        """Return a made-up SNP: 22 chromosomes of equal length, a SNP every 10,000 bases."""
+        """Return the made-up description of SNP ``i``: 22 chromosomes, a SNP every 10,000 bases."""
         length = -(-self.snps // CHROMOSOMES)
         return Variant(str(i // length + 1), f"snp{i + 1}", 10_000 * (i % length + 1), "A", "G")
 
     def counts(self) -> GenotypeCounts:
-        """Draw the counts of a cohort from their law, without drawing persons."""
+        """Draw and return the genotype counts of a cohort from their distribution, without drawing persons."""
         generator = np.random.default_rng(self.seed)
         table = np.empty((self.snps, 4), np.int32)
         for column, (size, p) in enumerate(

@@ -65,7 +65,7 @@ def _checked_alleles(n0: int, n1: int) -> None:
 
 @proved("statistics.proof.md")
 def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float) -> NDArray[np.float64]:
-    """Return the signed distance of many tables to the border of significance, in alleles.
+    """Return how many alleles must change until chi2 crosses tau, for each table; negative if not significant.
 
     >>> allele_distance([5, 9], [5, 1], 10, 10, 3.84).round(3).tolist()
     [-4.013, 3.618]
@@ -81,7 +81,7 @@ def allele_distance(c11: ArrayLike, c10: ArrayLike, n1: int, n0: int, tau: float
 
 @proved("statistics.proof.md")
 def allele_distance_sensitivity(*, person: bool = True) -> float:
-    """Return how far one person (or one allele) moves the score."""
+    """Return the sensitivity of ``allele_distance`` to one person (or one allele)."""
     return 2.0 if person else 1.0
 
 
@@ -139,11 +139,11 @@ class Statistic:
 
     @property
     def border(self) -> float:
-        """The value at which chi2 = tau."""
+        """The value of the statistic at which chi2 = tau."""
         return {"distance": 0.0, "circle": 1.0, "chi2": self.tau}[self.name]
 
     def chi2_beyond(self, value: float) -> float:
-        """Return q such that a value above this one implies chi2 > q; ``value`` is at least the border."""
+        """Return a lower bound on chi2 that a value above ``value`` implies."""
         if self.name == "distance":
             return (math.sqrt(self.tau) + value * math.sqrt((self.n1 + self.n0) / (self.n1 * self.n0))) ** 2
         return self.tau * value * value if self.name == "circle" else value
@@ -151,7 +151,7 @@ class Statistic:
 
 @proved("floor.proof.md")
 def least_minor_count(c11: ArrayLike, c10: ArrayLike, n: int) -> int:
-    """Return the copies of the rarer allele at the SNP where it is rarest; ``n`` alleles at each.
+    """Return the smallest minor allele count over the SNPs; ``n`` alleles at each.
 
     >>> least_minor_count([5, 90, 40], [9, 95, 60], 200)
     14
@@ -162,12 +162,12 @@ def least_minor_count(c11: ArrayLike, c10: ArrayLike, n: int) -> int:
 
 @proved("floor.proof.md")
 def least_minor_sensitivity(*, person: bool = True) -> float:
-    """Return how far one person (or one allele at each SNP) moves ``least_minor_count``."""
+    """Return the sensitivity of ``least_minor_count`` to one person (or one allele at each SNP)."""
     return 2.0 if person else 1.0
 
 
 def floor_of(noisy: float, noise: Laplace, risk: float, n: int) -> int:
-    """Return a lower bound of the released count that holds with probability 1 - risk, within 0 and n/2.
+    """Return a lower bound, right with probability 1 - risk, on a count from its release with Laplace noise.
 
     P(L >= t) = a^t/(1 + a), a = exp(-1/b), for discrete Laplace noise of scale b on the integers.
     """

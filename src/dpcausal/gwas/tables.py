@@ -42,7 +42,7 @@ PLACES = {"allele1": 0, "het": 1, "reference": 2}  # of (hom1, het, hom2): what 
 
 @proved("cohort.proof.md")
 def with_missing(counts: Counted, people: int, missing: str) -> Counted:
-    """Return the counts (hom1, het, hom2) of each SNP with missing calls added by the rule, up to ``people``.
+    """Return the counts (hom1, het, hom2) of each SNP with missing calls counted by the rule.
 
     >>> with_missing(np.array([[1, 2, 3]]), 10, "het").tolist()
     [[1, 6, 3]]
@@ -55,7 +55,7 @@ def with_missing(counts: Counted, people: int, missing: str) -> Counted:
 def checked(
     entries: Sequence[Entry], cases: int, controls: int, missing: MissingRule, allele_order: AlleleOrder
 ) -> GenotypeCounts:
-    """Return the counts of (hom1, het, hom2) x (case, control), which must fit the public group sizes."""
+    """Return genotype counts from entries, refused if they do not fit the public group sizes."""
     check_missing_rule(missing, allele_order)
     if cases < 1 or controls < 1:
         raise InputError("give the public numbers of cases and controls (people), both at least 1")
@@ -75,7 +75,7 @@ def checked(
 
 
 def rows_of(path: Path, *names: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the named columns of every row of a table, each with the file and line to name in an error."""
+    """Yield the named columns of every row of a table, with "file:line" for errors."""
     lines = read_lines(path)
     if not lines:
         raise InputError(f"{path.name} is empty")
@@ -91,7 +91,7 @@ def rows_of(path: Path, *names: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def whole_numbers(words: Sequence[str], where: str) -> tuple[int, ...]:
-    """Parse counts."""
+    """Parse words as counts; ``where`` is for the error."""
     if not all(word.isdigit() for word in words):
         raise InputError(f"{where}: a count that is not a whole number")
     return tuple(map(int, words))

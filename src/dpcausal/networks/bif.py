@@ -63,24 +63,24 @@ class Tokens:
         raise InputError(f"{self.source}, line {line}: {shown}") from None
 
     def finished(self) -> bool:
-        """Return whether no word is left."""
+        """Return whether all tokens are consumed."""
         return self.at >= len(self.words)
 
     def take(self) -> str:
-        """Return the next word, as written."""
+        """Consume the next token and return it."""
         if self.finished():
             self.fail("the text ends too early", len(self.words))
         self.at += 1
         return self.words[self.at - 1]
 
     def expect(self, word: str) -> None:
-        """Consume the next token, which must be ``word``."""
+        """Consume the next token; raise ``InputError`` unless it is ``word``."""
         found = self.take()
         if found != word:
             self.fail(f"expected {word!r}, not {found!r}")
 
     def name(self) -> str:
-        """Consume a name, quoted or not."""
+        """Consume a name, quoted or not, and return it."""
         return self.unquoted(self.take(), self.at - 1)
 
     def unquoted(self, word: str, at: int) -> str:
@@ -94,7 +94,7 @@ class Tokens:
         return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1])
 
     def until(self, end: str) -> list[str]:
-        """Consume all tokens up to and including the next ``end``; return those before it."""
+        """Consume all tokens up to the next ``end``, included; return those before it."""
         start = self.at
         try:
             stop = self.words.index(end, start)
@@ -104,7 +104,7 @@ class Tokens:
         return self.words[start:stop]
 
     def numbers(self) -> list[float]:
-        """Consume the numbers up to the next semicolon."""
+        """Consume the numbers up to the next semicolon and return them."""
         start = self.at
         found = []
         for i, word in enumerate(self.until(";")):
@@ -177,7 +177,7 @@ class _Reader:
         self.variables: dict[str, Variable] = {}
 
     def network(self) -> Network:
-        """Read all blocks and return the network."""
+        """Read all blocks of the file and return the network."""
         name = "unknown"
         tables: list[int] = []
         while not self.tokens.finished():
@@ -224,7 +224,7 @@ class _Reader:
             tokens.fail(f'variable "{name}" has no type', at)
 
     def type_of(self, name: str) -> dict[str, int]:
-        """Read the levels of a variable; return the place of each."""
+        """Read the levels of a variable; return the place of each level."""
         tokens = self.tokens
         tokens.expect("discrete")
         tokens.expect("[")
@@ -305,7 +305,7 @@ class _Reader:
         return table.reshape(*shape, size)
 
     def entries(self, count: int) -> list[float]:
-        """Consume ``count`` numbers."""
+        """Consume ``count`` numbers and return them."""
         start = self.tokens.at
         found = self.tokens.numbers()
         if len(found) != count:
@@ -313,7 +313,7 @@ class _Reader:
         return found
 
     def row_number(self, parents: list[str]) -> int:
-        """Return the row that the levels up to the closing parenthesis select: mixed radix, last parent fastest."""
+        """Return the table row that parent levels select: mixed radix, last parent fastest."""
         tokens = self.tokens
         start = tokens.at
         words = tokens.until(")")
@@ -408,7 +408,7 @@ def _rows(network: Network, variable: Variable) -> list[str]:
 
 
 def _name(name: str) -> str:
-    """Return a name, in quotes where it needs them."""
+    """Return a name for a .bif file, in quotes where it needs them."""
     if _PLAIN.fullmatch(name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")

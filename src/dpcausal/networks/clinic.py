@@ -62,7 +62,7 @@ Column = NDArray[np.float64] | NDArray[np.str_]
 
 
 def patients(n: int, seed: int) -> dict[str, Column]:
-    """Return ``n`` rows as columns of numbers and of text, as a file would hold them; a seed fixes the rows.
+    """Return ``n`` made-up patients as columns of numbers and text; a seed fixes them.
 
     Synthetic data from numpy's seeded generator: no privacy here. O(n). ``InputError`` for n < 1.
     """
@@ -100,7 +100,7 @@ def patients(n: int, seed: int) -> dict[str, Column]:
 
 
 def sample(n: int, seed: int) -> Dataset:
-    """Return ``patients`` read with ``SCHEMA``.
+    """Return ``n`` made-up patients as a data set, read with ``SCHEMA``.
 
     >>> sample(100, seed=1).n
     100
@@ -109,7 +109,7 @@ def sample(n: int, seed: int) -> Dataset:
 
 
 def _band(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the declared band of each value, as a number."""
+    """Return the number of the declared bin in which each value of a column lies."""
     column = SCHEMA[name]
     assert isinstance(column, Numeric)
     assert column.bins is not None
@@ -117,7 +117,7 @@ def _band(name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _named(name: str, codes: NDArray[np.intp]) -> NDArray[np.str_]:
-    """Return the names of levels from their codes."""
+    """Return the level names of a column for codes."""
     column = SCHEMA[name]
     assert isinstance(column, Categorical)
     return np.array([str(level) for level in column.levels])[codes]

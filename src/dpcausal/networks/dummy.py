@@ -17,7 +17,7 @@ from dpcausal.data.schema import Schema
 
 
 def dummy(schema: Schema, rows: int, seed: int = 0) -> Dataset:
-    """Return rows that have the columns of a schema and no other truth in them.
+    """Return random rows that fit a schema and hold no dependence, for trying calls out.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def dummy(schema: Schema, rows: int, seed: int = 0) -> Dataset:
 
 
 def dummy_values(schema: Schema, rows: int, seed: int = 0) -> dict[str, list[object]]:
-    """Return the values of dummy rows by column, as a file would hold them; with a declared unit, a row a person."""
+    """Return the values of such random rows by column, as a file would hold them."""
     generator = np.random.default_rng(seed)
     values: dict[str, list[object]] = {}
     for name, column in schema.items():

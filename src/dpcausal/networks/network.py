@@ -290,7 +290,7 @@ def _checked_table(variable: Variable, given: ArrayLike) -> NDArray[np.float64]:
 
 
 def _cumulative(variable: Variable) -> NDArray[np.float64]:
-    """Return the upper ends of the parts of all levels but the last, one table row per parent configuration.
+    """Return cumulative probabilities of the levels (all but the last), one row per parent configuration.
 
     Padded on the right to 2^k - 1 entries that no u reaches. The end of the last level with positive
     probability is set there too, so that rounding can't give a level of probability 0.
@@ -317,7 +317,7 @@ def _table_row(
 
 
 def _draw(ends: NDArray[np.float64], row: NDArray[np.intp], u: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the number of ends <= u in the chosen row, by bisection."""
+    """Return the level that each uniform number u selects in its row of cumulative probabilities."""
     width = ends.shape[1]
     flat = ends.reshape(-1)
     if width == 1:
@@ -332,7 +332,7 @@ def _draw(ends: NDArray[np.float64], row: NDArray[np.intp], u: NDArray[np.float6
 
 
 def _holding(factors: Iterable[Factor], name: str) -> list[Factor]:
-    """Return the factors that a variable is in."""
+    """Return the factors that contain a variable."""
     return [factor for factor in factors if name in factor[0]]
 
 

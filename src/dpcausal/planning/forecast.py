@@ -60,7 +60,7 @@ NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a w
 
 
 def is_asked(plan: MeasurementPlan, order: int) -> bool:
-    """Return whether questions of this order are asked at all: from pairs, or from larger tables."""
+    """Return whether the plan can answer questions with ``order`` columns held fixed."""
     return order <= MAX_SET or (plan.larger and plan.share_of_order(order) > 0)
 
 
@@ -109,7 +109,7 @@ class OrderPlan:
 
     @property
     def largest_possible(self) -> float:
-        """The largest w that x and y can have: sqrt(k - 1) for k levels of the one with fewer."""
+        """The largest w that x and y can have: sqrt(k - 1), k the smaller number of levels."""
         return math.sqrt(min(self.levels[:2]) - 1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class OrderPlan:
 
 
 def places_of(sizes: tuple[int, ...], order: int, pair: tuple[int, int] | None = None) -> tuple[int, ...]:
-    """Return places of x, y and the columns given that stand for the order; a ``pair`` is x and y.
+    """Return the places of x, y and ``order`` columns held fixed that represent an order.
 
     >>> places_of((2, 2, 3, 4, 9), 1), places_of((2, 2, 3, 4, 9), 1, (0, 4))
     ((3, 2, 1), (4, 0, 2))
@@ -136,7 +136,7 @@ def places_of(sizes: tuple[int, ...], order: int, pair: tuple[int, int] | None =
 
 
 def table_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> Expected:
-    """Return the tables that questions about these columns are answered from: the pair alone, or all of them."""
+    """Return the expected tables from which questions about these columns are answered."""
     x, y, *given = (plan.sizes[j] for j in places)
     if plan.larger:
         return Expected(aim.rows, x, y, tuple(given), aim.share, plan.variance)
@@ -144,7 +144,7 @@ def table_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> Expect
 
 
 def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: float = 1.0) -> Expected:
-    """Return the table of x and y alone, with so many times the noise."""
+    """Return the expected table of x and y alone, with ``louder`` times the noise variance."""
     x, y = (plan.sizes[j] for j in places[:2])
 
     def noise(columns: tuple[int, ...]) -> float:
@@ -154,7 +154,7 @@ def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: fl
 
 
 def representative_places(plan: MeasurementPlan, order: int, aim: Aim) -> tuple[int, ...]:
-    """Return places of the columns that represent the order: with the target, where there is one."""
+    """Return the places of columns that represent an order: with the target, if there is one."""
     sizes, target = plan.public.sizes, plan.public.target
     if target is None or aim.pair is not None:
         return places_of(sizes, order, aim.pair)
@@ -165,7 +165,7 @@ def representative_places(plan: MeasurementPlan, order: int, aim: Aim) -> tuple[
 def curve_at(
     plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, *, at_best: bool = False
 ) -> PowerCurve:
-    """Return the chance that a dependence is found between the columns at these places, as a function of w.
+    """Return the power curve for the columns at these places: the chance to find w, as a function of w.
 
     w is that of levels as declared; groups that they are merged to keep part of it (``MeasurementPlan.kept``), or all
     with ``at_best``.
@@ -184,7 +184,7 @@ def curve_at(
 
 
 def least_found(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> float:
-    """Return the least w that is found with the power asked for; infinite where none is."""
+    """Return the least w that is found with the power asked for; infinite if none is."""
     return smallest_found(curve_at(plan, places, aim), aim.power)
 
 
@@ -207,12 +207,12 @@ def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) ->
 
 @lru_cache(maxsize=1024)
 def _at_epsilon(plan: MeasurementPlan, epsilon: float) -> MeasurementPlan:
-    """Return the plan at another epsilon, cached: every order asks for the same ones."""
+    """Return the plan at another epsilon, cached."""
     return plan.at_epsilon(epsilon)
 
 
 def epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
-    """Return the least epsilon, of two digits, with which ``aim.effect`` is found in typical tables; None: none is.
+    """Return the least epsilon of two digits at which ``aim.effect`` is found; None if none is enough.
 
     Of orders that only larger tables answer, they must be worth asking too. It does not depend on the plan's own.
     """
@@ -221,6 +221,8 @@ def epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None:
+    """Return about the smallest epsilon at which sets of ``order`` columns reach an aim; None if none does."""
+
     def is_enough(epsilon: float) -> bool:
         tried = _at_epsilon(plan, epsilon)
         places = representative_places(tried, order, aim)
@@ -233,7 +235,7 @@ def _epsilon_enough(plan: MeasurementPlan, order: int, aim: Aim) -> float | None
 
 
 def order_plan(plan: MeasurementPlan, order: int, aim: Aim) -> OrderPlan:
-    """Return what to expect at one order."""
+    """Return the forecast for questions with ``order`` columns held fixed."""
     places = representative_places(plan, order, aim)
     levels, enough = tuple(plan.sizes[j] for j in places), plan.enough(aim.level)
     x, y, *given = levels
@@ -254,7 +256,7 @@ def order_plan(plan: MeasurementPlan, order: int, aim: Aim) -> OrderPlan:
 
 
 def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
-    """Return among how many columns, fewer than these, most pairs could be decided; None where none.
+    """Return for how many columns, fewer than these, most pairs could be decided; None if for none.
 
     That is: a medium dependence would be found, and a pair without one called absent (``can_call_absent``), between
     columns of middling size with equally common levels. Such columns are taken. **Cost** some hundredths of a second
@@ -295,7 +297,7 @@ def columns_within_reach(plan: MeasurementPlan, level: float) -> int | None:
 
 
 def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
-    """Return the chance that ``measured`` finds a dependence w between the columns with fewest levels, at best.
+    """Return the power curve of ``measured`` for the columns with fewest levels: an upper bound.
 
     That is if merged levels keep all of it, for what could show something is not refused.
 
@@ -315,7 +317,7 @@ def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
 def forecast_graph(
     schema: Schema | None, public: PublicNumbers, level: float, method: str = "measured"
 ) -> PowerForecast | None:
-    """Return what a discovery is expected to show; None where that can't be said.
+    """Return the forecast of power for a discovery; None where that is unknown.
 
     Parameters
     ----------
@@ -360,7 +362,7 @@ def forecast_graph(
 
 
 def _usable(schema: Schema | None, public: PublicNumbers) -> PublicNumbers | None:
-    """Return the columns with two levels or more, a target first, then those with fewest levels; None: no two are left.
+    """Return the columns that can show a link, the likeliest first; None if fewer than two are left.
 
     Where a schema is given numbers are taken by their values: each is one feature, like two levels.
     """
@@ -377,7 +379,7 @@ def _usable(schema: Schema | None, public: PublicNumbers) -> PublicNumbers | Non
 def _remedies(
     design: PublicNumbers, curve: Callable[[PublicNumbers], PowerCurve], *, by_target: bool
 ) -> tuple[Remedy, ...]:
-    """Return what would help a hopeless design, each by itself; ``by_target``: whether to try one target."""
+    """Return remedies for an underpowered design, each by itself; ``by_target``: try one target, too."""
 
     def strong(of: PublicNumbers) -> float:
         return curve(of)(STRONG)
@@ -403,7 +405,7 @@ def _remedies(
 
 
 def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest number of columns from ``low`` on, below ``high``, that ``shows``; ``low`` is not asked.
+    """Return the largest number of columns in [low, high) for which ``shows`` holds.
 
     >>> most_columns(lambda columns: columns <= 7, 1, 20)
     7
@@ -415,7 +417,7 @@ def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def noise_without_delta(public: PublicNumbers) -> float:
-    """Return the noise in a pair without delta over that with ``SMALL_DELTA``, as standard deviations; 1 with a delta.
+    """Return how much larger the noise sd in a pair is without a delta than with ``SMALL_DELTA``.
 
     >>> from dpcausal.core.neighbours import Neighbours
     >>> def times(sizes):

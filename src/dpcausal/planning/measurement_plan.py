@@ -62,7 +62,7 @@ Noise = Laplace | Gaussian
 
 
 def noise_variance(mechanism: Noise) -> float:
-    """Variance of the noise in one cell, in rows squared."""
+    """Return the variance of the noise in one cell, in rows squared."""
     if isinstance(mechanism, Gaussian):
         return mechanism.sigma**2
     step = mechanism.on.step
@@ -74,7 +74,7 @@ def noise_variance(mechanism: Noise) -> float:
 def joint_mechanism(
     cells: int, total: float, neighbours: Neighbours, *, gaussian: bool, whole: bool = True
 ) -> Noise:
-    """Noise for one joint table; ``total`` is rho or epsilon. A replaced row moves two cells by one, an added one.
+    """Return the mechanism for one joint table; ``total`` is rho or epsilon.
 
     ``whole``: counts are whole numbers, which they are not where several rows of a person are averaged.
     """
@@ -90,7 +90,7 @@ def joint_mechanism(
 def components_mechanism(
     sets: Sequence[Columns], sizes: Sequence[int], total: float, neighbours: Neighbours, *, gaussian: bool
 ) -> Noise:
-    """Noise for these components together; ``total`` is rho or epsilon."""
+    """Return the mechanism for these components together; ``total`` is rho or epsilon."""
     cells = sum(math.prod(sizes[j] for j in columns) for columns in sets)
     if not gaussian:
         absolute = sets_sensitivity(sets, sizes, neighbours, norm=1)
@@ -104,7 +104,7 @@ def components_mechanism(
 def merged_levels(
     counts: Sequence[float], most: int, *, ordered: bool, apart: int | None = None
 ) -> tuple[int, ...]:
-    """Return the group of every level: at most ``most`` groups, two at least, of like size.
+    """Return the group of every level when levels are merged to at most ``most`` groups of similar size.
 
     ``counts`` are released. Levels with an order stay together with their neighbours. ``apart`` is the place of a level
     for missing values: it is a group of its own, beyond ``most``, for a missing value is no neighbour of any other, and
@@ -149,7 +149,7 @@ def merged_levels(
 
 
 def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = None) -> float:
-    """Return the part of a squared dependence that a column keeps when its levels are merged to these groups.
+    """Return the share of a squared dependence that a column retains when its levels are merged to these groups.
 
     With an order, that of a trend: the variance of ranks between groups over all of it, for equally common levels.
     Without one, the mean over dependences of every kind: groups leave g - 1 of r - 1 dimensions. ``apart`` is the place
@@ -173,7 +173,7 @@ def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = 
 
 @lru_cache(maxsize=1024)
 def kept_by_most(size: int, most: int, *, ordered: bool) -> float:
-    """Return ``kept_by_groups`` for a column of equally common levels of which at most so many are measured.
+    """Return the share of information that remains if a column of equally common levels is merged to ``most``.
 
     >>> kept_by_most(4, 2, ordered=True), kept_by_most(3, 3, ordered=False)
     (0.8, 1.0)
@@ -184,7 +184,7 @@ def kept_by_most(size: int, most: int, *, ordered: bool) -> float:
 
 
 def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
-    """Whether more than half of the columns hold numbers: public."""
+    """Return whether more than half of the columns are numeric: public."""
     return 2 * sum(name in numeric for name in columns) > len(columns)
 
 
@@ -271,13 +271,13 @@ class PublicNumbers:
 
     @cached_property
     def total(self) -> Filter:
-        """What the search may spend."""
+        """The filter on what the search may spend."""
         whole = Filter(self.epsilon, self.delta)
         return whole.without(self.reserve) if self.reserve else whole
 
     @property
     def rows_or_one(self) -> float:
-        """Rows to reckon with: 1 while nothing is known of them."""
+        """The number of rows to calculate with; 1 while it is unknown."""
         return max(self.rows or 1.0, 1.0)
 
     @cached_property
@@ -287,7 +287,7 @@ class PublicNumbers:
 
     @property
     def pairs(self) -> list[Columns]:
-        """Pairs of columns that are looked at first: all, or those with the target."""
+        """The pairs of columns that are measured first: all, or those with the target."""
         every = combinations(range(len(self.columns)), 2)
         return [pair for pair in every if self.target is None or self.target in pair]
 
@@ -305,7 +305,7 @@ class Shares:
 
     @property
     def left(self) -> float:
-        """What is left for larger tables."""
+        """The share of the budget that remains for larger tables."""
         return 1.0 - math.fsum((self.rows, self.levels, self.singles, self.choice, self.pairs, *self.again))
 
 
@@ -346,7 +346,7 @@ class MeasurementPlan:
     groups: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     def for_rows(self, rows: float) -> MeasurementPlan:
-        """Return the plan where the number of rows is known now: with its own rules, if it was made without."""
+        """Return the plan completed with the number of rows, if it was made without."""
         public = replace(self.public, rows=rows)
         return (
             plan_measurement(public, self.settings)
@@ -355,32 +355,32 @@ class MeasurementPlan:
         )
 
     def at_epsilon(self, epsilon: float) -> MeasurementPlan:
-        """Return the plan for another epsilon."""
+        """Return the plan for the same data with another epsilon."""
         return plan_measurement(replace(self.public, epsilon=epsilon), self.settings)
 
     @property
     def law(self) -> str:
-        """Laplace or Gaussian."""
+        """The kind of noise: Laplace or Gaussian."""
         return "Gaussian" if self.gaussian else "Laplace"
 
     @property
     def total(self) -> float:
-        """Rho, or epsilon: what shares are parts of."""
+        """The budget that shares refer to: rho, or epsilon."""
         return self.public.total.rho if self.gaussian else self.public.total.epsilon
 
     @property
     def tree(self) -> bool:
-        """Whether pairs that join all columns are chosen, and measured alone."""
+        """Whether only the pairs of a privately chosen tree over all columns are measured."""
         return self.shares.choice > 0.0
 
     @property
     def again_count(self) -> int:
-        """How many pairs a further round measures."""
+        """The number of promising pairs that a further round measures."""
         return again_count(len(self.public.columns), self.settings)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of levels that are measured, as many as declared unless merged."""
+        """The number of levels measured for each column: as declared, unless levels are merged."""
         chosen = {j: max(groups) + 1 for j, groups in self.groups}
         return tuple(
             chosen.get(j, min(column.size, most + column.missing))
@@ -389,33 +389,34 @@ class MeasurementPlan:
 
     @property
     def pairs(self) -> list[Columns]:
-        """Pairs of columns that are looked at first."""
+        """The pairs of columns that are measured first."""
         return self.public.pairs if self.only is None else list(self.only)
 
     @property
     def merged(self) -> bool:
-        """Whether levels of some columns are merged."""
+        """Whether levels of any column are merged."""
         return self.sizes != self.public.sizes
 
     def kept(self, x: int, y: int) -> float:
-        """Return the part of a dependence (Cohen's w) that two columns keep when their levels are merged."""
+        """Return the share of a dependence (Cohen's w) that two columns retain when their levels are merged."""
         return math.sqrt(self._kept[x] * self._kept[y])
 
     @cached_property
     def _kept(self) -> list[float]:
+        """For every column, the share of its information that merging its levels retains."""
         return [
             kept_by_most(column.size - column.missing, most, ordered=column.ordered)
             for column, most in zip(self.public.columns, self.levels, strict=True)
         ]
 
     def enough(self, level: float) -> float:
-        """Return the evidence that makes an edge."""
+        """Return the evidence from which a pair is an edge."""
         return acceptance_threshold(len(self.public.columns), level, tree=self.tree, settings=self.settings)
 
     # ---- the noise that is to be expected
 
     def variance(self, sizes: tuple[int, ...]) -> float:
-        """Return the variance of the noise in every direction of a component over columns of these sizes.
+        """Return the noise variance of a component over columns of these sizes.
 
         >>> yes_no = PublicNumbers.of_sizes((2,) * 5, 1000, 1.0, 0.0, Neighbours.ADD_REMOVE)
         >>> made = plan_measurement(yes_no)
@@ -437,7 +438,7 @@ class MeasurementPlan:
 
     @cached_property
     def first_look(self) -> float:
-        """Variance of the noise in a pair that is not measured again; where only some pairs are, of one that is not."""
+        """The noise variance in a pair that is measured once (in a tree: of a pair that is not measured)."""
         if self.joint:
             return pair_variance_of_joint(self.public, gaussian=self.gaussian)
         if self.tree:
@@ -446,7 +447,7 @@ class MeasurementPlan:
 
     @cached_property
     def _first_variances(self) -> list[float]:
-        """Variance of the number of rows, of columns and of pairs."""
+        """The noise variances of the number of rows, of single columns and of pairs, in the first round."""
         d = len(self.sizes)
         rows = self._noise([()], self.shares.rows) if self.shares.rows else 0.0
         singles = self._noise([(j,) for j in range(d)], self.shares.singles)
@@ -464,7 +465,7 @@ class MeasurementPlan:
 
     @property
     def _again_pairs(self) -> list[Columns]:
-        """Pairs that stand for those of a further round."""
+        """Pairs that represent the pairs of a further round."""
         d, target = len(self.sizes), self.public.target
         if target is None:
             return spread_pairs(d, self.again_count)
@@ -472,6 +473,7 @@ class MeasurementPlan:
         return list(combinations(sorted((target, *near)), 2))
 
     def _noise(self, sets: Sequence[Columns], share: float) -> float:
+        """Return the noise variance of measuring these sets with a share of the budget."""
         return noise_variance(
             components_mechanism(
                 sets, self.sizes, share * self.total, self.public.neighbours, gaussian=self.gaussian
@@ -480,13 +482,14 @@ class MeasurementPlan:
 
     @cached_property
     def _cell(self) -> float:
+        """Noise variance of a cell of the joint table of all columns."""
         cells = math.prod(self.public.sizes)
         return noise_variance(
             joint_mechanism(cells, self.total, self.public.neighbours, gaussian=self.gaussian)
         )
 
     def share_of_order(self, order: int) -> float:
-        """Return the part of the budget for the tables of an order; 0 where larger tables are not measured."""
+        """Return the share of the budget for tables of an order; 0 where they are not measured."""
         if self.joint:
             return 1.0
         if order < 2:
@@ -502,10 +505,11 @@ class MeasurementPlan:
 
     @cached_property
     def _interactions(self) -> list[int | None]:
+        """For each number of columns held fixed, how many interactions of one more are measured; None: none."""
         return [self.interactions(order) for order in range(len(self.sizes))]
 
     def interactions(self, order: int) -> int | None:
-        """Return how many interactions of ``order`` + 1 columns are assumed to be measured; None: no such thing."""
+        """Return how many interactions of ``order`` + 1 columns are expected to be measured; None: not at all."""
         if self.joint or order < 2 or self.share_of_order(order) == 0:
             return None
         d, ranked = len(self.sizes), sorted(self.sizes)
@@ -521,7 +525,7 @@ class MeasurementPlan:
         return max(1, min(math.comb(d, order + 1), SETS_PER_COLUMN * d, int(most)))
 
     def chance_chosen(self, w: float, x: int, y: int) -> float:
-        """Return the chance that two columns with this dependence, of levels as measured, are chosen for a tree.
+        """Return the probability that a tree includes two columns with this dependence w.
 
         1 where none is chosen. The distance from independence of a table with dependence w is about n w sqrt(2/pi).
         Sampling and noise in the single columns, from which expected counts come, add to all distances and hide part
@@ -541,7 +545,7 @@ class MeasurementPlan:
 
     @cached_property
     def _choice_scale(self) -> float:
-        """Of the noise in a choice, in rows."""
+        """The scale of the noise in a private choice of pairs, in rows."""
         each = epsilon_per_round(len(self.sizes) - 1, None, self.shares.choice * self.total)
         return 2.0 * distance_sensitivity(self.public.neighbours) / each
 
@@ -622,7 +626,7 @@ class MeasurementPlan:
         return found
 
     def _pays_for_every_step(self) -> bool:
-        """Return whether each step that the driver makes has a share, and no step is there that it can't make."""
+        """Return whether every step of the driver has a share of the budget, and no other has."""
         target, shares = self.public.target, self.shares
         if self.joint:
             return target is None and self.only is None and not self.groups
@@ -640,7 +644,7 @@ class MeasurementPlan:
 
 
 def _checked_pairs(pairs: Sequence[Sequence[int]], columns: int) -> tuple[Columns, ...]:
-    """Return pairs of places, or refuse what are none."""
+    """Return pairs of column numbers read from a plan; refuse invalid ones."""
     found = tuple((int(i), int(j)) for i, j in pairs)
     if len(set(found)) < len(found) or not all(0 <= i < j < columns for i, j in found):
         raise ValueError("pairs of columns that are none")
@@ -650,7 +654,7 @@ def _checked_pairs(pairs: Sequence[Sequence[int]], columns: int) -> tuple[Column
 def _checked_groups(
     data: Sequence[Sequence[Any]], sizes: Sequence[int]
 ) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Return the groups of levels of columns, or refuse what are none."""
+    """Return the groups of levels read from a plan; refuse invalid ones."""
     found = tuple((int(j), tuple(map(int, groups))) for j, groups in data)
     for j, groups in found:
         if not 0 <= j < len(sizes) or len(groups) != sizes[j] or set(groups) != set(range(max(groups) + 1)):
@@ -661,7 +665,7 @@ def _checked_groups(
 
 
 def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTINGS) -> MeasurementPlan:
-    """Return what will be measured.
+    """Return the plan of what ``measured`` measures, from public numbers.
 
     >>> few, many = (
     ...     plan_measurement(PublicNumbers.of_sizes((3,) * 9, rows, 1.0, 1e-6, Neighbours.REPLACE_ONE))
@@ -703,7 +707,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
 def expected_noise(
     public: PublicNumbers, settings: MeasuredSettings = SETTINGS
 ) -> dict[tuple[bool, bool], float]:
-    """Return the variance of the noise in a pair, by whether the table is joint and the noise Gaussian.
+    """Return the expected noise variance in a pair for each design: (joint table?, Gaussian noise?).
 
     Every way that the budget allows is there. Of components it is that of a promising pair after all rounds; where
     whole graphs can be scored on the joint table, which is worth more, that of the first look at all pairs. No number
@@ -718,6 +722,7 @@ def expected_noise(
 
 
 def _noise_of_components(public: PublicNumbers, settings: MeasuredSettings, *, gaussian: bool) -> float:
+    """Return the noise variance of a pair, of components of pairs with this kind of noise."""
     total = public.total.rho if gaussian else public.total.epsilon
 
     def noise(pairs: Sequence[Columns], share: float) -> float:
@@ -738,7 +743,7 @@ def _noise_of_components(public: PublicNumbers, settings: MeasuredSettings, *, g
 def shares_of_pairs(
     public: PublicNumbers, rest: float, settings: MeasuredSettings = SETTINGS
 ) -> tuple[float, tuple[float, ...]]:
-    """Return the shares of the first look at pairs and of each further round on promising ones."""
+    """Return the shares of the budget for the first measurement of pairs, and for each further round."""
     rounds = settings.rounds_again
     if not rounds or again_count(len(public.columns), settings) >= len(public.pairs):
         return rest, ()
@@ -746,7 +751,7 @@ def shares_of_pairs(
 
 
 def pair_variance_of_joint(public: PublicNumbers, *, gaussian: bool) -> float:
-    """Return the variance of the noise in a pair that a joint table gives, the mean over pairs."""
+    """Return the noise variance in a pair summed from a joint table, the mean over pairs."""
     total = public.total.rho if gaussian else public.total.epsilon
     sizes, cells = public.sizes, math.prod(public.sizes)
     cell = noise_variance(joint_mechanism(cells, total, public.neighbours, gaussian=gaussian))
@@ -774,13 +779,14 @@ def signal(
     *,
     gaussian: bool,
 ) -> float:
-    """Return the rows over the noise in a pair of columns of up to three levels, if all pairs are measured."""
+    """Return the number of rows over the noise sd in a pair of columns, if all pairs are measured."""
     few, share = tuple(min(size, 3) for size in sizes), 1.0 - settings.share_singles
     return rows / math.sqrt(_noise_of_pairs(few, share * total, neighbours, gaussian))
 
 
 @lru_cache(maxsize=256)
 def _noise_of_pairs(sizes: tuple[int, ...], total: float, neighbours: Neighbours, gaussian: bool) -> float:
+    """Return the noise variance of measuring every pair of columns with a budget of ``total``."""
     pairs = list(combinations(range(len(sizes)), 2))
     return noise_variance(components_mechanism(pairs, sizes, total, neighbours, gaussian=gaussian))
 
@@ -788,7 +794,7 @@ def _noise_of_pairs(sizes: tuple[int, ...], total: float, neighbours: Neighbours
 def most_levels(
     columns: Sequence[ColumnKind], room: float, settings: MeasuredSettings = SETTINGS, *, tree: bool = False
 ) -> tuple[int, ...]:
-    """Return how many levels each column may have before some are merged; ``room`` is the root of ``signal``."""
+    """Return how many levels each column may have before levels are merged; ``room`` is the root of ``signal``."""
     unordered = settings.levels_in_tree if tree else settings.levels_unordered
 
     def factor(column: ColumnKind) -> float:
@@ -800,7 +806,7 @@ def most_levels(
 
 
 def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSettings = SETTINGS) -> bool:
-    """Return whether to choose pairs that join all columns and measure these alone, with more levels.
+    """Return whether to choose privately a tree of pairs and measure only these, with more levels.
 
     With many columns and much noise that finds more: a choice costs far less than measuring every pair. With less noise
     it loses what is not in a tree, and a trend is found as well in merged levels.
@@ -819,17 +825,17 @@ def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSet
 
 
 def next_share(left: float) -> float:
-    """Return the share for the tables of the next order, half of what is left; 0 where that is too little."""
+    """Return the share for tables of the next order: half of what remains, 0 where that is too little."""
     return left / 2 if left / 2 >= MIN_SHARE else 0.0
 
 
 def again_count(columns: int, settings: MeasuredSettings = SETTINGS) -> int:
-    """Return how many pairs a further round measures."""
+    """Return how many promising pairs a further round measures."""
     return math.ceil(settings.again_per_column * columns)
 
 
 def spread_pairs(columns: int, number: int) -> list[Columns]:
-    """Return so many pairs that every column is in about as many.
+    """Return ``number`` pairs in which every column occurs about equally often.
 
     >>> spread_pairs(4, 5)
     [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)]

@@ -172,7 +172,7 @@ class Cost:
 
 
 def cost_of(sizes: Sequence[int], rows: int) -> Cost:
-    """Return what a discovery on so many rows with columns of these numbers of levels takes.
+    """Return the time and memory that a discovery takes for so many rows and levels.
 
     >>> found = cost_of((3,) * 20, 20_000)
     >>> round(found.seconds, 1), round(found.mebibytes)
@@ -231,7 +231,7 @@ class Plan:
 
     @property
     def target(self) -> str | None:
-        """The one column that the graph is about."""
+        """The one column that the graph is about; None for all."""
         target = self.measurement.public.target
         return None if target is None else self.columns[target]
 
@@ -242,21 +242,22 @@ class Plan:
 
     @property
     def _rare_aim(self) -> Aim:
+        """The same aim for columns whose rarest level is rare."""
         return replace(self.aim, share=RARE_SHARE)
 
     @cached_property
     def with_rare_levels(self) -> OrderPlan | None:
-        """The first order if every rarest level had ``RARE_SHARE`` of the rows; None where a share was asked about."""
+        """The forecast of the first order if every column's rarest level is rare; None where a share was given."""
         return None if self.aim.share is not None else order_plan(self.measurement, 0, self._rare_aim)
 
     @cached_property
     def rare_power(self) -> Power:
-        """How likely a dependence of the first order is found with such a rare level."""
+        """The power at the first order if every column's rarest level is rare."""
         return Power.of(curve_at(self.measurement, self.orders[0].places, self._rare_aim))
 
     @property
     def cost(self) -> Cost:
-        """Time and memory that learning the graph takes, about."""
+        """About how much time and memory learning the graph takes."""
         return cost_of(self.measurement.public.sizes, self.aim.rows)
 
     def named(self, places: tuple[int, ...]) -> list[str]:
@@ -265,7 +266,7 @@ class Plan:
 
     @property
     def testable_orders(self) -> tuple[int, ...]:
-        """Orders at which the driver can answer "independent": at the others every edge stays, as not tested."""
+        """The orders at which the driver can call a pair independent; at others edges stay as untested."""
         return tuple(plan.order for plan in self.orders if plan.testable)
 
     @property
@@ -369,6 +370,7 @@ class Plan:
         return self.summary()
 
     def _repr_html_(self) -> str:
+        """Return the plan as HTML for a notebook."""
         return display().html(self)
 
 
@@ -497,6 +499,7 @@ def _forecast(
     aim: Aim,
     curve: PowerCurve,
 ) -> PowerForecast:
+    """Return the forecast of power that a power curve gives."""
     return PowerForecast(
         about=about,
         method=method,
@@ -511,7 +514,7 @@ def _forecast(
 def _graph_chances(
     schema: Schema, measurement: MeasurementPlan, aim: Aim, places: tuple[int, ...]
 ) -> tuple[PowerForecast, ...]:
-    """Return what a graph would find between the columns at these two places."""
+    """Return the forecasts of what a graph finds between the columns at two places."""
     public, columns = measurement.public, list(schema.values())
     about: Literal["graph", "target"] = "graph" if public.target is None else "target"
     found = [_forecast(about, "measured", public, aim, curve_at(measurement, places, aim))]
@@ -523,6 +526,7 @@ def _graph_chances(
 
 
 def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> None:
+    """Refuse a target of one level, and a pair without the target."""
     if target is None:
         return
     target = checked_column(target, schema, "target")
@@ -536,7 +540,7 @@ COARSER_GAIN = 0.95  # coarser bins are proposed where they lower the smallest d
 
 
 def _coarser(measurement: MeasurementPlan, aim: Aim, first: OrderPlan, schema: Schema) -> float | None:
-    """Return the smallest w of the same columns with at most four bins a number; None where that shows no more."""
+    """Return the least w that is found with at most four bins for each number; None if that is no gain."""
     public = measurement.public
     columns = tuple(
         kind._replace(size=min(kind.size, DEFAULT_BINS + kind.missing))
@@ -552,10 +556,12 @@ def _coarser(measurement: MeasurementPlan, aim: Aim, first: OrderPlan, schema: S
 
 
 def _conditioning_cells(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> int:
+    """Return the number of combinations of levels of ``last`` columns held fixed."""
     return math.prod(sizes[j] for j in places_of(sizes, last, pair)[2:])
 
 
 def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | None) -> None:
+    """Refuse ``last`` columns held fixed that have too many combinations of levels."""
     cells = _conditioning_cells(sizes, last, pair)
     if cells > MAX_CONDITIONING_CELLS:
         fewer = spelled(f"--max-order {last - 1}", f"max_order={last - 1}")
@@ -566,7 +572,7 @@ def _check_blocks(sizes: tuple[int, ...], last: int, pair: tuple[int, int] | Non
 
 
 def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
-    """Return their places in the schema."""
+    """Return the places of a pair of columns in the schema; refuse anything else."""
     if pair is None:
         return None
     if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
@@ -579,12 +585,13 @@ def _checked_pair(pair: object, schema: Schema) -> tuple[int, int] | None:
 
 
 def _check_rows(rows: object) -> None:
+    """Refuse a number of rows that is not a whole number above zero."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be a whole number above zero, not {rows!r}")
 
 
 def _checked_part(value: object, name: str, most: float) -> float:
-    """Return a number above 0 and not above ``most``."""
+    """Return a number above 0 and up to ``most``; refuse anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
         raise InputError(f"{name} must lie above 0 and not above {most:g}, not {value!r}")
     return float(value)

@@ -64,12 +64,12 @@ NOISE_PATTERNS = 12
 
 
 def no_noise(sizes: tuple[int, ...]) -> float:
-    """Return no noise."""
+    """Return 0: the noise variance of exact tables."""
     return 0.0
 
 
 def margin(size: int, share: float | None) -> Floats:
-    """Return the assumed proportions of the levels of a column.
+    """Return assumed proportions of a column's levels: equal, or with one of ``share``.
 
     >>> margin(3, 0.1).tolist()
     [0.1, 0.45, 0.45]
@@ -80,7 +80,7 @@ def margin(size: int, share: float | None) -> Floats:
 
 
 def normals(start: int | NDArray[np.uint64], number: int) -> Floats:
-    """Return numbers that look like normal draws and are always the same: quantiles at splitmix64's sequence.
+    """Return fixed numbers that look like standard normal draws, the same for the same start.
 
     Of several starts, each has a row.
 
@@ -97,7 +97,7 @@ def normals(start: int | NDArray[np.uint64], number: int) -> Floats:
 
 @lru_cache(maxsize=1 << 11)
 def patterns(number: int, shape: tuple[int, ...]) -> Floats:
-    """Return all patterns of noise of variance 1 in every direction of a component; not to be changed."""
+    """Return a fixed set of noise patterns of variance 1 for a component; callers must not change it."""
     starts = 1_000_003 * (97 * np.arange(NOISE_PATTERNS, dtype=np.uint64) + np.uint64(number))
     found = normals(starts, math.prod(shape)).reshape(NOISE_PATTERNS, *shape)
     for axis in range(1, found.ndim):  # ``interaction``, of all patterns at once
@@ -106,7 +106,7 @@ def patterns(number: int, shape: tuple[int, ...]) -> Floats:
 
 
 def directions(p: Floats) -> Floats:
-    """Return columns u of mean 0 and variance 1 under p, orthogonal under p.
+    """Return score vectors u over the levels: mean 0 and variance 1 under p, orthogonal to each other.
 
     >>> directions(np.array([0.5, 0.5])).round(3).tolist() in ([[1.0], [-1.0]], [[-1.0], [1.0]])
     True
@@ -119,7 +119,7 @@ def directions(p: Floats) -> Floats:
 
 
 def kinds(size: int, share: float | None) -> list[tuple[int, int]]:
-    """(a direction of ``directions``, how many are like it): those among common levels, and the one to the rarest.
+    """Return the kinds of score directions of a column, each as (direction, how many are like it).
 
     >>> kinds(4, None), kinds(4, 0.1), kinds(2, 0.1)
     ([(0, 3)], [(0, 2), (2, 1)], [(0, 1)])
@@ -142,7 +142,7 @@ class Expected:
 
     @cached_property
     def _margins(self) -> tuple[Floats, Floats]:
-        """Expected tables of x and of y against what is given, with every pattern of noise along the first axis."""
+        """Expected tables of x and of y by the columns held fixed, one for each noise pattern."""
         sizes, s = (self.x, self.y, *self.given), tuple(range(2, len(self.given) + 2))
         blocks = np.ones(1)
         for size in self.given:
@@ -165,7 +165,7 @@ class Expected:
 
     @cached_property
     def _noise(self) -> tuple[Floats, Floats, Floats]:
-        """Covariance over conditioning cells of the noise of x, of y, and of their sizes."""
+        """Noise covariance over conditioning cells: of x, of y, and of cell sizes."""
         inner = [tuple(self.given[j] for j in places) for places in subsets(len(self.given))]
         x, y, s = (
             block_noise(self.given, tuple(self.variance((*end, *columns)) for columns in inner))
@@ -174,18 +174,18 @@ class Expected:
         return x, y, s
 
     def _dependent(self, i: int, j: int) -> Floats:
-        """Return the expected table of x and y where w = 1 in these of their directions."""
+        """Return the expected table of x and y with w = 1 in one direction of each."""
         p, q = margin(self.x, self.share), margin(self.y, self.share)
         found: Floats = np.outer(p, q) * (1 + np.outer(directions(p)[:, i], directions(q)[:, j]))
         return self.rows * found
 
     def _tests(self, i: int, j: int) -> list[PartialTest]:
-        """Return the driver's own test of that table, with every pattern of noise."""
+        """Return the driver's own test of such a table, for each noise pattern."""
         xy, noise = self._dependent(i, j), (self.variance((self.x, self.y)), *self._noise)
         return [partial_test(xy, xs, ys, *noise) for xs, ys in zip(*self._margins, strict=True)]
 
     def informative(self, least: float) -> bool:
-        """Return whether the driver would more often than not call independent columns independent, by its own rule."""
+        """Return whether the driver would probably call independent columns independent."""
         found = [test.informative(least) for test in self._tests(0, 0)]
         return 2 * sum(found) > len(found)
 
@@ -196,7 +196,7 @@ class Expected:
 
     @cached_property
     def worth(self) -> float:
-        """Noncentrality per unit of w^2, the mean over directions.
+        """The noncentrality per unit of w^2, averaged over directions.
 
         >>> loud = Expected(1000, 2, 2, (2,), None, lambda sizes: 250.0)
         >>> round(Expected(1000, 2, 2).worth, -2), round(loud.worth, -2)
@@ -224,7 +224,7 @@ MAX_NONCENTRALITY = 1e5
 
 
 def power_of_evidence(table: Expected, w: float, enough: float) -> float:
-    """Return the chance that the evidence of a pair with dependence w passes ``enough``.
+    """Return the chance that the evidence for a dependence w exceeds ``enough``.
 
     >>> [round(power_of_evidence(Expected(rows, 2, 2), 0.1, 1.0), 2) for rows in (1000, 20)]
     [0.79, 0.02]
@@ -233,7 +233,7 @@ def power_of_evidence(table: Expected, w: float, enough: float) -> float:
 
 
 def power_of(table: Expected, w: float, level: float) -> float:
-    """Return the chance that the test rejects where the dependence is w.
+    """Return the chance that the test rejects at ``level`` if the dependence is w.
 
     >>> round(power_of(Expected(1000, 2, 2), 0.0886, 0.05), 2)
     0.8
@@ -242,7 +242,7 @@ def power_of(table: Expected, w: float, level: float) -> float:
 
 
 def _above(cut: float, table: Expected, w: float) -> float:
-    """Return the chance that the form passes ``cut`` where the dependence is w."""
+    """Return the chance that the test's quadratic form exceeds ``cut`` if the dependence is w."""
     return float(1 - chndtr(cut, float(table.dof), min(table.worth * w * w, MAX_NONCENTRALITY)))
 
 
@@ -254,12 +254,12 @@ MAX_SPREAD_NOISE = 0.02  # of the rows: with more noise on a count the spread is
 
 
 def spread_share(rho: float) -> float:
-    """Return the share of the budget that spreads cost."""
+    """Return the share of the budget that is spent on quantiles of numeric columns."""
     return SPREAD_SHARE if rho > 0 else PURE_SPREAD_SHARE
 
 
 def spread_noise(columns: int, rho: float, epsilon: float, neighbours: Neighbours) -> float:
-    """Return the noise on a count of a spread, for so many numeric columns: public."""
+    """Return the noise sd of a count when quantiles of so many numeric columns are measured: public."""
     each = spread_share(rho) / (max(columns, 1) * ROUNDS)
     if rho > 0:
         return counts_sensitivity(neighbours, norm=2) / math.sqrt(2 * each * rho)
@@ -269,7 +269,7 @@ def spread_noise(columns: int, rho: float, epsilon: float, neighbours: Neighbour
 def spread_is_seen(
     columns: int, rows: int | None, rho: float, epsilon: float, neighbours: Neighbours
 ) -> bool:
-    """Return whether the spread of so many numeric columns is worth measuring; ``rows`` None: not public."""
+    """Return whether measuring the quantiles of numeric columns is worth its cost; ``rows`` None: not public."""
     noise = spread_noise(columns, rho, epsilon, neighbours)
     return columns > 0 and noise <= MAX_SPREAD_NOISE * (ASSUMED_ROWS if rows is None else rows)
 
@@ -282,7 +282,7 @@ def moments_pay(
     delta: float,
     neighbours: Neighbours,
 ) -> bool:
-    """Return whether ``auto`` takes ``moments``: most columns hold numbers, and their spread can be measured.
+    """Return whether ``auto`` chooses ``moments``: mostly numbers, with noise small enough.
 
     >>> names = [f"v{i}" for i in range(8)]
     >>> [moments_pay(names, names, rows, 1.0, 1e-6, Neighbours.REPLACE_ONE) for rows in (3_000, 6_000)]
@@ -295,7 +295,7 @@ def moments_pay(
 def moments_curve(
     widths: Sequence[int], rows: float, total: Filter, neighbours: Neighbours, level: float
 ) -> PowerCurve:
-    """Return the chance that ``moments`` finds a correlation, at best; ``widths``: numbers of features, 1 for a number.
+    """Return the power curve of ``moments`` for a correlation, an upper bound; ``widths``: numbers of features.
 
     >>> curve = moments_curve((1,) * 10, 1000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05)
     >>> round(curve(0.1), 2), round(curve(0.3), 2)

@@ -83,7 +83,7 @@ class MeasuredSettings:
     edge_cost_unseen: float = 5.0
 
     def min_se(self, order: int) -> float:
-        """Return the standard errors that rows free to differ must be worth, given so many columns."""
+        """Return how many standard errors the rows free to differ must be worth, given ``order`` columns."""
         return self.min_se_by_order[min(order, len(self.min_se_by_order) - 1)]
 
 
@@ -95,7 +95,7 @@ MAX_SET = 2  # columns in a set that the forward search asks about
 def acceptance_threshold(
     columns: int, level: float, *, tree: bool = False, settings: MeasuredSettings = SETTINGS
 ) -> float:
-    """Return the evidence that makes an edge between two of so many columns.
+    """Return the evidence from which a pair among so many columns is an edge.
 
     Evidence (``stats/contrasts.py``) is the logarithm of a Bayes factor. It must pass the larger of two bounds:
 
@@ -113,5 +113,5 @@ def acceptance_threshold(
 
 
 def by_stricter_level(level: float, settings: MeasuredSettings = SETTINGS) -> float:
-    """Return how much more evidence a level below 5% asks for; less above."""
+    """Return by how much the required evidence rises for a level below 5% (falls, above)."""
     return settings.level_weight * math.log(0.05 / level)

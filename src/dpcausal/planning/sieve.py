@@ -65,29 +65,29 @@ class SievePlan:
 
     @classmethod
     def of(cls, mechanism: SparseVector) -> SievePlan:
-        """From the scales of ``mechanism`` (geometric noise)."""
+        """Return the plan of a sieve with the noise scales of ``mechanism`` (geometric noise)."""
         step = mechanism.on.step
         threshold, query = mechanism.scales
         return cls(threshold * step, query * step, mechanism.centre * step)
 
     @property
     def shift(self) -> float:
-        """Added to every score: an independent pair is then above with probability of about .9."""
+        """What is added to every score, so that an independent pair is above with probability about .9."""
         return self.centre + 2 * self.threshold_scale
 
     @property
     def least(self) -> float:
-        """Information below which an answer means nothing."""
+        """The information below which an answer means nothing."""
         return 2 * self.query_scale
 
     def false_hit(self, dependence: float, shift: float | None = None) -> float:
-        """Chance that a pair with this ``dependence`` is found independent (at most 1); ``shift``: if not its own."""
+        """Return the probability that a pair with this ``dependence`` is called independent."""
         b_t, b_q = self.threshold_scale, self.query_scale
         beyond = max(dependence - (self.shift if shift is None else shift) + self.centre, 0.0)
         return b_q / (b_q + b_t) * math.exp(-beyond / b_q)
 
     def shown_shift(self, level: float) -> float:
-        """Shift of a second look: a pair without dependence is below with probability of at most ``level``."""
+        """Return the shift of a second test, at which a pair without dependence errs with probability ``level``."""
         return self.centre + math.log(1 / level) * self.threshold_scale
 
 
@@ -100,29 +100,29 @@ class ExaminePlan:
 
     @classmethod
     def of(cls, mechanism: Laplace | Gaussian) -> ExaminePlan:
-        """From the scale of ``mechanism``."""
+        """Return the plan of an examination with the noise scale of ``mechanism``."""
         if isinstance(mechanism, Gaussian):
             return cls(mechanism.sigma, True)
         return cls(mechanism.scale, False)
 
     @property
     def shift(self) -> float:
-        """Added to every score."""
+        """What is added to every score in the examination."""
         return (GAUSSIAN_SHIFT if self.gaussian else LAPLACE_SHIFT) * self.scale
 
     @property
     def least(self) -> float:
-        """Information below which an answer means nothing."""
+        """The information below which an answer means nothing."""
         return 2 * self.scale
 
     def quantile(self, level: float) -> float:
-        """What noise falls below minus this with probability ``level`` (at most 1/2)."""
+        """Return the number below minus which noise falls with probability ``level`` (at most 1/2)."""
         if self.gaussian:
             return float(-ndtri(level)) * self.scale
         return math.log(0.5 / level) * self.scale
 
     def false_hit(self, dependence: float) -> float:
-        """Chance that a pair with this ``dependence`` is found independent."""
+        """Return the probability that a pair with this ``dependence`` passes the examination as independent."""
         beyond = (dependence - self.shift) / self.scale
         if self.gaussian:
             return float(ndtr(-beyond))
@@ -130,7 +130,7 @@ class ExaminePlan:
 
 
 def resolution(false_hit: Callable[[float], float]) -> float:
-    """The dependence at which ``false_hit`` has fallen to 1 in 100.
+    """Return the dependence at which ``false_hit`` has fallen to 1%.
 
     >>> round(resolution(lambda dependence: math.exp(-dependence)), 3)
     4.605
@@ -157,34 +157,37 @@ class SieveDesign:
     tweaked: bool = False  # the paper's tweak of the threshold stands in place of a shift of the sieve's own
 
     def with_tweak(self, tweak: float) -> SieveDesign:
-        """The sieve's threshold lies ``tweak`` scales of its noise below the examination's ([1] Alg. 1, t)."""
+        """Return the design with the sieve's threshold ``tweak`` noise scales below the examination's.
+
+        [1] Alg. 1, t.
+        """
         below = tweak * self.sieve.query_scale
         return replace(self, mechanism=replace(self.mechanism, tweak=below), tweaked=True)
 
     @property
     def sieve_shift(self) -> float:
-        """What is added to the sieve's scores, the tweak of the threshold apart."""
+        """What is added to the sieve's scores, without the tweak of the threshold."""
         return self.examine.shift if self.tweaked else self.sieve.shift
 
     @cached_property
     def sieve(self) -> SievePlan:
-        """Shift and least of the sieve."""
+        """The shifts of the sieve."""
         return SievePlan.of(self.mechanism.sieve)
 
     @cached_property
     def examine(self) -> ExaminePlan:
-        """Shift and least of the examination."""
+        """The shifts of the examination."""
         return ExaminePlan.of(self.mechanism.examine)
 
     def false_hit(self, dependence: float) -> float:
-        """Chance that a pair with this dependence is deleted when asked about; full rows in the sieve."""
+        """Return the probability that a pair with this dependence is deleted when asked about."""
         sieve = self.sieve.false_hit(dependence, self.sieve_shift + self.mechanism.tweak)
         return sieve * self.examine.false_hit(dependence)
 
 
 @proved("sieve.proof.md")
 def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> SieveDesign:
-    """One session for up to ``hits`` hits, pure epsilon."""
+    """Return the design with one session for up to ``hits`` hits, at pure epsilon."""
     sieve = share * total.epsilon
     mechanism = SieveAndExamine(
         sensitivity=1.0,
@@ -200,7 +203,7 @@ def once(total: Filter, hits: int, share: float, neighbours: Neighbours) -> Siev
 def rounds(
     total: Filter, hits: int, share: float, neighbours: Neighbours, n: int | None, subsample: int | None
 ) -> SieveDesign:
-    """A new round after every hit: by rho if there is a delta, else an equal part of epsilon each."""
+    """Return the design with a new round after every hit: by rho if there is a delta, else equal parts of epsilon."""
     if total.rho > 0:
         each = total.rho / hits * ROUNDING
         sieve, examine_epsilon, examine_rho = math.sqrt(2 * share * each), None, (1 - share) * each
@@ -221,7 +224,7 @@ def rounds(
 
 
 def optimal_subsample(epsilon_sieve: float, n: int) -> int:
-    """m between n/20 and n with the least sqrt(n/m)/eps' ([1] section 3.2), over a grid of 200.
+    """Return the subsample size between n/20 and n with the least sqrt(n/m)/eps' ([1] section 3.2).
 
     >>> optimal_subsample(0.01, 100_000), optimal_subsample(3.0, 100_000)
     (5000, 100000)
@@ -244,13 +247,13 @@ class SparseVectorDesign:
 
     @property
     def plan(self) -> SievePlan:
-        """Shift and least."""
+        """The shifts of the sparse vector."""
         return SievePlan.of(self.mechanism)
 
 
 @proved("sieve.proof.md")
 def designs(total: Filter, positives: int, neighbours: Neighbours) -> list[SparseVectorDesign]:
-    """The ways to spend ``total`` on up to ``positives`` deletions.
+    """Return the ways to spend ``total`` on up to ``positives`` deletions.
 
     >>> [(design.most, design.renewed) for design in designs(Filter(1.0), 10, Neighbours.REPLACE_ONE)]
     [(10, False)]
@@ -306,20 +309,20 @@ def type_two_error(alpha: float, tweak: float, epsilon: float, sensitivity: floa
 
 
 def claimed_type_one(alpha: float, tweak: float, epsilon: float, sensitivity: float = 1.0) -> float:
-    """Return the bound of theorems 2 and 4 of [1], which does not hold."""
+    """Return the paper's bound on ``type_one_error`` ([1] theorems 2 and 4), which does not hold."""
     x = epsilon / 2 * (alpha + tweak) / sensitivity
     return math.exp(-x / 6) - math.exp(-x / 3) / 4
 
 
 def claimed_type_two(alpha: float, tweak: float, epsilon: float, sensitivity: float = 1.0) -> float:
-    """Return the bound of theorems 2 and 5 of [1], which does not hold."""
+    """Return the paper's bound on ``type_two_error`` ([1] theorems 2 and 5), which does not hold."""
     x = epsilon / 2 * (alpha - tweak)
     first = math.exp(-(12 * epsilon * alpha + x) / (6 * sensitivity))
     return first - math.exp(-(6 * epsilon * alpha + x) / (3 * sensitivity)) / 4
 
 
 def margin_error(value: float, threshold: float, margins: tuple[float, float], scale: float) -> float:
-    """Return the probability that CURATE turns the answer for ``value`` around, exactly.
+    """Return the exact probability that CURATE's noise reverses the decision for ``value``.
 
     ``margins`` are beta_1 and beta_2, ``scale`` that of the Laplace noise.
     """

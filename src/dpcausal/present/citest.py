@@ -42,7 +42,7 @@ BY_QUESTION = {  # why a test was used, and what that is good for
 
 
 def _reason(fact: Reason) -> tuple[str, str]:
-    """Return why a test was used, and more about it, as clauses."""
+    """Return the reason for a test as two clauses: short, and in detail."""
     match fact:
         case facts.ByQuestion():
             return BY_QUESTION[fact.why]
@@ -72,7 +72,7 @@ def reason_words(fact: Reason) -> str:
 
 
 def chosen_words(fact: Chosen) -> str:
-    """Return what was chosen privately on the way."""
+    """Return what was chosen privately before the test, in words."""
     return f"lambda {fact.lambda_:g} and bandwidth {fact.bandwidth:.3g} chosen privately"
 
 
@@ -103,7 +103,7 @@ def held_fixed_words(fact: HeldFixed) -> str:
 
 
 def named(method: str, reason: Reason) -> str:
-    """Return the test with the reason why it was used, where that is not what one expects.
+    """Return the name of the test, with the reason for it where that is unexpected.
 
     >>> named("gcm", facts.NumbersGiven("numeric-given", columns=2)), named("kendall", ByQuestion("ordered-levels"))
     ('test gcm because 2 numbers are given', 'test kendall')
@@ -113,7 +113,7 @@ def named(method: str, reason: Reason) -> str:
 
 
 def way_words(trend: Trend) -> str:
-    """Return which way y depends on x, as a clause; numbers rise, levels come earlier or later.
+    """Return in which direction y depends on x, as a clause.
 
     >>> way_words(Trend("dose", "pain", (), rises=False, tau=None))
     'pain falls as dose rises'
@@ -134,7 +134,7 @@ def way_words(trend: Trend) -> str:
 
 
 def _trend_part(name: str, levels: Sequence[str], *, later: bool) -> str:
-    """Return the upper or the lower part of a column: of numbers, of two levels, or of more."""
+    """Return the words for the upper (``later``) or lower part of a column in a trend."""
     if not levels:
         return f"{'higher' if later else 'lower'} {name}"
     if len(levels) == 2:
@@ -176,6 +176,7 @@ def missed_words(ahead: PowerForecast) -> str:
 
 
 def _missed_power(ahead: PowerForecast) -> str:
+    """Return which strengths of dependence the test finds, and how often."""
     power = ahead.power or ahead.without_noise
     if power is None:
         return "not known for this test"
@@ -196,7 +197,7 @@ def _missed_power(ahead: PowerForecast) -> str:
 
 
 def missing_rule_words(fact: MissingRule) -> str:
-    """Return what becomes of missing values, as a sentence."""
+    """Return how missing values are treated, as a sentence."""
     match fact:
         case BothMissing():
             return (
@@ -215,7 +216,7 @@ def missing_rule_words(fact: MissingRule) -> str:
 
 
 def with_noise_words(fact: WithNoise) -> str:
-    """Return which test a private answer takes, beside one without privacy.
+    """Return which test a private answer would use, beside an answer without privacy.
 
     >>> with_noise_words(WithNoise("other-below", test="gcm", epsilon=0.16))
     "With noise the same test is used from epsilon 0.16 on, and gcm below: to compare with that, method='gcm'."
@@ -238,6 +239,7 @@ def with_noise_words(fact: WithNoise) -> str:
 
 
 def _found(result: CITestResult) -> str:
+    """Return the question and what the test found."""
     found = "no evidence against independence" if result.independent else "dependent"
     return f"{question_words(result.x, result.y, result.given)}: {found}"
 
@@ -275,7 +277,7 @@ def html(result: CITestResult) -> str:
 
 
 def forecast_words(found: CITestForecast) -> str:
-    """Return which test would be taken and why, how often it finds what, and what would help."""
+    """Return the forecast of a test: which one, its power, and what would help."""
     sides = (found.question.x_columns, found.question.y_columns)
     x, y = (side[0] if len(side) == 1 else side for side in sides)
     asked = question_words(x, y, found.question.given)
@@ -292,6 +294,7 @@ def forecast_words(found: CITestForecast) -> str:
 
 
 def _chances(found: CITestForecast) -> str:
+    """Return the forecast of power with noise and without."""
     plain = found.without_noise
     assert plain is not None
     if found.power is None:
@@ -301,7 +304,7 @@ def _chances(found: CITestForecast) -> str:
 
 
 def _instead(found: CITestForecast) -> str:
-    """Why a test that is expected to find more was not taken, and how to take it."""
+    """Return why a test that is expected to find more was not chosen, and how to ask for it."""
     if found.instead is None:
         return ""
     name, medium = found.instead
@@ -314,7 +317,7 @@ def _instead(found: CITestForecast) -> str:
 
 
 def _forecast_helps(found: CITestForecast) -> str:
-    """What finds a strong dependence in 80% of cases, where this does not, and whether this is refused."""
+    """Return what would find a strong dependence in 80% of cases, and whether this test is refused."""
     left = "" if found.left is None else f"The ledger has epsilon {found.left:.3g} left. "
     if found.left is not None and found.left < (found.epsilon or 0.0):
         return f"The ledger has epsilon {found.left:.3g} left, less than asked: it would refuse."
@@ -327,7 +330,7 @@ def _forecast_helps(found: CITestForecast) -> str:
 
 
 def _at_best(found: CITestForecast) -> str:
-    """Return what the best case is."""
+    """Return the assumptions under which the power is an upper bound."""
     one = found.question
     if found.method == "gcm" and max(one.widths) > 1:
         of = "one pair of columns" if one.several else "one level"

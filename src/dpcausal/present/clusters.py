@@ -37,7 +37,7 @@ class Group(NamedTuple):
 
 
 def groups(nodes: Sequence[str], strength: Mapping[Pair, float]) -> list[Group]:
-    """Return the groups of linked codes, the largest first; ``strength``: of every link.
+    """Return the groups of linked codes, the largest first; ``strength`` is that of every link.
 
     >>> links = {frozenset("ab"): 0.3, frozenset("bc"): 0.2, frozenset("xy"): 0.1}
     >>> [group.codes for group in groups("abcdxy", links)]
@@ -55,7 +55,7 @@ def groups(nodes: Sequence[str], strength: Mapping[Pair, float]) -> list[Group]:
 
 
 def _components(nodes: Sequence[str], links: Iterable[Pair]) -> list[set[str]]:
-    """Return the codes that links join, part by part; codes without a link are in none."""
+    """Return the connected components of the codes with links."""
     part: dict[str, set[str]] = {}
     for pair in links:
         joined = set(pair).union(*(part.get(name, set()) for name in pair))
@@ -65,12 +65,13 @@ def _components(nodes: Sequence[str], links: Iterable[Pair]) -> list[set[str]]:
 
 
 def _within(codes: Iterable[str], strength: Mapping[Pair, float]) -> dict[Pair, float]:
+    """Return the strengths of the pairs of which both codes are among these."""
     codes = set(codes)
     return {pair: w for pair, w in strength.items() if pair <= codes}
 
 
 def _split(part: Iterable[str], strength: Mapping[Pair, float]) -> list[set[str]]:
-    """Return groups of one component, joined while modularity gains; a code alone joins the group that gains most."""
+    """Return the groups of a component, by greedy modularity; single codes join their best group."""
     total = 2.0 * sum(strength.values())
     ends_of = dict.fromkeys(part, 0.0)
     for pair, w in strength.items():
@@ -98,7 +99,7 @@ def _split(part: Iterable[str], strength: Mapping[Pair, float]) -> list[set[str]
 
 
 def _between(found: Sequence[set[str]], strength: Mapping[Pair, float]) -> dict[tuple[int, int], float]:
-    """Return the sum of strengths between groups, by their places, the smaller one first."""
+    """Return the total strength of links between groups, by pairs of their places."""
     of = {name: g for g, one in enumerate(found) for name in one}
     total: dict[tuple[int, int], float] = {}
     for pair, w in strength.items():
@@ -109,7 +110,7 @@ def _between(found: Sequence[set[str]], strength: Mapping[Pair, float]) -> dict[
 
 
 def _drawn(part: Sequence[str], strength: Mapping[Pair, float]) -> tuple[Pair, ...]:
-    """Return the links of a group that are drawn: the strongest that join it, then the strongest."""
+    """Return the links of a group that are drawn: a spanning tree of strongest links, then the strongest."""
     inner = _within(part, strength)
     ordered = sorted(inner, key=lambda pair: (-inner[pair], sorted(pair)))
     tree: list[Pair] = []
@@ -131,7 +132,7 @@ class LeftOut(NamedTuple):
 
 
 def left_out(found: Sequence[Group], strength: Mapping[Pair, float]) -> LeftOut:
-    """Return the links that are not drawn."""
+    """Return the links that a drawing leaves out."""
     of = {name: g for g, group in enumerate(found) for name in group.codes}
     drawn = {pair for group in found for pair in group.drawn}
     rest = sorted(
@@ -142,7 +143,7 @@ def left_out(found: Sequence[Group], strength: Mapping[Pair, float]) -> LeftOut:
 
 
 def letter(place: int) -> str:
-    """Return what a group is called: A to Z, then AA and so on.
+    """Return the name of a group: A to Z, then AA and so on.
 
     >>> letter(0), letter(25), letter(26)
     ('A', 'Z', 'AA')
@@ -151,7 +152,7 @@ def letter(place: int) -> str:
 
 
 def in_rows(sizes: Sequence[Size]) -> list[tuple[float, float]]:
-    """Return where drawings of these sizes stand, left to right in rows.
+    """Return the positions of drawings of these sizes, placed left to right in rows.
 
     >>> in_rows([(600.0, 100.0), (400.0, 50.0), (100.0, 50.0)])
     [(0.0, 0.0), (0.0, 126.0), (426.0, 126.0)]

@@ -18,7 +18,7 @@ TICKS = 5
 
 
 def curves_svg(result: EffectResult) -> str:
-    """Return the curves of an effect on a follow-up; empty where there are none."""
+    """Return the survival curves of an effect as SVG; empty where there are none."""
     curves = result.curves
     if curves is None:
         return ""
@@ -54,7 +54,7 @@ def curves_svg(result: EffectResult) -> str:
 
 
 def _axes(last: float, most: float, at: Callable[[float, float], str]) -> str:
-    """Both axes with their ticks."""
+    """Return both axes with their ticks as SVG."""
     parts = []
     for i in range(TICKS + 1):
         time, risk = last * i / TICKS, most * i / TICKS
@@ -74,7 +74,7 @@ def _axes(last: float, most: float, at: Callable[[float, float], str]) -> str:
 
 
 def effect_page(result: Any) -> str:
-    """Return a page without links to elsewhere: what is said of the effect, the curves, and what was promised."""
+    """Return a self-contained HTML page about an effect: the answer, curves, and privacy."""
     first, second = result.compare
     of = result.outcome if result.event is None else f"{result.outcome} = {result.event}"
     title = escape(f"{result.treatment}, {second} against {first}: {of}")
@@ -89,5 +89,5 @@ def effect_page(result: Any) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """Return lines as paragraphs."""
+    """Return lines as HTML paragraphs."""
     return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line)

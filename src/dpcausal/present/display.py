@@ -87,7 +87,7 @@ REPORTS: dict[str, Callable[..., Any]] = {"DiscoveryResult": page.write, "Plan":
 
 
 def words(fact: Fact | StrEnum) -> str:
-    """Return one fact, or one member of an enumeration of the statement, as a clause or sentence."""
+    """Return a fact, or a member of an enumeration, as a clause or sentence."""
     for family in type(fact).__mro__:
         if family.__name__ in FACTS:
             return FACTS[family.__name__](fact)
@@ -97,7 +97,7 @@ def words(fact: Fact | StrEnum) -> str:
 
 
 def _of(table: Mapping[str, Callable[..., Any]], value: Any, what: str, part: str = "") -> Callable[..., Any]:
-    """Return the function for a value; raise ``TypeError`` where there is none."""
+    """Return the function that presents a value, by its type; raise ``TypeError`` if there is none."""
     name = type(value).__name__
     key = f"{name}.{part}" if part else name
     if key not in table:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _share_kept(share: float, *, noise: bool) -> str:
-    """What is left where something was left out: not all of it.
+    """Return the share of rows for which an answer holds, in words; never "all".
 
     >>> _share_kept(0.97, noise=True), _share_kept(0.997, noise=True), _share_kept(0.97, noise=False)
     ('about 97%', 'over 99%', '97%')
@@ -32,7 +32,7 @@ def _share_kept(share: float, *, noise: bool) -> str:
 
 
 def note_words(fact: EffectNote) -> str:
-    """Return what must be known about an effect, as a clause."""
+    """Return a note on an effect as a clause."""
     words = WORDS[fact.kind]
     if not isinstance(words, str):
         return words(fact)
@@ -48,23 +48,24 @@ MOST_LISTED = 6  # possible effects listed without being asked
 
 
 def _event_way(event: str) -> str:
-    """An event instead of a mean, as the reader spells it."""
+    """Return the advice to ask for an event instead of a mean, in the caller's notation."""
     way = spelled(f'--event "{event}"', f"event={event!r}")
     return f"a yes/no outcome ({way})"
 
 
 def _bounds_way(outcome: str, low: float | None, high: float | None) -> str:
+    """Return tighter bounds of a number as a way to a shorter interval."""
     return f"tighter bounds of {outcome} in the schema (now {low:g} to {high:g})"
 
 
 def _of_schema(fact: facts.WideInterval) -> list[str]:
-    """What a schema could say to shorten an interval: bounds of a number, and bins of what is held fixed."""
+    """Return the changes to a schema that would shorten an interval: bounds, and coarser bins."""
     bounds = [] if fact.outcome is None else [_bounds_way(fact.outcome, fact.low, fact.high)]
     return bounds + (["coarser bins of what is held fixed"] if fact.held else [])
 
 
 def _shortens(ways: Sequence[str]) -> str:
-    """What shortens an interval that is mostly noise.
+    """Return what would shorten an interval that is mostly noise, as a clause.
 
     >>> _shortens([]), _shortens(["fewer bins"])
     ('more epsilon shortens it', 'fewer bins or more epsilon shorten it')
@@ -73,7 +74,7 @@ def _shortens(ways: Sequence[str]) -> str:
 
 
 def _back_door(fact: facts.BackDoor) -> str:
-    """That the graph draws a path by which other causes come in, and what to hold fixed, or to leave out."""
+    """Return that the graph has an open back-door path, and what would close it."""
     paths = [[" ".join(edge) for edge in path] for path in fact.paths[:MOST_PAIRS]]
     drawn = "; ".join(", ".join(path[:-1]) + (" and " if path[:-1] else "") + path[-1] for path in paths)
     ways = [f"leave {name} out" for name in fact.leave]
@@ -89,7 +90,7 @@ def _back_door(fact: facts.BackDoor) -> str:
 
 
 def _few_groups(groups: Sequence[str]) -> str:
-    """What groups hold, or how many there are where that is long.
+    """Return the levels in each group, or the number of groups where that is long.
 
     >>> _few_groups(["below 40", "40 or more"])
     'below 40 | 40 or more'
@@ -99,6 +100,7 @@ def _few_groups(groups: Sequence[str]) -> str:
 
 
 def _from_graph(fact: facts.FromGraph) -> str:
+    """Return what the graph says must be held fixed."""
     held = (
         f"to hold {', '.join(fact.columns)} fixed" if fact.columns else "that nothing needs to be held fixed"
     )
@@ -106,6 +108,7 @@ def _from_graph(fact: facts.FromGraph) -> str:
 
 
 def _scores(fact: facts.ColumnsEnter) -> str:
+    """Return which columns are in standard deviations of normal scores."""
     scores = "its normal score" if len(fact.columns) == 1 else "their normal scores"
     return (
         f"{' and '.join(fact.columns)} in standard deviations of {scores}, not in units of the column: rows were "
@@ -114,11 +117,13 @@ def _scores(fact: facts.ColumnsEnter) -> str:
 
 
 def _by_groups(fact: facts.ByGroups) -> str:
+    """Return which columns are held fixed only by groups of merged levels."""
     named = ", ".join(f"{name} ({_few_groups(groups)})" for name, groups in fact.columns)
     return f"{named} held fixed only by groups of merged levels: confounding within a group remains"
 
 
 def _number_rules(fact: facts.NumberRules) -> str:
+    """Return how missing numbers, and those out of bounds, are counted."""
     rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
     counts = "" if fact.missing else "counts "
     rules += [
@@ -128,6 +133,7 @@ def _number_rules(fact: facts.NumberRules) -> str:
 
 
 def _missing_left_out(fact: facts.MissingLeftOut) -> str:
+    """Return that rows with a missing outcome are left out, and when that is right."""
     return (
         f"rows with missing {fact.outcome} are left out of both groups: right if, among people alike in "
         f"{listed(fact.alike)}, it is chance whose {fact.outcome} is missing"
@@ -135,6 +141,7 @@ def _missing_left_out(fact: facts.MissingLeftOut) -> str:
 
 
 def _missing_counts(fact: facts.MissingCounts) -> str:
+    """Return as what a missing outcome counts, and how to leave such rows out."""
     value = fact.value if isinstance(fact.value, str | None) else f"{fact.value:g}"
     counts = "is not the event" if value is None else f"counts as {value}"
     way = ""
@@ -151,6 +158,7 @@ def _missing_counts(fact: facts.MissingCounts) -> str:
 
 
 def _missing_held(fact: facts.MissingHeld) -> str:
+    """Return for which columns a missing value is held fixed like a level."""
     return (
         f"missing {listed(fact.columns)} counts as a value that is held fixed: such people are compared with each "
         "other, though other causes may differ among them"
@@ -158,12 +166,14 @@ def _missing_held(fact: facts.MissingHeld) -> str:
 
 
 def _strata_left_out(fact: facts.StrataLeftOut) -> str:
+    """Return why strata are left out, and for how many rows the answer holds."""
     why = "in which noise hides" if fact.noise else "with fewer than 3 rows in"
     kept = _share_kept(1 - fact.share, noise=fact.noise)
     return f"combinations of levels {why} one of the two groups are left out: the answer holds for {kept} of the rows"
 
 
 def _everyone(fact: facts.Everyone) -> str:
+    """Return the interval for all rows, whatever the effect is in strata that were left out."""
     most = "" if fact.most is None else f" (noise allows up to {fact.most:.1%} of the rows)"
     return (
         f"for all rows, whatever the effect is in those left out{most}, the interval is {number(fact.low)} to "
@@ -172,6 +182,7 @@ def _everyone(fact: facts.Everyone) -> str:
 
 
 def _nothing_known(fact: facts.NothingKnown) -> str:
+    """Return why no stratum could be used, and what would help."""
     if not fact.noise:
         return "nowhere do both groups have 3 rows or more"
     return (
@@ -181,17 +192,20 @@ def _nothing_known(fact: facts.NothingKnown) -> str:
 
 
 def _noise_rules(fact: facts.WideInterval) -> str:
+    """Return that most of the interval's width is noise, and what would shorten it."""
     less = f"; noise hides less of {_event_way(fact.event)}" if fact.event and asks() else ""
     return f"most of the interval's width is privacy noise: {_shortens(_of_schema(fact))}{less}"
 
 
 def _wide(fact: facts.WideInterval) -> str:
+    """Return that the interval is too wide to be of use, and what would help."""
     event = [] if fact.event is None else [_event_way(fact.event)]
     ways = listed([*event, *_of_schema(fact), "more epsilon", "more rows"], "or")
     return f"the interval is too wide to say much{f': {ways} would help' if asks() else ''}"
 
 
 def _later(fact: facts.AdjustsForLater) -> str:
+    """Return the warning that a column held fixed comes after the treatment."""
     were, them = ("was", "it") if len(fact.columns) == 1 else ("were", "them")
     return (
         f"WARNING: {', '.join(fact.columns)} {were} declared to come after {fact.treatment} in time, which may change "
@@ -200,6 +214,7 @@ def _later(fact: facts.AdjustsForLater) -> str:
 
 
 def _contradicted(fact: facts.Contradicted) -> str:
+    """Return about which directions the graph contradicts itself, and what that means for the answer."""
     pairs = few([*map(" - ".join, fact.pairs)], MOST_PAIRS)
     means = (
         ": do not rely on this answer unless you know these directions"
@@ -210,6 +225,7 @@ def _contradicted(fact: facts.Contradicted) -> str:
 
 
 def _several(fact: facts.Several) -> str:
+    """Return how many effects the graph allows where it leaves directions open."""
     none = "; one of them is no effect at all (the outcome may come first)" if fact.no_effect else ""
     return (
         f"the graph leaves directions open and allows {fact.count} effects; nothing says which is right, and a mean of "
@@ -218,12 +234,14 @@ def _several(fact: facts.Several) -> str:
 
 
 def _fresh_noise(fact: facts.FreshNoise) -> str:
+    """Return that the table was measured after the graph was learned, and from which budget."""
     budget = f"out of the {fact.share or 0:.0%} of the discovery's budget kept for effects; the cost is that of both"
     kept = "" if fact.share is None else f", {budget}"
     return f"from a table with noise of its own, measured after the graph was learned{kept}"
 
 
 def _followed_up(fact: facts.FollowedUp) -> str:
+    """Return the horizon of a follow-up, its cuts, and what counts as the event and as censored."""
     cuts = listed([f"{end:g}" for end in fact.ends[:-1]])
     cut = f", cut at {cuts}" if cuts else ""
     others = f", {listed(fact.competing)} as competing" if fact.competing else ""
@@ -294,7 +312,7 @@ WORDS: dict[str, Words] = {**WARNINGS, **RESTS, **REMARKS, **SCHEMA_RULES, **MIS
 
 
 def number(value: float) -> str:
-    """Return three digits, as a person writes them.
+    """Return a number with three significant digits, as text.
 
     >>> number(0.08912), number(-3.4), number(math.inf)
     ('0.0891', '-3.4', 'any size')
@@ -303,7 +321,7 @@ def number(value: float) -> str:
 
 
 def answer_words(result: EffectResult) -> str:
-    """Return the first line: the effect and its interval, or that nothing can be said."""
+    """Return the first line of an answer: the effect and its interval, or that nothing can be said."""
     first, second = result.compare
     what = result.outcome if result.event is None else f"{result.outcome} {happened(result.event)}"
     if result.curves is not None:
@@ -329,25 +347,25 @@ def answer_words(result: EffectResult) -> str:
 
 
 def _among(result: EffectResult) -> str:
-    """Whose effect it is."""
+    """Return whose effect it is: of all, the exposed or the overlap."""
     treated = f"those with {result.treatment} {result.compare[1]}"
     among = {"all": "all", "exposed": treated, "overlap": "those who may be in either group"}
     return f" among {among[result.population]}"
 
 
 def _scored(result: EffectResult) -> str:
-    """The unit of an outcome that is known by its normal score alone."""
+    """Return the unit of an outcome that is measured by its normal score."""
     notes = [note for note in result.notes if isinstance(note, facts.ColumnsEnter) and note.how == "scored"]
     return " in standard deviations" if notes and result.outcome in notes[0].columns else ""
 
 
 def assumes_words(result: EffectResult) -> str:
-    """Return what the answer rests on and which rows it holds for, in one text."""
+    """Return the assumptions of the answer, and which rows it holds for, as one text."""
     return " ".join(assumes_lines(result))
 
 
 def assumes_lines(result: EffectResult) -> list[str]:
-    """Return what the answer rests on, and a line each for warnings, the interval, rows left out and missing values."""
+    """Return the assumptions of the answer, then warnings and notes, one line each."""
     notes = result.notes
     nothing = [note for note in notes if isinstance(note, facts.NothingKnown)]
     if nothing and not result.possible:
@@ -371,7 +389,7 @@ def assumes_lines(result: EffectResult) -> list[str]:
 
 
 def _rests(result: EffectResult, unsure: str) -> str:
-    """What makes the effect causal; ``unsure``: why the graph does not say what to hold fixed, if it does not."""
+    """Return what makes the effect causal; ``unsure``: why the graph does not determine the adjustment set."""
     if unsure:
         held = f"no more than {listed(result.adjust)}" if result.adjust else "nothing"
         return f"Causal only if {held} needs to be held fixed. The graph does not say what to hold fixed: {unsure}"
@@ -386,7 +404,7 @@ def _rests(result: EffectResult, unsure: str) -> str:
 
 
 def _unsure(result: EffectResult) -> str:
-    """Why the graph that was asked does not say what to hold fixed, as clauses; empty where it does."""
+    """Return why the graph does not determine the adjustment set, as clauses; empty where it does."""
     if result.possible or not any(isinstance(note, facts.FromGraph) for note in result.notes):
         return ""
     clauses = []
@@ -402,7 +420,7 @@ STRATA_NAMED = 3  # strata left out that are named
 
 
 def _left_out(result: EffectResult) -> str:
-    """Which strata were left out, as the end of a sentence; empty where it is not known, or differs between effects."""
+    """Return which strata were left out, as the end of a sentence; empty where unknown or not unique."""
     if not result.left_out or result.possible:
         return ""
     named = [
@@ -413,22 +431,22 @@ def _left_out(result: EffectResult) -> str:
 
 
 def _among_kinds(notes: Sequence[EffectNote], kinds: Container[str]) -> list[EffectNote]:
-    """The notes of these kinds, in their order."""
+    """Return the notes of these kinds, in their order."""
     return [note for note in notes if note.kind in kinds]
 
 
 def _leaves_unsure(note: EffectNote) -> bool:
-    """Whether a note is said already where the graph does not say what to hold fixed."""
+    """Return whether a note is covered by the sentence on an undetermined adjustment set."""
     return isinstance(note, facts.FromGraph | facts.OpenPairs) or note == facts.RestsOn("hint-itself")
 
 
 def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
-    """Return a line for each thing that becomes of missing values."""
+    """Return a line for each way in which missing values are treated."""
     return [as_sentence(note_words(note)) for note in _among_kinds(notes, MISSING)]
 
 
 def _missing_clauses(result: EffectResult) -> list[str]:
-    """The level that missing cells of the treatment count as, where the schema says that there may be some."""
+    """Return which level missing cells of the treatment count as, if the schema expects some."""
     facts = [fact for fact in result.privacy.public if isinstance(fact, MissingAs)]
     return [
         f"missing {name} counts as {value}, as the schema says"
@@ -452,7 +470,7 @@ def summary(result: EffectResult, *, full: bool = False) -> str:
 
 
 def raw_lines(result: EffectResult) -> list[str]:
-    """Return how a free effect is asked for with nothing held fixed, where something is; else nothing."""
+    """Return how to ask for a free effect without adjustment; nothing where the answer has none."""
     free = any(isinstance(note, facts.SameRelease) for note in result.notes)
     if not free or not (result.adjust or any(one.adjust for one in result.possible)) or not asks():
         return []
@@ -466,7 +484,7 @@ def html(result: EffectResult) -> str:
 
 
 def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
-    """Return the effect that a discovery carries with an edge, and its warnings; nothing where there is none."""
+    """Return the lines on the effect along an edge, with its warnings; none where there is no effect."""
     if not isinstance(found, EffectResult):
         return []
     with for_everyone():
@@ -475,7 +493,7 @@ def edge_effect_lines(found: EffectResult | InputError | None) -> list[str]:
 
 
 def edge_effects_mean(statement: PrivacyStatement) -> str:
-    """Return what all effects in a table of edges rest on."""
+    """Return the assumptions that all effects in a table of edges share."""
     return (
         "Effects are causal if the graph is right. They come from what also chose the graph, so intervals may be too "
         f"short. {rows_differ('interval of each', statement.unit)} dpcausal effect --release says what each rests on, "
@@ -484,7 +502,7 @@ def edge_effects_mean(statement: PrivacyStatement) -> str:
 
 
 def listed_effects(result: EffectResult, *, full: bool = False) -> list[str]:
-    """Return a line for every effect that the graph allows, or for the first few and how many more there are."""
+    """Return a line for every effect that the graph allows, or for the first few."""
     possible = [f"- {line}" for line in possible_lines(result)]
     if full or len(possible) <= MOST_LISTED:
         return possible
@@ -511,7 +529,7 @@ NOTABLE_LEFT_OUT = 0.05  # chance from which on a forecast says that strata may 
 
 
 def forecast_words(found: EffectForecast) -> str:
-    """Return what is expected of an interval, what that rests on, and what would shorten it."""
+    """Return the forecast of an interval: its width, the assumptions, and what would shorten it."""
     one = found.question
     held = f", {', '.join(one.adjust)} held fixed" if one.adjust else ""
     lines = [
@@ -565,12 +583,12 @@ def forecast_words(found: EffectForecast) -> str:
 
 
 def _arm(one: EffectQuestion) -> str:
-    """The second arm, in words."""
+    """Return the name of the second arm, in words."""
     return f"{one.treatment} {one.arm_names[1]}"
 
 
 def _compared(one: EffectQuestion) -> str:
-    """What an effect compares: the estimand, with its event, and the levels of the treatment."""
+    """Return what an effect compares: the estimand, the event, and the levels of the treatment."""
     first, second = one.arm_names
     event = "" if one.event is None else f" of {one.outcome} {happened(one.event)}"
     return f"{one.estimand}{event}, {one.treatment} {second} against {first}"
@@ -591,12 +609,13 @@ def refusal_words(found: EffectForecast) -> str:
 
 
 def _expected(found: EffectForecast) -> str:
+    """Return how wide the interval is expected to be."""
     ratio = " of the risk difference" if found.question.estimand.endswith("ratio") else ""
     return f"the {found.level * 100:g}% interval{ratio} is expected to be {number(found.width)} wide"
 
 
 def _ways(found: EffectForecast) -> str:
-    """What would help, each by itself, and what it costs; numbers are checked by a forecast of their own."""
+    """Return what would help, each way by itself, with its forecast."""
     one, ways = found.question, []
     if found.event is not None:
         ways.append(_event_way(found.event))

@@ -80,7 +80,7 @@ def line_kind(graph: Graph, pair: Pair, marks: EdgeNotes) -> str:
 
 
 def key_ends(key: Key, name: str = "graph") -> str:
-    """Return the attributes of a key's line that draw its marks; a declared direction has a hollow head.
+    """Return the SVG attributes that draw the marks of a legend's line.
 
     >>> key_ends(Key("marked", "", "o->"))
     ' marker-start="url(#graph-ring)" marker-end="url(#graph-head)"'
@@ -91,14 +91,14 @@ def key_ends(key: Key, name: str = "graph") -> str:
 
 
 def _markers(name: str, ends: tuple[str, str], weak: str = "") -> str:
-    """The attributes that draw shapes at the ends of a line; ``weak``: paler heads."""
+    """Return the SVG attributes that draw shapes at the ends of a line; ``weak``: paler heads."""
     shapes = [shape + weak * (shape in ("head", "told")) for shape in ends]
     places = zip(("start", "end"), shapes, strict=True)
     return "".join(f' marker-{place}="url(#{name}-{shape})"' for place, shape in places if shape)
 
 
 def line_ends(graph: Graph, line: Line, marks: EdgeNotes) -> tuple[str, str]:
-    """Return the shapes at the upper and the lower end of a line: head, told (hollow, declared), ring, or none."""
+    """Return the shapes at the upper and the lower end of a line: head, hollow head (declared), ring, or none."""
     ways = (line.lower, line.upper), (line.upper, line.lower)
     if isinstance(graph, PAG):
         upper, lower = (MARKERS.get(graph.mark(*way), "") for way in ways)
@@ -109,12 +109,12 @@ def line_ends(graph: Graph, line: Line, marks: EdgeNotes) -> tuple[str, str]:
 
 
 def line_grade(pair: Pair, marks: EdgeNotes) -> str:
-    """Return how the confidence in an edge is drawn; empty where it has none."""
+    """Return the style that shows the confidence in an edge; empty where it has none."""
     return grade(marks.confidence[pair]) if pair in marks.confidence else ""
 
 
 def keys(result: DiscoveryResult, marks: EdgeNotes) -> list[Key]:
-    """Return every kind of line that is drawn, with its meaning."""
+    """Return the legend: every kind of line that is drawn, with its meaning."""
     drawn, pairs = result.shown, result.graph.skeleton
     kinds = {line_kind(drawn, pair, marks) for pair in pairs}
     alone = [name for name in lone_columns(result) if name not in marks.undecided]
@@ -137,7 +137,7 @@ BOXES = ("undecided", "alone")  # kinds of keys that are boxes
 
 
 def _grade_keys(grades: Collection[str]) -> list[Key]:
-    """Return the widths that are drawn.
+    """Return the legend's entries for line widths.
 
     >>> [key.words for key in _grade_keys({"weaker", "hint"})]
     ['found again: perhaps', 'found again: less than half, a hint']
@@ -166,7 +166,7 @@ class Line:
 
     @property
     def path(self) -> str:
-        """As the ``d`` of an SVG path.
+        """The line as the ``d`` attribute of an SVG path.
 
         >>> Line("a", "b", ((0.0, 10.0), (5.0, 30.0))).path
         'M0.0 10.0C0.0 20.0 5.0 20.0 5.0 30.0'
@@ -183,12 +183,12 @@ class Line:
 
 
 def row(layer: int) -> float:
-    """Height of the middle of a layer."""
+    """Return the height of the middle of a layer."""
     return layer * STEP_Y + HEIGHT / 2
 
 
 def lines(layout: Layout, width: Mapping[str, float]) -> list[Line]:
-    """Return one line per edge; lines at one side of a box are spread in the order of their other ends."""
+    """Return one line for each edge, spread along the side of a box so that they do not overlap."""
     toward: dict[tuple[str, bool], list[tuple[float, tuple[str, str]]]] = {}
     for (upper, lower), ways in layout.ways.items():
         first = ways[0][0] if ways else layout.x[lower]
@@ -215,7 +215,7 @@ SAG = 22.0  # how far a line between two distant boxes of one layer hangs below 
 
 
 def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) -> list[Line]:
-    """Return one line per open pair, from box to box; within a layer it hangs below the boxes."""
+    """Return one line for each open pair; within a layer it hangs below the boxes."""
     found = []
     for pair in in_order(pairs, nodes):
         upper, lower = sorted(pair, key=lambda name: (layout.layer[name], layout.x[name]))
@@ -233,7 +233,7 @@ def open_lines(layout: Layout, nodes: Sequence[str], pairs: Collection[Pair]) ->
 def frame(
     layout: Layout, width: Mapping[str, float], drawn: Sequence[Line]
 ) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of what holds every box and every line, in whole numbers.
+    """Return left, top, right and bottom of the rectangle that contains all boxes and lines.
 
     A curve stays within its control points, which have the x of its ends and lie between them in y: the ends of the
     pieces are enough.
@@ -251,7 +251,7 @@ Frame = tuple[float, float, float, float]  # left, top, width and height
 
 
 def box_width(name: str) -> float:
-    """Room for a name in 14-pixel type.
+    """Return the width of a box for a name in 14-pixel type.
 
     >>> box_width("age"), round(box_width("blood_pressure"))
     (60.0, 139)
@@ -269,7 +269,7 @@ def svg(
     shown: bool = True,
     strength: Mapping[Pair, LinkStrength] | None = None,
 ) -> str:
-    """An ``<svg>`` element that scales with its container; every edge and node has a hover text.
+    """Return the graph as an ``<svg>`` element that scales with its container, with hover texts.
 
     ``name`` is its id; two drawings on one page need different ones. ``possible`` are open pairs; where they are not
     ``shown`` they are in the drawing, hidden, for a page that can show them.
@@ -295,6 +295,7 @@ MARKER_SHAPES = (
 
 
 def _marker(name: str, kind: str, tip: float, wide: float, high: float, shape: str) -> str:
+    """Return the SVG marker for one kind of edge end."""
     return (
         f'<marker id="{name}-{kind}" viewBox="0 0 10 10" refX="{tip:g}" refY="5" markerWidth="{wide:g}" '
         f'markerHeight="{high:g}" preserveAspectRatio="none" markerUnits="userSpaceOnUse" '
@@ -309,7 +310,7 @@ def drawing(
     possible: Collection[Pair] = (),
     strength: Mapping[Pair, LinkStrength] | None = None,
 ) -> tuple[list[str], Frame]:
-    """Return what is inside the ``<svg>`` element, and its left, top, width and height.
+    """Return the content of the ``<svg>`` element, and its left, top, width and height.
 
     ``strength``: of links of codes, which are drawn in groups.
     """
@@ -323,7 +324,7 @@ def drawing(
 def _grouped(
     graph: Graph, marks: EdgeNotes, name: str, strength: Mapping[Pair, LinkStrength]
 ) -> tuple[list[str], Frame]:
-    """Draw the groups of linked codes one by one (``clusters.py``), with Cohen's w on every line."""
+    """Return the groups of linked codes, each drawn by itself, with Cohen's w on every line."""
     sizes = {pair: link.w for pair, link in strength.items() if pair in graph.skeleton}
     found = groups(graph.nodes, sizes)
     named = bool(left_out(found, sizes).between)
@@ -357,7 +358,7 @@ def _layered(
     possible: Collection[Pair] = (),
     strength: Mapping[Pair, LinkStrength] | None = None,
 ) -> tuple[list[str], Frame]:
-    """Draw one graph in layers; ``strength`` stands on its lines."""
+    """Return one graph drawn in layers; ``strength`` is written on its lines."""
     width = {node: box_width(node) for node in graph.nodes}
     places = layout(graph, width, marks.known.tier)
     drawn = lines(places, width)
@@ -381,6 +382,7 @@ def _layered(
 
 
 def _open(line: Line) -> str:
+    """Return an open pair as SVG, with its sentence as a title."""
     words = escape(open_sentence(line.upper, line.lower))
     return (
         f'<g class="edge open" {_ends(line)} tabindex="0" aria-label="{words}"><title>{words}</title>'
@@ -389,6 +391,7 @@ def _open(line: Line) -> str:
 
 
 def _ends(line: Line) -> str:
+    """Return the data attributes of an edge in SVG: its two columns and its points."""
     points = " ".join(f"{x:.1f} {y:.1f}" for x, y in line.points)
     return f'data-upper="{escape(line.upper)}" data-lower="{escape(line.lower)}" data-points="{points}"'
 
@@ -396,6 +399,7 @@ def _ends(line: Line) -> str:
 def _edge(
     graph: Graph, line: Line, marks: EdgeNotes, marker: str, strength: LinkStrength | None = None
 ) -> str:
+    """Return an edge of the graph as SVG, with its marks, its sentence and its strength."""
     pair = frozenset((line.upper, line.lower))
     arrow = pair not in graph.undirected
     ends = line_ends(graph, line, marks)
@@ -516,7 +520,7 @@ def rebuilt(graph: Graph, nodes: Sequence[str], edges: Iterable[tuple[str, str, 
 
 
 def only(result: DiscoveryResult, names: Collection[str]) -> DiscoveryResult:
-    """Return the result with a graph of these columns alone."""
+    """Return the result limited to these columns."""
     graph, nodes = result.graph, [name for name in result.graph.nodes if name in names]
     if len(nodes) == len(graph.nodes):
         return result
@@ -544,7 +548,7 @@ class Picture:
         open: bool,  # noqa: A002
         alone: bool = True,
     ) -> Picture:
-        """Return it; ``open``: whether open pairs are drawn, ``alone``: columns without an edge, where they are few."""
+        """Return what a picture shows; ``open``: open pairs, ``alone``: columns without an edge."""
         target, graph = whole.target, whole.graph
         near = {name for pair in (*graph.skeleton, *whole.open) if target in pair for name in pair}
         result = whole if target is None else only(whole, near | {target})
@@ -563,12 +567,12 @@ class Picture:
         )
 
     def keys(self, *, open: bool) -> list[Key]:  # noqa: A002
-        """Return the legend."""
+        """Return the legend of the picture."""
         return [key for key in keys(self.result, self.marks) if open or key.kind != "open"]
 
 
 def data_name(result: DiscoveryResult, file: str = "") -> str:
-    """Return what the data set is called: in the ledger, or else by its file; empty where neither is known."""
+    """Return the name of the data set: in the ledger, or of its file; empty where neither is known."""
     return str((result.privacy.ledger or {}).get("dataset") or file)
 
 
@@ -586,7 +590,7 @@ def figure_title(result: DiscoveryResult, name: str) -> str:
 
 
 def caption(result: DiscoveryResult) -> str:
-    """Return what every copy of the graph has below it: what it cost, or that it is not private."""
+    """Return the caption of every copy of the graph: what it cost, or that it is not private."""
     statement = result.privacy
     if statement.epsilon is None:
         return f"NOT PRIVATE: {statement.why_not_private}"
@@ -598,6 +602,7 @@ def caption(result: DiscoveryResult) -> str:
 
 
 def _key_sample(key: Key, name: str, x: float, y: float) -> str:
+    """Return the sample of one entry of the legend as SVG, at a place."""
     if key.kind == "strength":
         return f'<text class="w" x="{x + 18:g}" y="{y + 4:g}">.31</text>'
     if key.kind in BOXES:
@@ -617,7 +622,7 @@ def figure_svg(
     name: str = "figure",
     data: str = "",
 ) -> str:
-    """Return the file's text; ``open``: whether open pairs are drawn.
+    """Return the text of the SVG file of a graph; ``open``: whether open pairs are drawn.
 
     ``name`` keeps its ids and rules apart; ``data`` is what the data set is called, where no ledger names it.
     """

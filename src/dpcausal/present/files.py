@@ -87,7 +87,7 @@ SAID = (  # of a result, in its graph.json
 
 
 def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
-    """Return the graph with what must be known of its edges; ``statement`` names the file of its statement."""
+    """Return the graph as JSON with the facts about its edges; ``statement`` names the statement's file."""
     said = result.to_dict()
     more: dict[str, Any] = {name: said[name] for name in SAID}
     more |= {"found": _lists(without_hints(result)), "hints": sorted_pairs(result.hints)}
@@ -102,7 +102,7 @@ def graph_json(result: DiscoveryResult, statement: str | None = None) -> str:
 
 
 def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -> dict[str, str]:  # noqa: A002
-    """Return the text of every file by its name, the privacy statement first; ``open``: whether open pairs are drawn.
+    """Return the texts of all files of a result by file name, the privacy statement first.
 
     ``data`` is what the data set is called, where no ledger names it.
     """
@@ -125,12 +125,12 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
 
 
 def without_hints(result: DiscoveryResult) -> Graph:
-    """Return the graph as it is shown, without weak hints: what files for other programs hold."""
+    """Return the graph without weak hints, for files that other programs read."""
     return without_edges(result.shown, frozenset(result.hints))
 
 
 def _lists(graph: Graph) -> dict[str, list[list[str]]]:
-    """Return the edges of a graph as its JSON has them."""
+    """Return the edges of a graph as lists, as its JSON has them."""
     edges = list(graph.edges())
     return {
         "directed": [[a, b] for a, b, arrow in edges if arrow],
@@ -139,19 +139,19 @@ def _lists(graph: Graph) -> dict[str, list[list[str]]]:
 
 
 def stamp(result: DiscoveryResult) -> dict[str, Any]:
-    """Return whether the graph is private, and if not, why."""
+    """Return whether the graph is private and, if not, why, for files."""
     if result.privacy.private:
         return {"private": True}
     return {"private": False, "why_not_private": result.privacy.why_not_private or ""}
 
 
 def remark(result: DiscoveryResult) -> str | None:
-    """Return the line for a graph that is not private; None for one that is."""
+    """Return the remark for files that a graph is not private; None for one that is."""
     return None if result.privacy.private else f"NOT PRIVATE: {result.privacy.why_not_private}"
 
 
 def hints_remark(result: DiscoveryResult) -> str:
-    """Return which edges are left out, for they are weak hints; empty where none is."""
+    """Return the remark on weak hints that a file leaves out; empty where there are none."""
     hints = result.hints
     return f"left out: weak hints ({HINTS_MEAN}): {pairs_words(result, hints)}" if hints else ""
 
@@ -191,7 +191,7 @@ def pairs_csv(result: DiscoveryResult) -> str:
 
 
 def _cells(row: PairRow, link: LinkStrength | None) -> dict[str, str]:
-    """Return what every column of ``pairs.csv`` has for a pair; ``link``: how strong an edge of codes is."""
+    """Return the cells of ``pairs.csv`` for a pair; ``link``: how strong an edge of codes is."""
     a_to_b, b_to_a = (None, None) if row.chances is None else row.chances
     cells = {
         "a": row.a,
@@ -218,12 +218,12 @@ def _cells(row: PairRow, link: LinkStrength | None) -> dict[str, str]:
 
 
 def _known(value: float | None, form: str) -> str:
-    """A number in this form; empty where it is not known."""
+    """Return a number in this format; empty where it is not known."""
     return "" if value is None else format(value, form)
 
 
 def _names(given: tuple[str, ...] | None) -> str:
-    """Columns held fixed, with semicolons; empty where that is not known."""
+    """Return the columns held fixed, separated by semicolons; empty where not known."""
     return "" if given is None else "; ".join(given) or NOTHING
 
 
@@ -231,7 +231,7 @@ DOT_WIDTHS = {"sure": 2, "weaker": 1, "hint": 0.5}  # by ``grade``
 
 
 def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
-    """Return how Graphviz draws each edge: confidence as width and label, conflicts with "?", declared heads hollow."""
+    """Return the Graphviz attributes of each edge: width and label by confidence, style by conflict."""
     found: dict[Pair, dict[str, Any]] = {}
     for row in edge_rows(result):
         marks: dict[str, Any] = {}
@@ -261,7 +261,7 @@ def dot_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
 
 
 def graphml_attributes(result: DiscoveryResult) -> dict[Pair, dict[str, Any]]:
-    """Return what GraphML says of each edge: conflict, declared; given_up_to and confidence where they are known."""
+    """Return the GraphML attributes of each edge: conflict, declared, given_up_to and confidence."""
     found: dict[Pair, dict[str, Any]] = {}
     for row in edge_rows(result):
         known = {"given_up_to": row.given_up_to, "confidence": row.found_again}
@@ -278,7 +278,7 @@ UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029]")  # line ends and controls in
 
 
 def template(name: str) -> Template:
-    """Return a template of this room; ``quoted`` writes a text for YAML, ``items_of`` a list as one text."""
+    """Return the Jinja template of that name in this package, with its filters ``quoted`` and ``items_of``."""
     environment = Environment(
         loader=PackageLoader("dpcausal.present"),
         autoescape=select_autoescape(),

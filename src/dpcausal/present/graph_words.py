@@ -64,7 +64,7 @@ W_MEANS = "w is Cohen's: .1 weak, .3 medium, .5 strong"
 
 
 def fits_words(result: DiscoveryResult) -> str:
-    """Return what an arrow means here, in a few words; less where test results contradict each other."""
+    """Return the meaning of an arrow in this graph, in a few words."""
     if result.direction:
         return f"direction with a chance of {result.direction_level:.0%} or more"
     if result.conflicts and not result.settled:
@@ -75,7 +75,7 @@ def fits_words(result: DiscoveryResult) -> str:
 
 
 def arrows_mean(result: DiscoveryResult) -> str:
-    """Return what the arrows of a graph mean, never more than the answers allow; empty where there are none."""
+    """Return what the arrows of a graph mean, limited to what the answers support; empty without arrows."""
     arrows = result.shown.directed
     if result.marks and mark_kinds(result.shown) != ["o-o"]:
         return f"Arrowheads and tails have a chance of {result.direction_level:.0%} or more, unless they were declared."
@@ -94,7 +94,7 @@ def arrows_mean(result: DiscoveryResult) -> str:
 
 
 def marks_mean(result: DiscoveryResult) -> str:
-    """Return what each kind of mark of a PAG means, hidden causes once; empty for other graphs."""
+    """Return what each kind of mark of a PAG means; empty for other graphs."""
     means = {marks: MARKS[marks][1] for marks in mark_kinds(result.shown)}
     text = "; ".join(f"{marks}: {words.partition('; ')[0]}" for marks, words in means.items())
     also: dict[str, list[str]] = {}
@@ -105,7 +105,7 @@ def marks_mean(result: DiscoveryResult) -> str:
 
 
 def legend(result: DiscoveryResult) -> list[str]:
-    """Return what the marks in the list of edges mean: only those that are there."""
+    """Return the meanings of the marks that occur in the list of edges."""
     graph = result.shown
     plain = graph.undirected - result.contradicted and graph.kind != "pag"
     meanings = {
@@ -121,7 +121,7 @@ def legend(result: DiscoveryResult) -> list[str]:
 
 
 def column_count(result: DiscoveryResult) -> int:
-    """Return how many columns could have an edge."""
+    """Return the number of columns that could have an edge."""
     return len(result.graph.nodes) - len(result.one_level)
 
 
@@ -166,12 +166,12 @@ def target_words(result: DiscoveryResult, target: str) -> str:
 
 
 def limit_of(result: DiscoveryResult) -> str:
-    """Return what limited the search."""
+    """Return what limited the search, the rows or the budget, in words."""
     return "with this many rows" if result.privacy.epsilon is None else "at this budget"
 
 
 def undecided_words(result: DiscoveryResult) -> str:
-    """Return that hardly anything was decided, as a clause; empty where more than a tenth of the pairs was."""
+    """Return that hardly anything was decided, as a clause; empty where enough was."""
     if result.verdict is Verdict.DECIDED:
         return ""
     chosen = any(isinstance(note, facts.ChosenPairs) for note in result.notes)
@@ -181,12 +181,12 @@ def undecided_words(result: DiscoveryResult) -> str:
 
 
 def found_words(result: DiscoveryResult) -> str:
-    """Return what was found, as one clause: about the target, where there was one."""
+    """Return what was found, as one clause; about the target, if there is one."""
     return counts_words(result) if result.target is None else target_words(result, result.target)
 
 
 def answer(result: DiscoveryResult) -> str:
-    """Return what was found, after that hardly anything was decided, where that is so."""
+    """Return what was found, preceded by a warning where hardly anything was decided."""
     found, undecided = found_words(result), undecided_words(result)
     return f"{undecided}: {found[0].lower()}{found[1:]}" if undecided else found
 
@@ -197,7 +197,7 @@ def headline(result: DiscoveryResult) -> str:
 
 
 def absent_words(result: DiscoveryResult) -> str:
-    """Return every absent pair, what was held fixed, and which w would be found; empty where none is absent."""
+    """Return every absent pair with what was held fixed and the w that would be found; empty without any."""
     rows = absent_rows(result)
     if not rows:
         return ""
@@ -210,7 +210,7 @@ def absent_words(result: DiscoveryResult) -> str:
 
 
 def joined_words(result: DiscoveryResult) -> str:
-    """Return how a pair can be absent although the graph has a path between the two; empty where none is so."""
+    """Return how a pair can be absent although a path joins the two; empty where no pair is so."""
     found = [f"{a} - {b} (through {c})" for a, b, c in result.joined_absent]
     if not found:
         return ""
@@ -248,21 +248,21 @@ def open_line(result: DiscoveryResult, *, every: bool = False) -> str:
 
 
 def sure_edges(result: DiscoveryResult) -> set[frozenset[str]]:
-    """Return the edges found again in nearly all repeats, which one line can say; none where an edge has no share."""
+    """Return the edges found again in nearly all repeats; none where repeats are missing for an edge."""
     known = result.found_confidence
     every = known.keys() == result.graph.skeleton
     return {pair for pair, part in known.items() if every and part >= SURE}
 
 
 def sure_line(result: DiscoveryResult) -> str:
-    """Return which edges are found again in nearly all repeats, of which the brief table does not say it."""
+    """Return which edges are found again in nearly all repeats, as one line."""
     sure = sure_edges(result)
     where = "each edge" if sure == result.graph.skeleton else "where blank"
     return f"Found again: {share_words(1.0)}, {where}." if sure else ""
 
 
 def again_line(result: DiscoveryResult) -> str:
-    """Return what the words beside edges say that are not found again in nearly all repeats; empty where all are."""
+    """Return the meaning of "found again" in the table of edges; empty where all edges nearly always are."""
     said = {share_words(part) for part in result.found_confidence.values()}
     perhaps, hint = share_words(HINT), share_words(0.0)
     parts = []
@@ -281,7 +281,7 @@ def absent_means(result: DiscoveryResult) -> str:
 
 
 def absent_line(result: DiscoveryResult) -> str:
-    """Return that absent pairs are no proof, and which link would have been found; few pairs by name.
+    """Return that absent pairs are no proof of independence, and which link would have been found.
 
     Empty where none is absent.
     """
@@ -297,7 +297,7 @@ def absent_line(result: DiscoveryResult) -> str:
 
 
 def w_words(w: float) -> str:
-    """Return how strong a dependence of this size is, by the scale of ``W_MEANS``.
+    """Return the strength of a dependence in words, by the scale of ``W_MEANS``.
 
     >>> w_words(0.04), w_words(0.1), w_words(0.2), w_words(0.3), w_words(0.6)
     ('very weak', 'weak', 'weak', 'medium', 'strong')
@@ -307,7 +307,7 @@ def w_words(w: float) -> str:
 
 
 def missed_words(result: DiscoveryResult) -> str:
-    """Return how strong a link between absent pairs is found, and how often, as a clause."""
+    """Return how strong a link between absent pairs would be found, and how often, as a clause."""
     known = {pair: result.detectable[pair] for pair in result.not_shown if pair in result.detectable}
     if not known:
         return "weak links are missed"
@@ -335,7 +335,7 @@ def detectable_clause(pairs: Collection[float], *, strata: bool = False) -> str:
 
 
 def tiers_words(result: DiscoveryResult, *, brief: bool = False) -> str:
-    """Return that no order of time was declared, where arrows or contradictions could have used one; else empty."""
+    """Return the advice to declare an order of time, where it would help; else empty."""
     if result.known.tier or not (result.graph.directed - result.known.arrows or result.contradicted):
         return ""
     if brief:
@@ -349,7 +349,7 @@ def tiers_words(result: DiscoveryResult, *, brief: bool = False) -> str:
 
 
 def free_words(result: DiscoveryResult) -> str:
-    """Return which columns are in no tier, where there are tiers; empty elsewhere."""
+    """Return which columns are in no tier, if tiers were declared; else empty."""
     free = [name for name in result.graph.nodes if name not in result.known.tier]
     if not result.known.tier or not free:
         return ""
@@ -357,7 +357,7 @@ def free_words(result: DiscoveryResult) -> str:
 
 
 def merged_line(result: DiscoveryResult, *, brief: bool = False) -> str:
-    """Return which columns had levels merged, and which levels each group holds; empty where none had.
+    """Return which columns had levels merged, and the levels in each group; empty where none had.
 
     Columns whose levels have no order come first: which of them were put together is a choice, no cut. ``brief`` names
     the groups of these alone.
@@ -376,7 +376,7 @@ def merged_line(result: DiscoveryResult, *, brief: bool = False) -> str:
 
 
 def helps_words(result: DiscoveryResult) -> str:
-    """Return what would have decided more, where hardly anything was; empty elsewhere."""
+    """Return what would decide more, where hardly anything was decided; else empty."""
     if result.verdict is Verdict.DECIDED:
         return ""
     exact = result.privacy.epsilon is None
@@ -409,7 +409,7 @@ def declared_words(known: Knowledge) -> str:
 
 
 def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
-    """Return the columns without an edge, by whether anything could be decided about them."""
+    """Return the columns without an edge, grouped by whether anything could be decided about them."""
     silent, single = {*result.undecided_columns}, {*result.one_level}
     groups = {
         "no edge found": [name for name in alone if name not in silent | single],
@@ -448,7 +448,7 @@ def edge_table(result: DiscoveryResult) -> list[str]:
 
 
 def _cells(row: PairRow, *, sure: bool) -> tuple[str, str, str]:
-    """Return what must be known of an edge: found again, held fixed, and what its mark and chances do not say."""
+    """Return the cells of an edge in the table: found again, held fixed, and the note."""
     held = {EdgeFact.NOTHING_HELD: "nothing", EdgeFact.TESTED_UP_TO: f"up to {row.given_up_to}"}
     unsaid = {EdgeFact.HINT, EdgeFact.MARKED, *held} | ({EdgeFact.UNDECIDED} if row.points else set())
     note = "; ".join(words for fact, words in row.facts.items() if fact not in unsaid)
@@ -498,7 +498,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
 
 
 def full_text(result: DiscoveryResult) -> str:
-    """Return all there is to say of a graph and what it cost, under headings."""
+    """Return everything about a graph and its cost, under headings."""
     by_you = declared_words(result.known)
     labels = "; ".join(f"{name}: {label}" for name, label in result.labels.items())
     sections = {
@@ -521,7 +521,7 @@ def full_text(result: DiscoveryResult) -> str:
 
 
 def headed(name: str, lines: list[str]) -> list[str]:
-    """Return the lines that are not empty below a heading in capitals; nothing where all are empty.
+    """Return the non-empty lines below a heading in capitals; nothing if all are empty.
 
     >>> headed("Edges", ["a - b", ""]), headed("Edges", [""])
     (['', 'EDGES', 'a - b'], [])

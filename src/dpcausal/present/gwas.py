@@ -17,7 +17,7 @@ def summary(result: Screening, *, full: bool = False) -> str:
 
 
 def answer_lines(result: Screening) -> list[str]:
-    """Return which SNPs were found, and where the search stopped if it did before the last."""
+    """Return which SNPs were found, and whether the search stopped early."""
     names = [hit.variant.name for hit in result.rejected]
     level = f"family-wise level {result.level:g}"
     lines = [

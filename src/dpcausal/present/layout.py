@@ -31,7 +31,7 @@ Rows = list[list[Item]]
 
 
 def chains(edges: Iterable[Edge], depth: Mapping[str, int]) -> dict[Edge, tuple[Item, ...]]:
-    """Each edge as its upper end, one way point per layer between, and its lower end.
+    """Return each edge as its upper end, one way point per layer between, and its lower end.
 
     >>> chains([("a", "c")], {"a": 0, "c": 2})
     {('a', 'c'): ('a', ('a', 'c', 1), 'c')}
@@ -42,7 +42,7 @@ def chains(edges: Iterable[Edge], depth: Mapping[str, int]) -> dict[Edge, tuple[
 def ordered_rows(
     nodes: Sequence[str], depth: Mapping[str, int], routes: Mapping[Edge, tuple[Item, ...]]
 ) -> Rows:
-    """Nodes and way points by layer, in the best order found: sweeps by mean place, then swaps of two."""
+    """Return nodes and way points by layer, in the order with the fewest crossings found."""
     rows: Rows = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for node in nodes:
         rows[depth[node]].append(node)
@@ -70,7 +70,7 @@ def ordered_rows(
 
 
 def crossings(rows: Rows, down: Mapping[Item, list[Item]]) -> int:
-    """How many pieces of lines cross, over all pairs of neighbouring layers. O(pieces^2)."""
+    """Return the number of crossing line pieces over all neighbouring layers. O(pieces^2)."""
     total = 0
     for upper, lower in pairwise(rows):
         place = {item: i for i, item in enumerate(lower)}
@@ -80,6 +80,7 @@ def crossings(rows: Rows, down: Mapping[Item, list[Item]]) -> int:
 
 
 def _mean(places: list[float], otherwise: float) -> float:
+    """Return the mean of places; ``otherwise`` if there are none."""
     return sum(places) / len(places) if places else otherwise
 
 
@@ -112,7 +113,7 @@ class Layout:
 
 
 def in_time(graph: Graph, tier: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return (upper, lower) for all nodes with edges of which one is in an earlier tier than the other.
+    """Return (upper, lower) for all nodes with edges that different tiers put in order.
 
     >>> in_time(Graph(["a", "b", "c"], undirected=[("a", "b")]), {"b": 0, "a": 1, "c": 2})
     [('b', 'a')]
@@ -122,7 +123,7 @@ def in_time(graph: Graph, tier: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def downward(graph: Graph, tier: Mapping[str, int] | None = None) -> list[tuple[str, str]]:
-    """Every edge once as (upper, lower): Kahn's order that respects the arrows, cut at the first node of a cycle.
+    """Return every edge once as (upper, lower), in an order that respects arrows, cycles cut.
 
     ``tier``: the declared order of time, which it respects, too.
     """
@@ -144,7 +145,7 @@ def downward(graph: Graph, tier: Mapping[str, int] | None = None) -> list[tuple[
 
 
 def layers(graph: Graph, tier: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Layer of every node: one more than the deepest node above it; a node with nothing above sits near its children.
+    """Return the layer of every node: one more than the deepest node above it.
 
     With tiers, all nodes of an earlier one are above all of a later one; a tier whose nodes are linked takes several
     layers. Nodes in no tier are where their edges put them.
@@ -179,7 +180,7 @@ def layers(graph: Graph, tier: Mapping[str, int] | None = None) -> dict[str, int
 
 
 def layout(graph: Graph, width: Mapping[str, float], tier: Mapping[str, int] | None = None) -> Layout:
-    """Places for boxes of the given widths; the leftmost edge of all is at 0. ``tier``: rows follow the order of time.
+    """Return the places of boxes of the given widths, the leftmost edge at 0.
 
     >>> found = layout(Graph(["a", "b"], directed=[("a", "b")]), {"a": 60.0, "b": 80.0})
     >>> found.x, found.layer, found.ways
@@ -206,6 +207,7 @@ def layout(graph: Graph, width: Mapping[str, float], tier: Mapping[str, int] | N
 
 
 def _layer(item: Item) -> int:
+    """Return the layer of a way point, by which an edge passes through that layer."""
     assert not isinstance(item, str)
     return item[2]
 
@@ -213,7 +215,7 @@ def _layer(item: Item) -> int:
 def _places(
     rows: list[list[Item]], near: Mapping[Item, list[Item]], size: Mapping[Item, float]
 ) -> dict[Item, float]:
-    """Step 4. Way points pull eight times as hard as nodes do, which keeps long lines straight."""
+    """Return the horizontal place of every item by least squares (step 4); way points pull eight times as hard."""
     x: dict[Item, float] = {}
     for row in rows:
         x.update(zip(row, _spread(row, [0.0] * len(row), size), strict=True))
@@ -231,7 +233,7 @@ def _places(
 def _centre_lone_rows(
     x: dict[Item, float], rows: list[list[Item]], near: Mapping[Item, list[Item]], size: Mapping[Item, float]
 ) -> None:
-    """Step 5. Rows of boxes without a line go below the middle of the others: nothing pulls them there."""
+    """Move rows of boxes without a line below the middle of the others (step 5)."""
 
     def middle(items: list[Item]) -> float:
         ends = [x[item] + side * size[item] / 2 for item in items for side in (-1, 1)]
@@ -247,7 +249,7 @@ def _centre_lone_rows(
 
 
 def _spread(row: list[Item], wanted: list[float], size: Mapping[Item, float]) -> list[float]:
-    """Places nearest to ``wanted`` (least squares) that keep the order and let no two items touch."""
+    """Return the places nearest to ``wanted`` (least squares) that keep the order and do not overlap."""
     offsets, at = [], 0.0
     for i, item in enumerate(row):
         at += (size[row[i - 1]] + size[item]) / 2 + GAP if i else 0.0

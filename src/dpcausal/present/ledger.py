@@ -18,7 +18,7 @@ MOST_NAMED = 5  # other data sets that a line names
 
 
 def left_words(account: Account) -> str:
-    """Return what is left of the total.
+    """Return what remains of the total budget, in words.
 
     >>> left_words(Account("d", "replace-one", 10.0, 1e-5, 2.6, 2e-6, 7.4, 8e-6, 3, "2026"))
     'd: epsilon 7.4 of 10 left, delta 8e-06 of 1e-05 left.'
@@ -28,7 +28,7 @@ def left_words(account: Account) -> str:
 
 
 def promise_words(account: Account) -> str:
-    """Return what was promised by all releases together, whoever sees them all.
+    """Return the guarantee of all releases together, in words.
 
     >>> promise_words(Account("d", "replace-one", 10.0, 1e-5, 2.6, 2e-6, 7.4, 8e-6, 3, "2026"))[:70]
     'All 3 releases together: epsilon 2.6, delta 2e-06 (replace-one): chang'
@@ -47,7 +47,7 @@ def promise_words(account: Account) -> str:
 
 
 def others_words(dataset: str, here: Sequence[str], beside: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return what must be known when a budget is opened beside others; empty where there are none.
+    """Return the warning when a budget is opened beside others; empty where there are none.
 
     ``here``: other data sets of the ledger. ``beside``: other ledgers in its folder, with their data sets.
 
@@ -67,7 +67,7 @@ in 'cohort2', budgets add up: charge only one of them. No ledger holds rows or k
 
 
 def other_budget_words(dataset: str | None, other: OtherBudget) -> str:
-    """Return what must be known where the rows may have a second budget; ``dataset`` None: no ledger is charged.
+    """Return the warning that the rows may have a second budget.
 
     >>> other_budget_words("cohort2", OtherBudget("", "cohort", "p.csv"))
     "p.csv was charged to the data set 'cohort' of this ledger before. For the same people, its budget and that of \
@@ -115,7 +115,7 @@ def entries_words(entries: Sequence[int]) -> str:
 
 
 def other_rows_words(dataset: str, found: EarlierRows) -> str:
-    """Return that a data set had another number of rows before, and what follows from either reason for it.
+    """Return the warning that a data set had another number of rows before.
 
     >>> other_rows_words("cohort", EarlierRows((2, 3, 4), (7425,), 4147))
     "Entries 2 to 4 of 'cohort' had 7,425 rows, this has 4,147. If these are other people, give them a data set of \
@@ -148,7 +148,7 @@ once more.'
 
 
 def _paid_words(found: EarlierQuestion | EarlierRelease, did: str) -> str:
-    """What earlier entries did, and at which epsilon."""
+    """Return what earlier entries did, and at which epsilon."""
     return f"{entries_words(found.entries)} of this ledger {did}, at {_spent_words(found.epsilons)}"
 
 
@@ -168,7 +168,7 @@ graph with hidden common causes at no cost (dc.load_release(DIR).discover(latent
 
 
 def again_words(*, latent: bool | None = None) -> str:
-    """Return how a release is searched again.
+    """Return how a release can be searched again.
 
     >>> again_words()
     'dc.load_release(DIR).discover()'
@@ -179,14 +179,14 @@ def again_words(*, latent: bool | None = None) -> str:
 
 
 def _spent_words(epsilons: Sequence[float]) -> str:
-    """Return what entries cost, each or from the least to the most."""
+    """Return the costs of entries: each, or from the least to the most."""
     costs = sorted(set(epsilons))
     spent = f"{costs[0]:g}" if len(costs) == 1 else f"{costs[0]:g} to {costs[-1]:g}"
     return f"epsilon {spent}{' each' if len(epsilons) > 1 and len(costs) == 1 else ''}"
 
 
 def combined_words(accounts: Sequence[Account]) -> str:
-    """Return what must be known where several data sets have releases; empty where not: each promise is for one."""
+    """Return the note that promises hold for each data set alone; empty for one data set."""
     used = [account for account in accounts if account.releases]
     if len(used) < 2:
         return ""
@@ -248,7 +248,7 @@ def note_words(note: Mapping[str, Any]) -> str:
 
 
 def _column_words(names: Sequence[str]) -> str:
-    """Columns by name, or how many there are and the first of them."""
+    """Return columns by name, or their number and the first of them."""
     if len(names) <= COLUMNS_NAMED:
         return ", ".join(names)
     return f"{len(names)} columns ({few(names, COLUMNS_NAMED - 2)})"

@@ -45,7 +45,7 @@ def method_description(method: str) -> str:
 
 
 def groups_words(columns: Collection[tuple[str, int]], most: int | None = None) -> str:
-    """Return columns by the number of groups of their merged levels; more than ``most`` of a kind are counted only.
+    """Return columns with merged levels by their number of groups; more than ``most`` alike are only counted.
 
     >>> groups_words([("age", 3), ("site", 2), ("bmi", 3)]), groups_words([("age", 3), ("bmi", 3)], most=1)
     ('site to 2 groups; age, bmi to 3 groups', '2 columns to 3 groups')
@@ -84,6 +84,7 @@ def reason_words(fact: MethodReason) -> str:
 
 
 def _follow_up(fact: facts.FollowUpColumns) -> str:
+    """Return that a time and its status are one outcome, and how to ask for an effect on it."""
     pairs = listed([f"{time} with {event}" for time, event in fact.pairs])
     how = spelled("--time, --event and --horizon of dpcausal effect", "dc.effect with dc.Survival")
     return (
@@ -93,6 +94,7 @@ def _follow_up(fact: facts.FollowUpColumns) -> str:
 
 
 def _one_level(fact: facts.OneLevel) -> str:
+    """Return which columns have one level and so can have no edge."""
     names = listed([f'"{name}"' for name in fact.columns])
     if len(fact.columns) == 1:
         return f"{names} has one level: it can't depend on anything, so it has no edge; leave it out."
@@ -100,6 +102,7 @@ def _one_level(fact: facts.OneLevel) -> str:
 
 
 def _noise(fact: facts.CountsMeasured) -> str:
+    """Return the standard deviation of the noise in a count beside the rows of an average cell."""
     average = ""
     if fact.mean_cell is not None and fact.least_cell is not None:
         mean, least = digits(fact.mean_cell), digits(fact.least_cell)
@@ -109,10 +112,12 @@ def _noise(fact: facts.CountsMeasured) -> str:
 
 
 def _kind(fact: facts.CountsMeasured) -> str:
+    """Return the name of the noise."""
     return "Gaussian" if fact.gaussian else "Laplace"
 
 
 def _joint_table(fact: facts.JointTableMeasured) -> str:
+    """Return the sentence on a joint table that was measured, and its noise."""
     return (
         f"One joint table of {fact.cells:,} cells was measured with {_kind(fact)} noise; a count in a table of two "
         f"columns has {_noise(fact)}"
@@ -120,6 +125,7 @@ def _joint_table(fact: facts.JointTableMeasured) -> str:
 
 
 def _tables(fact: facts.TablesMeasured) -> str:
+    """Return the sentence on how many tables were measured, and their noise."""
     rows = "the number of rows and " if fact.rows_measured else ""
     more = f", {fact.larger:,} larger" if fact.larger else ""
     sets = fact.larger + fact.singles + fact.pairs
@@ -131,6 +137,7 @@ def _tables(fact: facts.TablesMeasured) -> str:
 
 
 def _sites(fact: facts.SitesMeasured) -> str:
+    """Return the sentence on what each site contributed, with its noise."""
     named = "; ".join(
         f"{name} ({digits(rows)} rows, {f'noise {digits(sd)}' if sd else 'no counts of two columns'}"
         + (f", without {', '.join(lacking)}" if lacking else "")
@@ -145,6 +152,7 @@ def _sites(fact: facts.SitesMeasured) -> str:
 
 
 def _sites_differ(fact: facts.SitesDiffer) -> str:
+    """Return the sentence on pairs whose dependence differs between sites."""
     if not fact.pairs:
         return (
             f"No dependence differs between sites (Cochran's Q for every pair, level {fact.level:g} in all)"
@@ -158,6 +166,7 @@ def _sites_differ(fact: facts.SitesDiffer) -> str:
 
 
 def _hidden_causes(fact: facts.HiddenCauses) -> str:
+    """Return the sentence on what the marks of a graph with hidden common causes mean."""
     sets = f"sets of up to {fact.order} columns, at most {fact.far} of them not adjacent to the column asked about"
     asked = "" if fact.order is None else f". Further questions were asked for that, with {sets}"
     return (
@@ -167,6 +176,7 @@ def _hidden_causes(fact: facts.HiddenCauses) -> str:
 
 
 def _chosen_pairs(fact: facts.ChosenPairs) -> str:
+    """Return the sentence on how many pairs were chosen to be measured, and how."""
     return (
         f"{fact.number} of the {fact.of:,} pairs of columns were measured: pairs that join all columns, chosen at "
         "random, likelier where two columns depend more. With so many columns and so much noise this finds more links "
@@ -175,6 +185,7 @@ def _chosen_pairs(fact: facts.ChosenPairs) -> str:
 
 
 def _unanswered(fact: facts.Unanswered) -> str:
+    """Return the sentence on questions that could not be answered, by reason."""
     total = sum(count for _, count in fact.reasons)
     reasons = ", ".join(f"{WHY_OPEN[why]} ({count:,})" for why, count in fact.reasons)
     return (
@@ -184,6 +195,7 @@ def _unanswered(fact: facts.Unanswered) -> str:
 
 
 def _conflicts(fact: facts.Conflicts) -> str:
+    """Return the sentence on test results that contradict each other or what was declared."""
     pairs, against = (", ".join(map(" - ".join, some)) for some in (fact.pairs, fact.declared))
     shown = "these ends have circles" if fact.circles else "these edges are shown without a direction"
     if not fact.settled and not fact.circles:
@@ -198,7 +210,7 @@ def _conflicts(fact: facts.Conflicts) -> str:
 
 
 def _resolution(rows: float) -> str:
-    """Return which dependence a search that pays for deletions keeps.
+    """Return which dependences a search that pays for deletions retains, in words.
 
     >>> _resolution(24.6)
     'a dependence above about 25 rows (observed minus expected) is kept in 99% of the questions about it'
@@ -208,6 +220,7 @@ def _resolution(rows: float) -> str:
 
 
 def _threshold(fact: facts.ThresholdUsed) -> str:
+    """Return the sentence on the noisy thresholds that a search used, and how often they were renewed."""
     one, many = {
         "deletions": ("deletion of an edge", "deletions of edges"),
         "pairs": ("pair that may be independent", "pairs that may be independent"),
@@ -224,12 +237,14 @@ def _threshold(fact: facts.ThresholdUsed) -> str:
 
 
 def _choices(fact: facts.ChoicesMade) -> str:
+    """Return the sentence on private choices: their number, mechanism and epsilon."""
     kind = {"exponential": "exponential mechanism"}.get(fact.mechanism, fact.mechanism)
     each = f"epsilon {fact.epsilon:.3g} for each of up to {fact.choices} choices ({kind})"
     return f"{each}; {_resolution(fact.resolution)}"
 
 
 def _classical(fact: facts.Classical) -> str:
+    """Return the sentence on a search without privacy: its tests and level."""
     several = "s" * (len(fact.tests) > 1)
     first = f"PC with the {', '.join(fact.tests)} test{several} at level {fact.level:g}."
     if fact.like:
@@ -242,6 +257,7 @@ def _classical(fact: facts.Classical) -> str:
 
 
 def _coarse_edges(fact: facts.CoarseEdges) -> str:
+    """Return the sentence on edges that may be there only because a column is held fixed by coarse bins."""
     coarse = fact.what == "held-coarsely"
     joined = " or " if coarse else " and "
     edges = few([f"{a} - {b} ({joined.join(by)})" for a, b, by in fact.edges], EDGES_SHOWN)
@@ -260,6 +276,7 @@ def _coarse_edges(fact: facts.CoarseEdges) -> str:
 
 
 def _shared_missing(fact: facts.SharedMissing) -> str:
+    """Return the sentence on edges between columns that share a level for missing values."""
     return (
         "Both columns declare a level for missing values, so the edge may be there only because values are missing in "
         f"the same rows: {few(list(map(' - '.join, fact.pairs)), EDGES_SHOWN)}"
@@ -267,6 +284,7 @@ def _shared_missing(fact: facts.SharedMissing) -> str:
 
 
 def _costs(fact: facts.CostsOfTests) -> str:
+    """Return the sentence on what a test costs by the number of columns held fixed."""
     costs = ", ".join(f"{cost:.3g} given {order}" for order, cost in fact.costs)
     return f"Cost of a test ({fact.unit}), by number of columns given: {costs}"
 

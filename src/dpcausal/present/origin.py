@@ -23,7 +23,7 @@ class Origin:
     python: str
 
     def shell(self) -> str:
-        """The command, as others may read it.
+        """The command that made a result, without secrets.
 
         >>> Origin("my p.csv", ["dpcausal", "discover", "my p.csv"], "").shell()
         "dpcausal discover 'my p.csv'"
@@ -38,7 +38,7 @@ def python_text(
     before: Sequence[str] = (),
     after: Sequence[str] = (),
 ) -> str:
-    """Return lines of Python that make a result by a call, and its report; ``before`` and ``after`` the call others.
+    """Return Python code that makes a result again and writes its report.
 
     >>> print(python_text("dc.load_release('out').discover", [], {"tiers": [["a"], ["b"]]}))
     import dpcausal as dc
@@ -51,7 +51,7 @@ def python_text(
 
 
 def call_text(call: str, values: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """Return a call in Python; of a ledger's address no login.
+    """Return a call as Python code; a ledger's address is shown without login.
 
     >>> call_text("dc.read", ["p.csv", Code("schema")], {"sheet": "first"})
     "dc.read('p.csv', schema, sheet='first')"
@@ -70,7 +70,7 @@ class Code(str):
 
 
 def literal(value: Any) -> str:
-    """As Python writes it, sets in order and numbers short.
+    """Return a value as Python code, sets in order and numbers short.
 
     >>> literal([("a", "b"), frozenset({"d", "c"})]), literal(1e-6)
     ("[('a', 'b'), frozenset({'c', 'd'})]", '1e-06')
@@ -85,7 +85,7 @@ def literal(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """As short as it can be and still the same number.
+    """Return a number as the shortest text that reads back as the same number.
 
     >>> number(1.0), number(1e-6), number(0.1234567)
     ('1', '1e-06', '0.1234567')

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
 
 def open_questions(result: DiscoveryResult) -> list[str]:
-    """Return what could not be tested about edges and why, and the method's notes."""
+    """Return what could not be tested about edges and why, followed by the method's notes."""
     about = [_why_not_asked(result)] if result.given_up_to else []
     if not result.complete:
         about.append("The search ended before every question was asked: the budget was spent.")
@@ -91,19 +91,19 @@ def open_questions(result: DiscoveryResult) -> list[str]:
 
 
 def above_the_graph(result: DiscoveryResult) -> list[str]:
-    """Return what changes how the graph is read: what would help, the order of time, merged levels."""
+    """Return what affects how the graph is read: advice, order of time, merged levels."""
     about = (helps_words(result), tiers_words(result), free_words(result), merged_line(result, brief=True))
     return [line for line in about if line]
 
 
 def merged_means(result: DiscoveryResult) -> str:
-    """Return which levels were merged to which groups, and what that can do; empty where none were."""
+    """Return which levels were merged into which groups, and how that can mislead; empty where none."""
     line = merged_line(result)
     return f"{line} {MERGING}." if line else ""
 
 
 def _why_not_asked(result: DiscoveryResult) -> str:
-    """Return why some edges were tested with small sets alone, which the table of edges says of each."""
+    """Return why some edges were tested with small conditioning sets only."""
     if any(isinstance(note, Unanswered) for note in result.notes) or not result.complete:
         why = "Larger sets of columns could not be tested, for the reasons below"
     elif result.asked and max(result.asked) <= min(result.given_up_to.values()):
@@ -116,7 +116,7 @@ def _why_not_asked(result: DiscoveryResult) -> str:
 
 
 def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
-    """Return (id, words) of what must be known first: contradictions, a draft, a weak promise."""
+    """Return (id, text) of the warnings at the top: contradictions, a draft, a weak promise."""
     found = []
     if result.contradicted:
         pairs = pairs_words(result, result.contradicted)
@@ -131,12 +131,12 @@ def banners(result: DiscoveryResult) -> list[tuple[str, str]]:
 
 
 def from_a_release(result: DiscoveryResult) -> bool:
-    """Whether the graph was computed from what was released before."""
+    """Return whether the graph was computed from an earlier release."""
     return any(isinstance(fact, SearchedAgain) for fact in result.privacy.released)
 
 
 def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
-    """Return the call that asks for the same again; ``data`` is the caller's own where its origin is not known."""
+    """Return the Python call that asks for the same result again."""
     if origin is not None:
         return origin.python
     if from_a_release(result):  # result.release.save wrote it, with what was declared now
@@ -148,7 +148,7 @@ def python_call(result: DiscoveryResult, origin: Origin | None) -> str:
 
 
 def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]]:
-    """Return every edge for the table below the drawing."""
+    """Return the rows of the table of edges below the drawing."""
     found = []
     for row in edge_rows(result):
         effect = edge_effect_lines(result.edge_effect(row.a, row.b))
@@ -167,7 +167,7 @@ def edge_table(result: DiscoveryResult, marks: EdgeNotes) -> list[dict[str, Any]
 
 
 def factor_words(log10: float) -> str:
-    """Return the logarithm of a Bayes factor: two digits after the point where it is small, and no minus zero.
+    """Return the base-10 logarithm of a Bayes factor as text.
 
     >>> factor_words(-0.00342), factor_words(0.297), factor_words(153.2)
     ('0.00', '0.30', '153.2')
@@ -184,12 +184,12 @@ class TableOfPairs:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Which numbers some pair has."""
+        """The names of the columns of numbers that some pair has."""
         return tuple(name for name in ("w", "p", "bayes") if any(self.number(row, name) for row in self.rows))
 
     @staticmethod
     def number(row: PairRow, name: str) -> str:
-        """Return one number of a pair in words; empty where it is not known."""
+        """Return one number of a pair as text; empty where it is not known."""
         one = row.evidence
         if name == "w":
             return row.least_w
@@ -200,19 +200,19 @@ class TableOfPairs:
         return "" if one.log10_bayes is None else factor_words(one.log10_bayes)
 
     def remark(self, row: PairRow) -> str:
-        """Return what must be known of a pair without an edge; why it is open where most have another reason."""
+        """Return the remark on a pair without an edge; on an open one only a reason that is not the usual one."""
         why = "" if row.why_open is None else open_reason(row.why_open)
         return row.merged if row.marks or why == self._usual_reason != "" else row.note
 
     @cached_property
     def _usual_reason(self) -> str:
-        """Why most open pairs are open."""
+        """The reason why most open pairs are open."""
         reasons = Counter(open_reason(one.why_open) for one in self.rows if one.why_open is not None)
         return max(reasons, key=reasons.__getitem__, default="")
 
     @staticmethod
     def held(row: PairRow) -> str:
-        """Return what was held fixed in the question that decided, or came nearest to it."""
+        """Return what was held fixed in the question that decided, or nearly did."""
         given = row.held_fixed
         if given is None and row.evidence is not None:
             given = row.evidence.given
@@ -223,7 +223,7 @@ PAIR_HEADS = {"w": "w found in {power} of runs", "p": "p", "bayes": "log10 Bayes
 
 
 def pairs_mean(result: DiscoveryResult) -> list[str]:
-    """Return what the states and the numbers in the table of pairs mean: only of those that are there."""
+    """Return the meanings of the states and numbers that occur in the table of pairs."""
     known = result.evidence.values()
     return [
         joined_words(result),
@@ -243,7 +243,7 @@ def pairs_mean(result: DiscoveryResult) -> list[str]:
 
 
 def arrow_sentence(result: DiscoveryResult) -> str:
-    """Return what the arrows on this page mean, or that there are none, and what they assume."""
+    """Return what the arrows on this page mean and assume, or that there are none."""
     if result.graph.kind == "pag":
         return (
             f"The key above explains the mark at each end of an edge. {arrows_mean(result)} Marks are right if "
@@ -258,7 +258,7 @@ def arrow_sentence(result: DiscoveryResult) -> str:
 
 
 def plain_words(value: Any) -> str:
-    """Return a value of the statement for a reader: no braces, no quotes.
+    """Return a value of the statement as text without braces and quotes.
 
     >>> plain_words({"dataset": "cohort", "left": {"epsilon": 0.5, "delta": 0.0}}), plain_words([1, 2]), plain_words({})
     ('dataset cohort; left epsilon 0.5, delta 0', '1, 2', 'none')
@@ -277,7 +277,7 @@ def plain_words(value: Any) -> str:
 
 
 def statement_rows(statement: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return (field, its values in words) of the statement; events have a table of their own."""
+    """Return (field, values in words) of the privacy statement."""
     left_out = ("events", "facts", "format", "parameters")
     several = {
         key: value if isinstance(value, list | tuple) and value else [value]
@@ -287,7 +287,7 @@ def statement_rows(statement: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def _in_script(value: Any) -> str:
-    """Return a value as JSON for a script element: nothing in it can end the element."""
+    """Return a value as JSON that is safe inside a script element."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -298,7 +298,7 @@ def render(
     *,
     open: bool = False,  # noqa: A002
 ) -> str:
-    """Return the page as text; ``origin`` names the user's files and command where they are known.
+    """Return the page as HTML text; ``origin`` names the user's files and command where known.
 
     Open pairs are on it, hidden behind a box to tick; ``open``: whether it is ticked from the start.
     """
@@ -388,7 +388,7 @@ def write(
 
 
 def notebook_html(result: DiscoveryResult) -> str:
-    """Return the piece; edges and boxes show their words when pointed at."""
+    """Return the HTML of a result for a notebook, with hover texts."""
     name = "dpcausal-" + sha256(result.to_json().encode()).hexdigest()[:8]
     drawing = svg(result.shown, EdgeNotes.of(result), name, strength=result.strength)
     colours = style_rules(

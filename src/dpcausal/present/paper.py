@@ -47,12 +47,12 @@ DIRECTIONS = {  # where a direction comes from -> its words
 
 
 def missing_together(result: DiscoveryResult) -> list[str]:
-    """Return that links join columns which both have a level for missing values, by the schema alone; or nothing."""
+    """Return the caution on links between columns with levels for missing values; else nothing."""
     return [as_sentence(note_words(note)) for note in result.notes if isinstance(note, SharedMissing)]
 
 
 def directions(result: DiscoveryResult) -> str:
-    """Return where directions come from, by number of edges, weak hints left out; empty where there is none."""
+    """Return where the directions of edges come from, with numbers of edges; empty without any."""
     if result.graph.kind == "pag":
         kinds = counted_kinds(result.graph, result.hints)
         return f"Edges by their marks: {', '.join(kinds)}." if kinds else ""
@@ -62,7 +62,7 @@ def directions(result: DiscoveryResult) -> str:
 
 
 def conclusion(result: DiscoveryResult) -> list[str]:
-    """Return the finding in a few sentences: what was found, where directions come from, and what absent means."""
+    """Return the finding in a few sentences."""
     loose = len(result.nothing_held - result.hints)
     hints = any(result.target in (None, *pair) for pair in result.hints)
     sentences = [
@@ -110,7 +110,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
 
 
 def _we_learned(result: DiscoveryResult, name: str) -> str:
-    """Return what was learned, no more than the data decided: a graph needs a direction or something held fixed."""
+    """Return the sentence on what was learned, claiming no more than the data decided."""
     target = result.target
     arrows = result.shown.directed - result.known.required_arrows(result.graph.skeleton)
     if arrows or result.graph.kind == "pag" or any(order and asked for order, asked in result.asked.items()):
@@ -128,6 +128,7 @@ def _we_learned(result: DiscoveryResult, name: str) -> str:
 
 
 def _privacy_sentences(result: DiscoveryResult) -> list[str]:
+    """Return the sentences of a paper's paragraph on the privacy guarantee."""
     statement = result.privacy
     if statement.epsilon is None:
         return ["The computation was not private: no noise was added."]
@@ -144,7 +145,7 @@ def _privacy_sentences(result: DiscoveryResult) -> list[str]:
 
 
 def _missing_sentence(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
-    """Return what missing values became, of columns that declare a value, level or bin for them."""
+    """Return how missing values were treated, as a sentence."""
     named = [one for one in columns if one[2] or reads_as_missing(str(one[1]))]
     first = "Missing values, and values that the schema does not list, took the value that it names for them"
     rest = ", and in other columns its entry `other`" if len(named) < len(columns) else ""
@@ -152,6 +153,7 @@ def _missing_sentence(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
 
 
 def _confidence_sentence(result: DiscoveryResult) -> str:
+    """Return the sentence of a paper's paragraph on what confidence in an edge means."""
     if not result.found_confidence:
         return ""
     hints = len(result.hints)
@@ -163,7 +165,7 @@ def _confidence_sentence(result: DiscoveryResult) -> str:
 
 
 def evidence(result: DiscoveryResult, row: PairRow) -> list[str]:
-    """Return what an edge rests on beside its remark, a sentence each: for whoever opens its row."""
+    """Return the evidence for an edge in sentences, for its row in the report."""
     pair = frozenset((row.a, row.b))
     near = row.evidence.given if row.evidence is not None else ()
     rests = ""

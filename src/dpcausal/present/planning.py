@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def design_words(plan: Plan) -> str:
-    """Return what will be measured, in one line."""
+    """Return what will be measured, as one line."""
     design, last = plan.measurement, plan.orders[-1].order
     columns = len(design.sizes)
     if design.joint:
@@ -63,7 +63,7 @@ SIZES = (
 
 
 def answer_lines(plan: Plan) -> list[str]:
-    """Return whether this budget is enough for the dependence asked about, and which epsilon is.
+    """Return whether this budget is enough for the dependence asked about, and which epsilon would be.
 
     The first line is for levels as uneven as they mostly are, the second for equally common ones: one where both are
     the same, or where the second says no.
@@ -83,7 +83,7 @@ def answer_lines(plan: Plan) -> list[str]:
 
 
 def _answer(plan: Plan, orders: Sequence[OrderPlan], where: str = "") -> str:
-    """Return which dependences these orders find, as a sentence; ``where`` comes before it."""
+    """Return which dependences these orders find, as a sentence; ``where`` is its beginning."""
     aim, first, sizes = plan.aim, orders[0], dict(_asked_sizes(plan))
     of = "" if plan.target is None else f"a dependence of {plan.target} of "
     cases, epsilon = f"in {aim.power:.0%} of cases", f"epsilon {plan.measurement.public.epsilon:g}"
@@ -110,18 +110,18 @@ def _answer(plan: Plan, orders: Sequence[OrderPlan], where: str = "") -> str:
 
 
 def _asked_sizes(plan: Plan) -> tuple[tuple[str, float], ...]:
-    """Return names of w that are answered for: the one asked about, and strong and medium ones beside a weak one."""
+    """Return the dependences that a plan answers for, as (name, w)."""
     return SIZES if plan.aim.effect == WEAK else (("asked", plan.aim.effect),)
 
 
 def _found(plan: Plan, order: OrderPlan) -> list[str]:
-    """Return the names of dependences that an order finds; what is shown as .3 is medium."""
+    """Return the names of the dependences that an order finds."""
     shown = float(f"{order.smallest:.2g}") if math.isfinite(order.smallest) else math.inf
     return [name for name, w in _asked_sizes(plan) if (order.smallest if w == WEAK else shown) <= w]
 
 
 def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
-    """Whether this budget is enough where ``discover`` takes moments."""
+    """Return whether this budget is enough where ``discover`` would use moments."""
     assert moments.power is not None
     aim, asked = plan.aim, moments.power.asked or 0.0
     yes, is_enough = ("Yes", "is enough") if asked >= aim.power else ("No", "is not enough")
@@ -133,12 +133,13 @@ def _answer_by_moments(plan: Plan, moments: PowerForecast) -> str:
 
 
 def _where_rare() -> str:
+    """Return the words for a plan in which every column has a rare level."""
     option = spelled(f"--share {RARE_SHARE:g}", f"share={RARE_SHARE:g}")
     return f"where the rarest level of a column has {RARE_SHARE:.0%} of the rows, as is common ({option})"
 
 
 def _takes(plan: Plan) -> str:
-    """Return which epsilon the dependence asked about takes, by order, as a sentence."""
+    """Return which epsilon the dependence asked about needs, by order, as a sentence."""
     several = len(plan.orders) > 1
     runs = _in_runs([digits(order.epsilon_enough) for order in plan.orders])
     needed = [f"{said} ({given})" if several else said for given, said in runs if said != "none"]
@@ -153,7 +154,7 @@ def _takes(plan: Plan) -> str:
 
 
 def _too_few_rows(plan: Plan) -> str:
-    """Return why no epsilon is enough for some order."""
+    """Return why no epsilon is enough for some order, as a sentence."""
     exact = next(one.smallest_exact for one in plan.orders if one.epsilon_enough is None)
     if exact > plan.aim.effect:
         return f"{plan.aim.rows:,} rows show no less than {exact:.3g} even without noise"
@@ -161,7 +162,7 @@ def _too_few_rows(plan: Plan) -> str:
 
 
 def _in_runs(said: list[str]) -> list[tuple[str, str]]:
-    """(orders in words, what is said of them), orders in a row of which the same is said taken together.
+    """Return (orders in words, statement), with consecutive orders of the same statement joined.
 
     >>> _in_runs(["yes", "yes", "no"])
     [('given up to 1 column', 'yes'), ('given 2', 'no')]
@@ -176,7 +177,7 @@ def _in_runs(said: list[str]) -> list[tuple[str, str]]:
 
 
 def _given_words(orders: list[int]) -> str:
-    """Orders in a row.
+    """Return consecutive orders in words.
 
     >>> _given_words([0, 1, 2]), _given_words([0]), _given_words([3]), _given_words([2, 3])
     ('given up to 2 columns', 'given none', 'given 3', 'given 2 to 3')
@@ -189,7 +190,7 @@ def _given_words(orders: list[int]) -> str:
 
 
 def advice(plan: Plan) -> list[str]:
-    """What would show more at the same epsilon: a delta, coarser bins. Public numbers only."""
+    """Return what would show more at the same epsilon: a delta, coarser bins. Public numbers only."""
     lines, times = [], noise_without_delta(plan.measurement.public)
     if times >= NOTABLE_GAIN:
         words = no_delta_words(times)
@@ -220,7 +221,7 @@ def advice(plan: Plan) -> list[str]:
 
 
 def graph_chance_words(plan: Plan) -> str:
-    """How likely weak, medium and strong dependences are found by the method that ``discover`` takes."""
+    """Return how likely weak, medium and strong dependences are found by the method of ``discover``."""
     ways = {chance.way: chance for chance in plan.chances}
     one = ways["moments"] if plan.numbers and "moments" in ways else plan.chances[0]
     assert one.power is not None
@@ -247,7 +248,7 @@ def figures(power: Power | None) -> str:
 
 
 def spread_words(plan: Plan) -> str:
-    """What is assumed of how common levels are."""
+    """Return what is assumed of how common levels are."""
     share = plan.aim.share
     if share is None:
         return (
@@ -261,7 +262,7 @@ MERGED_SHOWN = 6  # columns whose levels will be merged that a line names
 
 
 def merged_words(plan: Plan) -> list[str]:
-    """Which columns will have levels merged, to how many groups, and what keeps neighbours together; public numbers."""
+    """Return which columns will have levels merged, and to how many groups."""
     design, schema = plan.measurement, plan.schema
     if not design.merged or plan.numbers:
         return []
@@ -284,7 +285,7 @@ def merged_words(plan: Plan) -> list[str]:
 
 
 def untestable_words(plan: Plan) -> list[str]:
-    """What "stay open" means, where some do."""
+    """Return what "stay open" means, where some orders do."""
     if all(order.testable for order in plan.orders):
         return []
     return [
@@ -299,7 +300,7 @@ WIDEST = 16  # characters of a column's name
 
 
 def pair_words(plan: Plan, places: tuple[int, ...], between: str = " x ") -> str:
-    """The two columns compared, shortened."""
+    """Return the names of the two columns compared, shortened."""
     ends = [name if len(name) <= WIDEST else name[: WIDEST - 1] + "…" for name in plan.named(places[:2])]
     return between.join(sorted(ends) if plan.aim.pair is None else ends)
 
@@ -367,12 +368,12 @@ def columns(plan: Plan, *, full: bool = False) -> list[Column]:
 
 
 def _rows_of(chosen: Sequence[Column]) -> list[list[str]]:
-    """The cells of columns, row by row."""
+    """Return the cells of columns, row by row."""
     return [list(row) for row in zip(*(column.cells for column in chosen), strict=True)]
 
 
 def _setting(plan: Plan) -> str:
-    """What the plan is for."""
+    """Return what the plan is for: rows, budget, columns."""
     aim, budget = plan.aim, plan.measurement.public
     about = "about " if budget.neighbours == "add-remove" else ""
     single = [name for name, size in zip(plan.columns, budget.sizes, strict=True) if size < 2]
@@ -384,6 +385,7 @@ def _setting(plan: Plan) -> str:
 
 
 def _brief_lines(plan: Plan) -> list[str]:
+    """Return the lines of a plan's short summary."""
     return [
         graph_chance_words(plan),
         *merged_words(plan),
@@ -397,10 +399,12 @@ def _brief_lines(plan: Plan) -> list[str]:
 
 
 def _pair_option() -> str:
+    """Return how to ask about a pair of columns, in the notation of the caller."""
     return spelled("--pair x,y", 'pair=("x", "y")')
 
 
 def _full_lines(plan: Plan) -> list[str]:
+    """Return the lines of a plan's full summary."""
     lines = [
         graph_chance_words(plan),
         _setting(plan),
@@ -426,7 +430,7 @@ def _full_lines(plan: Plan) -> list[str]:
 
 
 def plan_legend(plan: Plan, *, full: bool = False) -> list[str]:
-    """A line for every column of the table that is there."""
+    """Return a line for every column that the table has."""
     return [f"{' '.join(one.head.split())}: {one.means}" for one in columns(plan, full=full)]
 
 
@@ -444,12 +448,12 @@ def refusal_words(ahead: PowerForecast) -> str:
 
 
 def budget_words(ahead: PowerForecast, of: str = "") -> str:
-    """Return the rows and the budget that a forecast is for."""
+    """Return the rows and the budget of a forecast, in words."""
     return f"with {ahead.rows:,} rows{of}, epsilon {ahead.epsilon:g} and delta {ahead.delta:g}"
 
 
 def help_words(ahead: PowerForecast, more: Sequence[str] = ()) -> str:
-    """Return what would help, each by itself, without a full stop; ``more``: what is known of this question alone."""
+    """Return what would help, each way by itself, as a clause; ``more``: further ways."""
     words = {
         "epsilon": spelled("--epsilon {:g}", "epsilon={:g}"),
         "delta": spelled("--delta 1e-6", "delta=1e-6"),
@@ -483,7 +487,7 @@ def html(plan: Plan) -> str:
 
 
 def plan_text(plan: Plan, width: int, full: bool = False) -> str:
-    """Return the answer, what would help, the table, and the rest in brief or in full, no line above ``width``."""
+    """Return the plan as text: answer, advice, table; no line longer than ``width``."""
     shown = columns(plan, full=full)
     below = _full_lines(plan) if full else _brief_lines(plan)
     return "\n".join(

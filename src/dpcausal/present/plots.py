@@ -57,7 +57,7 @@ INK, SOFT, STRONG = "#1b1f24", "#57606a", "#0072b2"
 
 
 def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
-    """``ax`` itself, or the axes of a new figure of ``width`` by ``height`` inches.
+    """Return ``ax`` itself, or the axes of a new figure of ``width`` by ``height`` inches.
 
     Anything else than axes of matplotlib is an ``InputError``, before anything is drawn.
     """
@@ -83,7 +83,7 @@ PICTURES = (".pdf", ".png", ".svg", ".eps", ".jpg")
 
 
 def is_picture(where: object) -> bool:
-    """Whether this names a file for a picture, by its ending.
+    """Return whether a value names a picture file, by its ending.
 
     >>> is_picture("figure.PDF"), is_picture("budget"), is_picture(None)
     (True, False, False)
@@ -106,6 +106,7 @@ def saved(axes: Axes, path: str | PathLike[str]) -> Axes:
 
 
 def _written(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
+    """Write a figure to a file; refuse a path that can't be written."""
     try:
         figure.savefig(path, **options)
     except OSError as error:
@@ -113,6 +114,7 @@ def _written(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
 
 
 def _new_figure(width: float, height: float) -> Figure:
+    """Return an empty Matplotlib figure of a size in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # late: takes a second
     from matplotlib.figure import Figure
 
@@ -122,7 +124,7 @@ def _new_figure(width: float, height: float) -> Figure:
 
 
 def bare(ax: Axes) -> None:
-    """No frame on top and on the right."""
+    """Remove the frame at the top and on the right of axes."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
@@ -139,6 +141,7 @@ OPEN_STYLE: dict[str, Any] = {
 
 
 def _path(line: Line, upward: bool) -> Path:
+    """Return the Matplotlib path of an edge through its points."""
     from matplotlib.path import Path
 
     points, codes = [line.points[0]], [Path.MOVETO]
@@ -251,7 +254,7 @@ def line_style(kind: str, grade: str = "") -> dict[str, Any]:
 
 
 def _legend(axes: Axes, keys: Sequence[Key]) -> None:
-    """Say below the graph what its lines mean."""
+    """Draw the legend below the graph."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -339,7 +342,7 @@ def plot_graph(
 
 
 def plot_budget(statement: PrivacyStatement, ax: Axes | None = None) -> Axes:
-    """One bar a step, first at the top, in the unit of ``statement.steps``."""
+    """Draw the cost of each step as a bar, in the unit of ``statement.steps``; return the axes."""
     found = steps(statement)
     axes = axes_of(ax, 7.0, 0.9 + 0.32 * max(len(found), 1))
     bare(axes)
@@ -367,7 +370,7 @@ POINTS = 60
 
 
 def plot_power(plan: Plan, ax: Axes | None = None) -> Axes:
-    """One curve for each order at which a pair can be called absent; the plan's effect and power are marked.
+    """Draw a power curve for each testable order, with the plan's effect and power marked; return the axes.
 
     Everything drawn follows from the schema, the number of rows and the budget: no data is touched.
     """
@@ -407,7 +410,7 @@ MOST_W = 1.0  # drawn; what is found only above has no curve or mark, and the le
 
 
 def draw_plan(plan: Plan, path: str | PathLike[str]) -> None:
-    """Write it as PNG."""
+    """Write the picture of a plan as PNG."""
     figure = _new_figure(10, 4)
     left, right = figure.subplots(1, 2)
     aim, budget = plan.aim, plan.measurement.public
@@ -463,7 +466,7 @@ NAMES = [*(str(c) for c in range(1, 23)), "X", "Y", "XY", "MT", "other"]
 
 
 def place(chromosome: str, position: int) -> float:
-    """Chromosome number and how far along it, 250 million bases being all of it.
+    """Return the position of a SNP on an axis: chromosome number plus the fraction along it.
 
     >>> place("chr2", 125_000_000)
     2.5
@@ -473,7 +476,7 @@ def place(chromosome: str, position: int) -> float:
 
 
 def draw_hits(result: Screening, path: pathlib.Path) -> None:
-    """Write the picture as PNG."""
+    """Write the picture of a screening as PNG."""
     figure = _new_figure(9, 3.6)
     axes = figure.add_subplot()
     private = all(hit.pvalue is not None for hit in result.hits)

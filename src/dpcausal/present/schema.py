@@ -65,6 +65,7 @@ def draft_toml(draft: Draft) -> str:
 
 
 def _drafted_table(drafted: DraftedColumn) -> str:
+    """Return the TOML table of a drafted column with its notes as comments."""
     column = drafted.column
     if column is None:
         assert drafted.left_out is not None
@@ -77,7 +78,7 @@ def _drafted_table(drafted: DraftedColumn) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return a text without what a comment can't hold: a name may have a line break in it."""
+    """Return a text without characters that a TOML comment can't hold."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
@@ -93,14 +94,14 @@ def _order_hint(column: Categorical) -> str:
 
 
 def _level_remarks(drafted: DraftedColumn) -> dict[str, str]:
-    """Return what to choose as `other`, where no level is for missing values already."""
+    """Return the remark on `other`, where no level is for missing values."""
     if any(isinstance(note, found.MissingLevel) for note in drafted.notes):
         return {}
     return {"other": "the first level: choose"}
 
 
 def _number_remarks(drafted: DraftedColumn) -> dict[str, str]:
-    """Return where the bounds and `other` are from."""
+    """Return the remarks on where bounds and `other` come from."""
     guess = {"other": "from rows"}
     if any(isinstance(note, found.AgeBounds) for note in drafted.notes):
         return guess
@@ -118,12 +119,14 @@ _RELATIONS = {
 
 
 def _determined(note: found.Determined) -> str:
+    """Return that a column follows from others, and advice on which to leave out."""
     before, after = _RELATIONS[Relation(note.relation)]
     them = "one of the two" if len(note.by) == 1 else "one of the three"
     return f"follows from {before}{' and '.join(note.by)}{after}: leave out {them}, or true links may be lost"
 
 
 def _missing_with(note: found.MissingWith) -> str:
+    """Return that a column is missing where another has a value, and advice on which to keep."""
     keep = ", this one if you ask about the number" if note.number else ""
     cells = f"{note.cells:,} cells" if note.seen is None else f"{note.cells:,}{_first_rows(note.seen)} rows"
     return (
@@ -134,11 +137,12 @@ def _missing_with(note: found.MissingWith) -> str:
 
 
 def _first_rows(seen: int | None) -> str:
-    """Of how many rows a number is, where these are the first ones."""
+    """Return "of the first N" where a number counts the first rows only; else empty."""
     return "" if seen is None else f" of the first {seen:,}"
 
 
 def _repeated(note: found.RepeatedIdentifier) -> str:
+    """Return that an identifier repeats, and what that means for the promise."""
     count = "1 row" if note.rows == 1 else f"{note.rows:,} rows"
     if note.unique is not None:
         return (
@@ -152,6 +156,7 @@ def _repeated(note: found.RepeatedIdentifier) -> str:
 
 
 def _unread(note: found.UnreadCells) -> str:
+    """Return how many cells could not be read, and what they become."""
     what = f"no numbers ({_listed_texts(note.texts, note.cells)})" if note.texts else "missing"
     cells = f"{note.cells:,} of {note.rows:,} cells are {what} and"
     if isinstance(note.becomes, str):
@@ -162,6 +167,7 @@ def _unread(note: found.UnreadCells) -> str:
 
 
 def _missing_code(note: found.MissingCode) -> str:
+    """Return that a number is treated as a code for missing, and what it becomes."""
     cells = f"{note.cells:,} {'cell' if note.cells == 1 else 'cells'}"
     if note.becomes is None:
         return (
@@ -176,6 +182,7 @@ def _missing_code(note: found.MissingCode) -> str:
 
 
 def _missing_level(note: found.MissingLevel) -> str:
+    """Return that a level reads as a missing value, and what follows."""
     if note.in_file:
         return (
             f"{note.level!r} reads as a missing value: `other` names it, for missing and undeclared values. Two "
@@ -185,6 +192,7 @@ def _missing_level(note: found.MissingLevel) -> str:
 
 
 def _aliases(note: found.AliasesRead) -> str:
+    """Return which spellings are read as a level, or as numbers."""
     spellings = ", ".join(map(repr, note.spellings))
     if note.level is None:
         return f"`aliases` reads {spellings} as numbers; if not, make them levels, as text"
@@ -192,6 +200,7 @@ def _aliases(note: found.AliasesRead) -> str:
 
 
 def _recognised(note: found.Recognised) -> str:
+    """Return which reading of the file was guessed: encoding, decimal mark or the like."""
     cells = f"`{note.entry}`: {_cells(note.cells)}"
     match note.entry:
         case "encoding":
@@ -204,6 +213,7 @@ def _recognised(note: found.Recognised) -> str:
 
 
 def _uneven(note: found.UnevenBins) -> str:
+    """Return that most numbers lie in one bin or are one value."""
     if note.same is not None:
         return f"{note.share:.0%} of the numbers are {note.same:g}: only strong links with it can show"
     return (
@@ -213,6 +223,7 @@ def _uneven(note: found.UnevenBins) -> str:
 
 
 def _number_codes(note: found.NumberCodes) -> str:
+    """Return that whole numbers of a column may be codes, and how to declare them."""
     many = "many" if note.values is None else note.values
     return (
         f"{many} different whole numbers that may be codes (a state, a ward, a cause of death): codes have no order, "
@@ -222,12 +233,14 @@ def _number_codes(note: found.NumberCodes) -> str:
 
 
 def _code_book(note: found.CodeBook) -> str:
+    """Return that levels are value labels of the file."""
     read = ", which `aliases` reads as them" if note.codes else ""
     read += "; they read as grades: if that is their order, `ordered = true`" if note.grades else ""
     return f"the {note.levels:,} levels are the value labels of the file, in the order of their codes{read}"
 
 
 def _shared_code(note: found.SharedCode) -> str:
+    """Return that several columns have the same code in the same rows, and that it may mean missing."""
     others = few(note.columns, MAX_SHARED_LISTED)
     level = f'"{note.level}"' if isinstance(note.level, str) else str(note.level)
     return (
@@ -238,6 +251,7 @@ def _shared_code(note: found.SharedCode) -> str:
 
 
 def _ordered_missing(note: found.OrderedMissingLevel) -> str:
+    """Return where rank tests place the missing level of an ordered column."""
     where = f"between {note.below!r} and {note.above!r}"
     if note.below is None or note.above is None:
         where = "the lowest" if note.below is None else "the highest"
@@ -297,6 +311,7 @@ def note_words(note: Finding) -> str:
 
 
 def _cells(count: int) -> str:
+    """Return a number of cells with its verb: "1 cell is" or "7 cells are"."""
     return "1 cell is" if count == 1 else f"{count:,} cells are"
 
 
@@ -338,6 +353,7 @@ def check_json(check: SchemaCheck) -> dict[str, Any]:
 
 
 def _table_row(column: ColumnCheck) -> list[str]:
+    """Return the row of the table of a check for one column."""
     categorical = column.type == "categorical"
     return [
         f"{column.name} ({column.label})" if column.label else column.name,
@@ -350,7 +366,7 @@ def _table_row(column: ColumnCheck) -> list[str]:
 
 
 def share(count: int, rows: int) -> str:
-    """Return a part of the rows in per cent, never rounded to nothing.
+    """Return a share of the rows in per cent, never rounded to 0.
 
     >>> share(0, 10), share(1, 8), share(1, 100_000)
     ('0', '12.5%', '<0.1%')
@@ -360,7 +376,7 @@ def share(count: int, rows: int) -> str:
 
 
 def check_lines(check: SchemaCheck) -> list[str]:
-    """Return one line for each thing that a person should know, columns in their order."""
+    """Return one line for each finding of a check, in the order of the columns."""
     lines = [f'Declared, but not in {check.label}: "{name}"' for name in check.not_in_data]
     lines += _ragged_lines(check.ragged)
     lines += map(_checked_note, check.notes)
@@ -394,7 +410,7 @@ _LEFT_REMARK = re.compile(r"#.*(from rows|: choose)\b")
 
 
 def left_remarks(text: str) -> str:
-    """Return how many lines of a schema file still have the remarks of a draft; empty where none has.
+    """Return how many remarks of a draft a schema file still has; empty if none.
 
     >>> left_remarks('other = 3  # from rows\\nother = "no"  # the first level: choose\\n')
     "2 lines of the schema still say 'from rows' or 'choose': check them, then delete these words."
@@ -429,7 +445,7 @@ def check_verdict(check: SchemaCheck) -> str:
 
 
 def _nothing_words(column: ColumnCheck) -> str:
-    """Return that nothing of a column is read, and what its cells hold instead."""
+    """Return that no cell of a column could be read, and what the cells hold."""
     what = "declared level" if column.type == "categorical" else "number"
     unreadable = column.not_a_level + column.not_a_number
     there = (
@@ -456,7 +472,7 @@ def check_text(check: SchemaCheck, *, width: int | None = None, schema: str = ""
 
 
 def _become(column: ColumnCheck) -> str:
-    """Return what becomes of cells of a column that are missing or can't be read."""
+    """Return what missing or unreadable cells of a column become."""
     if column.own_bin:
         return f"{OWN_BIN}, {LEFT_OUT_OF_EFFECTS} {column.other}"
     counted = (
@@ -466,6 +482,7 @@ def _become(column: ColumnCheck) -> str:
 
 
 def _column_lines(column: ColumnCheck) -> Iterator[str]:
+    """Yield what a check found in a column, one line each."""
     if column.fault:
         yield column.fault
     if column.missing:
@@ -486,6 +503,8 @@ def _column_lines(column: ColumnCheck) -> Iterator[str]:
 
 
 def _ragged_lines(ragged: RaggedRows) -> Iterator[str]:
+    """Yield what a check says of rows with more or fewer fields than the header."""
+
     def rows(count: int, than: str) -> str:
         return f"{count:,} {'row has' if count == 1 else 'rows have'} {than} fields than the header"
 

@@ -117,7 +117,7 @@ BY_NAME = {
 
 
 def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
-    """Return columns with what a missing or undeclared value of each becomes.
+    """Return for columns what a missing or undeclared value becomes, in words.
 
     >>> missing_as_words([("sex", "male", False, False), ("dose", 1.5, True, True)])
     'sex male, dose 1.5 and in tables a bin of its own'
@@ -131,7 +131,7 @@ def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
 
 
 def happened(event: str) -> str:
-    """Return an event as it follows its column: a level, or the cut of a number.
+    """Return an event as text that follows the name of its column: a level, or a cut.
 
     >>> happened("yes"), happened(">= 400")
     ('= yes', '>= 400')
@@ -140,6 +140,7 @@ def happened(event: str) -> str:
 
 
 def _engine(fact: facts.CountedByEngine) -> str:
+    """Return that an engine counted the rows, and who can see them there."""
     others = (
         ": whoever operates it can see its rows and the queries. The promise is about what left dpcausal."
     )
@@ -147,6 +148,7 @@ def _engine(fact: facts.CountedByEngine) -> str:
 
 
 def _effect_table(fact: facts.EffectTable) -> str:
+    """Return which table was measured for an effect, and with which noise."""
     cells = f"{'numbers of rows by level' if fact.counted == 'levels' else 'rows and sums'} of {fact.outcome}"
     if fact.counted == "event" and fact.event is not None:
         cells = f"numbers of rows with and without {fact.outcome} {happened(fact.event)}"
@@ -158,6 +160,7 @@ def _effect_table(fact: facts.EffectTable) -> str:
 
 
 def _effect_sums(fact: facts.EffectSums) -> str:
+    """Return which sums were measured for an effect by regression, and with which noise."""
     return (
         f"moments of {', '.join((*fact.adjust, fact.treatment, fact.outcome))}, with noise of standard deviation "
         f"{fact.sd:.3g}, and three sums of products of what a regression on them leaves, with noise"
@@ -320,7 +323,7 @@ def enum_words(value: StrEnum) -> str:
 
 
 def by_bins_words(names: Sequence[str]) -> str:
-    """Return that numbers counted by their bins, and what to do where their order within a bin matters.
+    """Return the remark on numbers counted by their bins.
 
     >>> by_bins_words(["age", "dose"])
     'Only counts are available, no rows, so age and dose count by their declared bins; dc.read brings the numbers.'
@@ -343,7 +346,7 @@ def question_words(x: str | tuple[str, ...], y: str | tuple[str, ...], given: tu
 
 
 def odds(epsilon: float) -> str:
-    """Return e^epsilon in words, as far as a double holds it.
+    """Return e^epsilon as text, also where it is too large for a float.
 
     >>> odds(1.0), odds(12.0), odds(100.0)
     ('2.72', '163,000', '2.69e+43')
@@ -352,7 +355,7 @@ def odds(epsilon: float) -> str:
 
 
 def steps_words(count: int) -> str:
-    """Return how many charged events there are, so that no one reads them as so many times epsilon.
+    """Return the number of charged events, worded so that it is not read as a factor of epsilon.
 
     >>> steps_words(1), steps_words(1200)
     ('one noisy step', '1,200 noisy steps')
@@ -361,7 +364,7 @@ def steps_words(count: int) -> str:
 
 
 def caveat_lines(statement: PrivacyStatement) -> list[str]:
-    """Return the limits that hold for this release and not for every one."""
+    """Return the limits that are particular to this release."""
     return [fact_words(limit) for limit in statement.caveats]
 
 
@@ -398,7 +401,7 @@ def summary(statement: PrivacyStatement) -> str:
 
 
 def _cost_words(statement: PrivacyStatement) -> str:
-    """Return the steps, that their costs together are within the statement's numbers, and how they add up."""
+    """Return the steps, and how their costs add up to the statement's numbers."""
     one = len(statement.events) == 1
     total = "this epsilon and delta" if statement.delta else "this epsilon"
     how = COMPOSITIONS[statement.composition][0] or statement.stated.get("composition", "")
@@ -499,7 +502,7 @@ def bound_words(statement: PrivacyStatement) -> str:
 
 
 def promise(statement: PrivacyStatement) -> list[str]:
-    """Return the guarantee in sentences: what is promised, what that means, for whom, what is not, who keeps count."""
+    """Return the guarantee in sentences: what it promises, its meaning, its limits, who keeps count."""
     if statement.epsilon is None or statement.delta is None or not statement.private:
         return [
             f"There is no privacy guarantee: {statement.why_not_private}.",
@@ -559,7 +562,7 @@ MECHANISMS = {
 
 
 def size_words(event: Mapping[str, Any]) -> str:
-    """Return the noise beside the most that one row can change, which has no unit; empty where an event says none.
+    """Return the noise relative to the effect of one row; empty where an event does not say.
 
     Sensitivity and scale themselves are in steps of the grid that noise is drawn on: ``privacy.json`` has them.
 
@@ -607,7 +610,7 @@ def ledger_line(statement: PrivacyStatement) -> str:
 
 
 def cost_lines(statement: PrivacyStatement, *, full: bool = False) -> list[str]:
-    """Return the line of privacy, what weakens it, the line of the ledger, and what was computed for free.
+    """Return the lines on privacy, its weaknesses, the ledger, and what was free.
 
     ``full``: the whole statement.
     """
@@ -650,7 +653,7 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The label, with how often the step was taken."""
+        """The label, with the number of times that the step was taken."""
         return self.label + (f" ({self.times} times)" if self.times > 1 else "")
 
 
@@ -675,7 +678,7 @@ def steps(statement: PrivacyStatement) -> list[Step]:
 
 
 def event_rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return every event in words, for a table."""
+    """Return every event as a table row in words."""
     shown = []
     for data in events:
         event = event_from_dict(data)
@@ -693,11 +696,12 @@ def event_rows(events: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def _cost(value: float) -> str:
+    """Return a cost with four digits; nothing for one that is not finite."""
     return f"{value:.4g}" if math.isfinite(value) else ""
 
 
 def chart(found: Sequence[Step]) -> str:
-    """Return the bars as an ``<svg>`` element with the amounts in words; empty where nothing was charged."""
+    """Return the cost of steps as an SVG bar chart; empty where nothing was charged."""
     if not found:
         return ""
     most, total = max(step.cost for step in found) or 1.0, math.fsum(step.cost for step in found)
@@ -730,7 +734,7 @@ def pvalue_words(pvalue: float) -> str:
 
 
 def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:
-    """Return on which condition about rows an interval or a p-value holds: wherever one is shown, this is, too.
+    """Return the condition about rows under which an interval or a p-value is valid.
 
     >>> rows_differ("interval")
     'The interval holds if rows are different persons.'
@@ -740,7 +744,7 @@ def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:
 
 
 def no_delta_words(times: float) -> str:
-    """Return what a missing delta costs."""
+    """Return how much larger the noise is without a delta."""
     option = spelled("--delta 1e-6", "delta=1e-6")
     return (
         f"without a delta the noise in a table of two columns is {digits(times)} times larger: add {option} "

@@ -46,7 +46,7 @@ ONE_LEVEL_ONLY = "left out, one level only"
 
 
 def sign(marks: str) -> str:
-    """Return the marks of an edge as one sign for a table.
+    """Return the marks of an edge as one Unicode sign for a table.
 
     >>> sign("->"), sign("o->")
     ('→', '∘→')
@@ -75,7 +75,7 @@ def counted_kinds(graph: Graph, hints: Collection[frozenset[str]] = ()) -> list[
 
 
 def node_words(graph: Graph, name: str) -> str:
-    """Return one node with all its edges.
+    """Return a node with all its edges as text.
 
     >>> node_words(PAG(["a", "b", "c"], [("a", "o->", "b"), ("b", "<->", "c")]), "b")
     'b: a ∘→ b; b ↔ c'
@@ -90,7 +90,7 @@ def pairs_words(result: DiscoveryResult, pairs: Collection[Pair]) -> str:
 
 
 def given_words(columns: int) -> str:
-    """Return up to how many columns were held fixed, where larger sets could not be tested.
+    """Return the largest number of columns held fixed, where larger sets could not be tested.
 
     >>> given_words(0), given_words(1), given_words(2)
     ('with nothing held fixed', 'with up to 1 column held fixed', 'with up to 2 columns held fixed')
@@ -137,7 +137,7 @@ SHARES = {"sure": f"{SURE:.0%} or more", "weaker": "perhaps", "hint": "less than
 
 
 def share_words(part: float) -> str:
-    """Return how often an edge is found again, as far as repeats can tell (``docs/found_again.md``).
+    """Return how often an edge is found again, in words.
 
     >>> share_words(1.0), share_words(0.8), share_words(0.35)
     ('95% or more', 'perhaps', 'less than half')
@@ -146,12 +146,12 @@ def share_words(part: float) -> str:
 
 
 def repeats_words(repeats: int | None) -> str:
-    """Return how many repeats there were, as far as that is known."""
+    """Return the number of repeats in words."""
     return f"{repeats:,} repeats" if repeats else "repeats"
 
 
 def grade(part: float) -> str:
-    """Return how an edge that is found again this often is drawn.
+    """Return the drawing style for an edge that is found again this often.
 
     >>> grade(0.95), grade(0.5), grade(0.35)
     ('sure', 'weaker', 'hint')
@@ -194,7 +194,7 @@ class EdgeNotes:
 
     @classmethod
     def of(cls, result: DiscoveryResult) -> EdgeNotes:
-        """Return those of a result.
+        """Return the notes on the edges of a result.
 
         Of declared arrows only those count whose edge is there: no other had a say in the directions.
         """
@@ -216,7 +216,7 @@ class EdgeNotes:
         )
 
     def declares(self, a: str, b: str) -> bool:
-        """Return whether the arrow from a to b is there because it was declared; of a PAG nothing is said."""
+        """Return whether the arrow a -> b is in the graph because it was declared."""
         return (a, b) in self.known.arrows and not self.marks
 
     def hints(self, pair: Pair) -> bool:
@@ -224,7 +224,7 @@ class EdgeNotes:
         return self.confidence.get(pair, 1.0) < HINT
 
     def facts(self, a: str, b: str, arrow: bool) -> dict[EdgeFact, str]:
-        """Return what must be known of an edge, by kind and in words; empty for an arrow that the data decide.
+        """Return the facts about an edge, by kind and in words; empty for an arrow that the data decide.
 
         What the marks of a weak hint would mean is not said: neither the edge nor its direction is a finding.
 
@@ -345,24 +345,24 @@ class PairRow:
 
     @property
     def edge(self) -> str:
-        """The edge as it is printed: ``a -> b``."""
+        """The edge as text, such as ``a -> b``."""
         return f"{self.a} {self.marks} {self.b}"
 
     @property
     def again(self) -> str:
-        """How often an edge is found again, as a range; empty where that is not known."""
+        """How often an edge is found again, as a range; empty if unknown."""
         return "" if self.found_again is None else share_words(self.found_again)
 
     @property
     def least_w(self) -> str:
-        """The w that would be found in most runs with what separated the pair held fixed; empty: not known."""
+        """The dependence w that would be found in most runs; empty if unknown."""
         if self.least is None:
             return ""
         return f"{self.least:.2g}" if math.isfinite(self.least) else "none"
 
     @property
     def points(self) -> str:
-        """The chance of what an edge says, or of the likelier direction or head of one that says nothing."""
+        """The probability of the edge's direction, or of the likelier one where none is drawn."""
         if self.chances is None or self.direction == "declared":
             return ""
         forward, backward = self.chances
@@ -379,7 +379,7 @@ class PairRow:
 
     @property
     def held(self) -> str:
-        """What was held fixed when a pair was called absent, or that this was declared, with merged levels."""
+        """What was held fixed when a pair was called absent, or that it was declared absent."""
         if self.declared:
             return YOU_DECLARED
         names = self.held_fixed
@@ -388,7 +388,7 @@ class PairRow:
 
     @property
     def note(self) -> str:
-        """The remark on an edge, why a pair is open, or why another pair without an edge has none."""
+        """The remark on an edge, the reason why a pair is open, or why a pair has no edge."""
         if self.marks:
             return "; ".join(self.facts.values())
         if self.declared or self.one_level:
@@ -435,6 +435,7 @@ def pair_rows(result: DiscoveryResult) -> list[PairRow]:
 
 
 def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: str) -> PairRow:
+    """Return the row of the table of edges for the edge of a and b."""
     pair, arrow = frozenset((a, b)), marks == "->"
     held: tuple[str, ...] | None = None
     if pair in result.known.required:
@@ -463,7 +464,7 @@ def _edge_row(result: DiscoveryResult, notes: EdgeNotes, a: str, marks: str, b: 
 
 
 def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks: str) -> str:
-    """Where a direction comes from, in a word."""
+    """Return where a direction comes from, in a word: declared, data, contradicted, ..."""
     if frozenset((a, b)) in result.contradicted:
         return "contradicted"
     if frozenset((a, b)) in result.on_hints:
@@ -475,5 +476,5 @@ def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks:
 
 
 def absent_rows(result: DiscoveryResult) -> list[PairRow]:
-    """Return a row for every absent pair; those with a column of one level are left out, unless they were declared."""
+    """Return a row for every absent pair."""
     return [row for row in pair_rows(result) if row.state == "absent" and (row.declared or not row.one_level)]

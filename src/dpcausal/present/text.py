@@ -13,7 +13,7 @@ LEAST_TEXT = 12  # letters to which a last column of text is narrowed
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
-    """Return names with commas and an "and".
+    """Return names joined by commas and "and".
 
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b"], "or")
     ('a', 'a, b and c', 'a or b')
@@ -22,7 +22,7 @@ def listed(names: Sequence[str], last: str = "and") -> str:
 
 
 def few(items: Sequence[str], most: int, where: str = "", between: str = ", ") -> str:
-    """Return the first items with commas, how many more there are, and ``where`` they are.
+    """Return the first ``most`` items joined by commas, and how many more there are.
 
     >>> few(["a", "b", "c"], 2), few(["a"], 2)
     ('a, b and 1 more', 'a')
@@ -32,7 +32,7 @@ def few(items: Sequence[str], most: int, where: str = "", between: str = ", ") -
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun, in the plural where needed.
 
     >>> counted(1, "pair"), counted(3, "pair"), counted(0, "pair")
     ('1 pair', '3 pairs', 'no pair')
@@ -41,7 +41,7 @@ def counted(number: int, what: str) -> str:
 
 
 def percent(part: float) -> str:
-    """Return a chance, never rounded to none or to all.
+    """Return a probability in per cent, never rounded to 0 or 100.
 
     >>> percent(0.001), percent(0.034), percent(0.999)
     ('under 1%', '3%', 'over 99%')
@@ -50,7 +50,7 @@ def percent(part: float) -> str:
 
 
 def digits(value: float | None, count: int = 2) -> str:
-    """Return a number with so many digits that count, without an exponent below a million.
+    """Return a number with ``count`` significant digits, without an exponent below a million.
 
     >>> digits(0.01234), digits(1234.5), digits(3.0), digits(None), digits(47.04, 3), digits(1434.2, 3)
     ('0.012', '1,200', '3', 'none', '47', '1,430')
@@ -90,7 +90,7 @@ def as_html(text: str, style: str = "") -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> list[str]:
-    """Return rows, below their heads, without columns that are empty in every row.
+    """Return rows as aligned text below their heads, without empty columns.
 
     >>> aligned([("a -> b", "95% or more", ""), ("b - long", "less than 50%", "")], ("edge", "found again", "note"))
     ['  edge      found again', '  a -> b    95% or more', '  b - long  less than 50%']
@@ -113,7 +113,7 @@ def ruled(
     left: Collection[str] = (),
     width: int | None = None,
 ) -> list[str]:
-    """Return rows below heads of one or more lines, with a rule between; no number is ever cut.
+    """Return rows as an aligned text table below ruled heads; numbers are never cut.
 
     Columns in ``left`` are text, others numbers. In a table wider than ``width`` a last column of text continues
     beneath itself; if that is not enough, the table is cut into several, each with the first column.
@@ -155,7 +155,7 @@ def ruled(
 
 
 def _parts(sizes: Sequence[int], width: int | None) -> list[list[int]]:
-    """Return which columns stand side by side: as many as fit, each part with the first column.
+    """Return which columns of a wide table stand side by side, in parts that each have the first column.
 
     >>> _parts([5, 10, 10], 20), _parts([5, 10, 10], None)
     ([[0, 1], [0, 2]], [[0, 1, 2]])

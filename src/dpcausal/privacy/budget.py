@@ -84,7 +84,7 @@ _LOOKED: set[tuple[Path | None, str, Path | None]] = set()
 
 @contextmanager
 def charged_for(file: Path | None) -> Iterator[None]:
-    """Record the name of the data file in ledger entries of budgets that are made within the block.
+    """Record the name of the data file in the ledger entries of budgets made within the block.
 
     The command line does so: names of files are public, and two budgets of one file can be seen.
     """
@@ -139,7 +139,7 @@ def refuse_hopeless(
 
 
 def refuse_half_named(ledger: str | Ledger | None, dataset: str | None) -> None:
-    """Refuse a ledger without the name of a data set, and a name without a ledger.
+    """Refuse a ledger without a data set's name, and a name without a ledger.
 
     >>> refuse_half_named(None, "cohort")
     Traceback (most recent call last):
@@ -156,7 +156,7 @@ class Allowance(NamedTuple):
     rho: float
 
     def part(self, share: float) -> Allowance:
-        """Return this share of both sums."""
+        """Return this share of the allowance."""
         return Allowance(share * self.epsilon, share * self.rho)
 
 
@@ -317,7 +317,7 @@ class Budget:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Add to the error of an engine whether anything had been charged when it failed."""
+        """Within the block, add to an engine's error whether anything had been charged."""
         fault = None
         try:
             yield
@@ -327,7 +327,7 @@ class Budget:
             raise fault  # outside the except block: no trace of what the engine said
 
     def affords(self, *events: Event) -> bool:
-        """Return whether ``charge`` would allow ``events`` now; it depends on public costs alone."""
+        """Return whether ``charge`` would allow these events now; it depends on public costs alone."""
         return self.total.allows(self._spent.plus(events))
 
     def require(self, *events: Event) -> None:
@@ -345,7 +345,7 @@ class Budget:
             raise self._refusal(Spent().plus(events), after)
 
     def _refusal(self, asked: Spent, after: Spent) -> BudgetError:
-        """Return the error, in the unit in which the charge came nearest to fitting."""
+        """Return the error for a charge that does not fit, in the unit in which it came nearest."""
         if after.delta > exact(self.total.reserve):
             unit, limit = "delta", self.total.reserve
         elif after.epsilon.is_finite() or self.total.rho == 0:
@@ -357,7 +357,7 @@ class Budget:
         return BudgetError.of("budget", unit, float(getattr(asked, unit)), float(spent), left)
 
     def _enter_ledger(self) -> None:
-        """Charge the whole total to the data set, once; a retry uses the same release id."""
+        """Charge the whole total to the ledger, once; a retry uses the same release id."""
         if self._ledger is None:
             self._warn_of_missing_ledger()
         if self._ledger is None or self._dataset is None or self._entry is not None:
@@ -428,7 +428,7 @@ class Budget:
         return max(by_sum, math.sqrt(2 * self.left_rho()))
 
     def left_rho(self) -> float:
-        """Return how much rho is left; 0 when the total has no delta outside its reserve."""
+        """Return the remaining rho; 0 when the total has no delta outside its reserve."""
         return float(left_of(self._spent.rho, exact(self.total.rho)))
 
     def reading(self) -> PrivacyCost:
@@ -498,7 +498,7 @@ class Budget:
         return self._epoch is not None and entropy.secure_since(self._epoch)
 
     def _definition(self, guarantee: PrivacyCost) -> tuple[str, dict[str, float]]:
-        """Return which definition of privacy the guarantee is, and its parameters."""
+        """Return the definition of privacy that the guarantee satisfies, with its parameters."""
         if guarantee.delta == 0:
             return "pure", {"epsilon": guarantee.epsilon}
         if guarantee.by == "rho" and self._spent.delta == 0:
@@ -506,7 +506,7 @@ class Budget:
         return "approximate", {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
     def _composition(self, guarantee: PrivacyCost) -> Composition:
-        """Return how costs add up."""
+        """Return by which theorem the costs add up."""
         if guarantee.by == "epsilon":
             return Composition.FIXED_EPSILON
         if guarantee.by == "rho":

@@ -112,7 +112,7 @@ def _float_terms(weights: Sequence[int], apart: Sequence[Fraction]) -> NDArray[n
 
 @proved("coins.proof.md")
 def place_by_floats(terms: NDArray[np.float64], u: int, bits: int) -> int | None:
-    """Return the index at which the cumulative law exceeds U in [u, u + 1)/2^bits; None where floats can't decide.
+    """Return the index that inversion selects for U in [u, u + 1)/2^bits; None where floats can't decide.
 
     ``terms`` have a relative error below 2^-39, or one below 2^-800.
     """
@@ -131,7 +131,7 @@ def place_by_floats(terms: NDArray[np.float64], u: int, bits: int) -> int | None
 def weight_bounds(
     weights: Sequence[int], gammas: Sequence[Fraction], digits: int
 ) -> tuple[list[int], list[int]]:
-    """Return integers low <= 10^digits weight exp(-gamma) <= high, from Decimal's correctly rounded exp."""
+    """Return integer bounds on 10^digits weight exp(-gamma), from correctly rounded decimals."""
     down = Context(prec=digits, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
     up = Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
     seen: dict[Fraction, tuple[int, int]] = {}
@@ -178,7 +178,7 @@ def bernoulli_exp_many(steps: NDArray[np.int64], per_step: Fraction) -> NDArray[
 
 @proved("coins.proof.md")
 def settled(gamma: Fraction, u: int, bits: int) -> bool:
-    """Return whether U < exp(-gamma), given U in [u, u + 1)/2^bits; further bits are drawn as needed."""
+    """Return whether U < exp(-gamma), given the first bits of U; further bits are drawn as needed."""
     digits = 28
     while True:
         (low,), (high,) = weight_bounds([1], [gamma], digits)

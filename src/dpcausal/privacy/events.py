@@ -21,7 +21,7 @@ from dpcausal.core.proofs import proved
 
 
 def _positive(name: str, value: float) -> None:
-    """Refuse what is no finite number above zero."""
+    """Refuse anything but a finite number above zero."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above zero, not {value!r}")
 
@@ -73,7 +73,7 @@ class PureEvent(Event):
 
     @property
     def epsilon(self) -> float:
-        """The stated cost."""
+        """The stated epsilon."""
         return self.cost
 
 
@@ -86,7 +86,7 @@ class BoundedRangeEvent(PureEvent):
 
     @property
     def rho(self) -> float:
-        """epsilon^2/8."""
+        """epsilon^2/8, the rho of an epsilon-bounded-range mechanism."""
         return self.cost**2 / 8
 
 
@@ -106,7 +106,7 @@ class LaplaceEvent(Event):
 
     @property
     def epsilon(self) -> float:
-        """sensitivity/scale."""
+        """The pure epsilon: sensitivity/scale."""
         return self.sensitivity / self.scale
 
 
@@ -131,7 +131,7 @@ class GaussianEvent(Event):
 
     @property
     def rho(self) -> float:
-        """(sensitivity/sigma)^2/2."""
+        """The rho of Gaussian noise: (sensitivity/sigma)^2/2."""
         return (self.sensitivity / self.sigma) ** 2 / 2  # [3] Thm 4
 
 
@@ -155,7 +155,7 @@ class ConcentratedEvent(Event):
 
     @property
     def rho(self) -> float:
-        """The stated cost."""
+        """The stated rho."""
         return self.cost
 
 

@@ -60,7 +60,7 @@ LARGEST_SCALE = 2.0**50  # the noise then stays far inside int64
 
 
 def checked_scale(scale: float) -> float:
-    """Refuse a scale that no draw can have; mechanisms call this when they are made, before any charge."""
+    """Return a noise scale; refuse one that can't be drawn. Mechanisms call this before any charge."""
     scale = float(scale)
     if not 0 < scale <= LARGEST_SCALE:
         raise InputError(f"a noise scale must lie above 0 and up to 2^50, not {scale!r}")
@@ -68,7 +68,7 @@ def checked_scale(scale: float) -> float:
 
 
 def _draw(kind: str, scale: float, size: int | None) -> Any:
-    """Draw from the secure samplers, or from seeded ones while a test has replaced the source."""
+    """Return noise from the secure samplers, or from seeded ones while a test has replaced the source."""
     scale = checked_scale(scale)
     if not entropy.is_secure():
         return seeded.draw(kind, scale, size)
@@ -104,7 +104,7 @@ def geometric(scale: float, size: None = None) -> int: ...
 def geometric(scale: float, size: int) -> Integers: ...
 @proved("noise.proof.md")
 def geometric(scale: float, size: int | None = None) -> int | Integers:
-    """Return integers k >= 0 with P(k) proportional to exp(-k/scale): a folded Laplace draw, none rejected."""
+    """Return integers k >= 0 with P(k) proportional to exp(-k/scale)."""
     drawn: Any = _draw("laplace", scale, size)
     folded: int | Integers = drawn ^ (drawn >> 63)  # k if k >= 0 else -k - 1
     return folded

@@ -72,7 +72,7 @@ def _whole_bounds() -> list[int]:
 
 @proved("samplers.proof.md")
 def flip(gamma: float, word: int) -> bool | None:
-    """Return whether U < exp(-gamma), where the first 53 bits of U (``word``) decide it; else None.
+    """Return whether U < exp(-gamma) from the first 53 bits of U (``word``); None where they do not decide it.
 
     ``gamma``, at most 600, is within 2^-38 of the exact one.
     """
@@ -210,7 +210,7 @@ def many_laplace(top: int, bottom: int, count: int) -> Integers:
 
 
 def _sizes(rest: Words, whole: Integers, top: int, bottom: int) -> Integers:
-    """Return (rest + top whole) // bottom without overflow; what passes 2^62 becomes 2^62."""
+    """Return (rest + top whole) // bottom without overflow, at most 2^62."""
     if bottom < LARGEST and (whole < 512).all():  # below 2^53 (512 + 1)
         return (rest.astype(np.int64) + top * whole) // bottom
     sizes = [(r + top * w) // bottom for r, w in zip(rest.tolist(), whole.tolist(), strict=True)]

@@ -132,7 +132,7 @@ _pool = _Pool()
 
 
 def _forget() -> None:
-    """Give a forked child a new lock and an empty pool, so that it shares no draws with its parent."""
+    """Give a forked child an empty pool of draws and a new lock."""
     global _pool
     _pool = _Pool()
 

@@ -57,7 +57,7 @@ C2, C4, C6, C8, C10, C12, C14, C16 = ((-1) ** k * pi ** (2 * k) / factorial(2 * 
 
 @jit(**STRICT)
 def waves_into(z: Any, turns: Any, root: float, out: Any, at: int) -> None:
-    """Fill 2 m columns of ``out`` from column ``at``, for rows ``z`` (n x d) and ``turns`` (d x m)."""
+    """Write cosine and sine features of rows ``z`` into 2 m columns of ``out``, from column ``at``."""
     n, d = z.shape
     m = turns.shape[1]
     t = np.empty(m)
@@ -81,7 +81,7 @@ def waves_into(z: Any, turns: Any, root: float, out: Any, at: int) -> None:
 
 @jit(**ANY_ORDER)
 def subtract_fit(phi: Any, weights: Any, left: Any) -> None:
-    """Subtract phi weights' from ``left``, ``weights`` being targets x features: too small for a threaded product."""
+    """Subtract the fitted values phi weights' from ``left``, in place."""
     for i in range(left.shape[0]):
         for k in range(weights.shape[0]):
             total = 0.0
@@ -132,7 +132,7 @@ class FourierFeatures:
 
     @staticmethod
     def stands_for(kernel: Kernel, d: int) -> bool:
-        """Return whether this kernel on d columns has such features."""
+        """Return whether Fourier features exist for this kernel on d columns."""
         return kernel.kind == "additive" or (kernel.kind == "gaussian" and not (d > 1 and kernel.discrete))
 
     def __call__(self, z: Matrix, out: Matrix | None = None) -> Matrix:
@@ -154,7 +154,7 @@ class FourierFeatures:
 
 
 def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, penalty: float) -> Matrix:
-    """Return the residuals of ``ridge_residuals`` for the kernel phi(a).phi(b): u - phi (phi'phi + a I)^-1 phi'u.
+    """Return the residuals of ridge regression of ``targets`` on features of ``z``.
 
     Blocks of rows are shared out to as many threads as BLAS would take, each with a BLAS of one: products of this
     size are too small to be split, and on a busy machine the threads of BLAS mostly wait for each other.
@@ -192,7 +192,7 @@ def feature_residuals(z: Matrix, targets: Matrix, features: FourierFeatures, pen
 
 
 def _threads() -> int:
-    """Return as many as BLAS may use here."""
+    """Return the number of threads that BLAS may use."""
     return max(
         (int(pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"), default=1
     )

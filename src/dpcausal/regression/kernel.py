@@ -70,7 +70,7 @@ class Kernel:
             raise InputError(f"kernel must be one of {', '.join(KINDS)}, not {self.kind!r}")
 
     def block(self, a: NDArray[Float], b: NDArray[Float]) -> NDArray[Float]:
-        """Return k of every row of ``a`` with every row of ``b``, in the precision of ``a``."""
+        """Return the kernel matrix of the rows of ``a`` with the rows of ``b``."""
         d = a.shape[1]
         if d == 0:
             return np.ones((len(a), len(b)), dtype=a.dtype)
@@ -87,6 +87,7 @@ class Kernel:
         return k
 
     def _product(self, a: NDArray[Any], b: NDArray[Any], width: float) -> NDArray[Any]:
+        """Return the kernel matrix of the product (Gaussian) kernel with bandwidth ``width``."""
         metric = [j for j in range(a.shape[1]) if j not in self.discrete]
         p, q = a[:, metric] / width, b[:, metric] / width
         k: NDArray[Any]
@@ -108,6 +109,7 @@ class Kernel:
         return k
 
     def _additive(self, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        """Return the kernel matrix of the additive kernel."""
         k = np.zeros((len(a), len(b)), dtype=a.dtype)
         one = np.empty_like(k)
         for j in range(a.shape[1]):

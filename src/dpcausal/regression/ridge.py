@@ -57,6 +57,7 @@ class TiledCholesky:
         self._factor()
 
     def _factor(self) -> None:
+        """Factor the matrix in place, tile by tile; fail if it is not positive definite."""
         tiles = self._tiles
         for k in range(len(tiles)):
             tiles[k][k], info = lapack.dpotrf(tiles[k][k], lower=1, clean=1, overwrite_a=1)
@@ -89,7 +90,7 @@ class TiledCholesky:
 
 
 def penalty_of(strength: float, n: int) -> float:
-    """Return a = n lambda/2 for lambda = ``strength``, the paper's regularisation.
+    """Return the ridge penalty a = n lambda/2 for lambda = ``strength``.
 
     >>> penalty_of(10.0, 1000)
     5000.0

@@ -23,7 +23,7 @@ MAX_ETA = 0.1  # a larger eta is refused: the second order of the bound would co
 
 @proved("rounding.proof.md")
 def entry_error(kernel: Kernel, d: int) -> float:
-    """Return how far a computed kernel of d columns is from one of norm at most one, entry by entry.
+    """Return a bound on the rounding error of each entry of a computed kernel matrix of d columns.
 
     >>> entry_error(Kernel(0.1), 1) < 1e-13 < entry_error(Kernel(0.02), 5) < 1e-10
     True
@@ -37,7 +37,9 @@ def entry_error(kernel: Kernel, d: int) -> float:
 
 @proved("rounding.proof.md")
 def residual_error(n: int, strength: float, kernel: Kernel, d: int, features: int = 0) -> float:
-    """Return eta for n rows, lambda = ``strength``, through ``features`` features (0: the exact kernel, n rows).
+    """Return a bound eta on the rounding error of ridge residuals.
+
+    For n rows and lambda = ``strength``, through ``features`` features (0: the exact kernel).
 
     >>> residual_error(1000, 1.0, Kernel(0.1), 1) < 1e-8 < residual_error(20_000, 1.0, Kernel(0.1), 1) < 1e-5
     True
@@ -61,18 +63,18 @@ def residual_error(n: int, strength: float, kernel: Kernel, d: int, features: in
 
 @proved("rounding.proof.md")
 def products_error(n: int, eta: float) -> float:
-    """Return how far computed products R lie from the exact ones in sum |R|, and so in sum R."""
+    """Return a bound on the rounding error of sum |R| (and sum R) over computed products R."""
     return n * (2 * eta + eta**2 + 128 * U)
 
 
 @proved("rounding.proof.md")
 def squares_error(n: int, eta: float, largest: float) -> float:
-    """Return how far sum R^2 of computed products lies from the exact one; ``largest`` bounds the exact residuals."""
+    """Return a bound on the rounding error of sum R^2; ``largest`` bounds the exact residuals."""
     top = (largest + eta * math.sqrt(n)) ** 2
     return 2 * top * products_error(n, eta) + n * (n + 8) * U * top**2
 
 
 @proved("rounding.proof.md")
 def inner_error(n: int, eta: float) -> float:
-    """Return how far sum c r lies from the exact one for coefficients |c| <= 1 and computed residuals r."""
+    """Return a bound on the rounding error of sum c r for coefficients |c| <= 1 and computed residuals r."""
     return n * (eta + 128 * U)

@@ -44,7 +44,7 @@ SIMULATIONS, BATCH = 40_000, 4_000  # sets of p-values beyond that, and how many
 
 @proved("aggregate.proof.md")
 def median_scores(pvalues: ArrayLike, cells: int = CELLS) -> NDArray[np.float64]:
-    """Return the scores by which the exponential mechanism chooses the cell of the median, -|R_l - m/2|; sensitivity 1.
+    """Return the utility of every cell as the median of p-values: -|R_l - m/2|, sensitivity 1.
 
     >>> median_scores([0.1, 0.5, 0.9], cells=5).tolist()
     [-1.0, -0.5, 0.0, -0.5, -1.0]
@@ -72,7 +72,7 @@ def median_law(m: int, epsilon: float, cells: int = CELLS) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _simulated_law(m: int, epsilon: float, cells: int, epoch: int) -> tuple[float, ...]:
-    """Return the null law of the private median by simulation; ``epoch`` changes when randomness is seeded anew."""
+    """Return the null law of the private median by simulation; ``epoch`` changes with a new seed."""
     rng = entropy.public_generator()
     law = np.zeros(cells)
     for _ in range(SIMULATIONS // BATCH):
@@ -125,7 +125,7 @@ def _transition(m: int, share: float) -> NDArray[np.float64]:
 
 
 def median_pvalue(cell: int, m: int, epsilon: float, cells: int = CELLS) -> float:
-    """Return the p-value of a private median: the probability of ``cell`` or a lower one under the null."""
+    """Return the p-value of a private median of ``m`` p-values: P(released cell <= ``cell``) under the null."""
     if not 0 <= cell < cells:
         raise InputError(f"a cell is one of 0..{cells - 1}")
     return float(min(sum(median_law(m, epsilon, cells)[: cell + 1]), 1.0))

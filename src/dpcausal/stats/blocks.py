@@ -38,12 +38,12 @@ def block_sizes(blocks: Blocks) -> NDArray[np.int64]:
 
 
 def checked_shape(r: int, c: int, k: int = 1) -> tuple[int, int, int]:
-    """Return (r, c, k), the public sizes that a sensitivity depends on, if each is at least 1."""
+    """Return the public sizes (r, c, k) of a table; refuse one below 1."""
     if min(r, c, k) < 1:
         raise InputError(f"levels and blocks must be at least 1, not r={r}, c={c}, k={k}")
     return r, c, k
 
 
 def is_binary(r: int, c: int) -> bool:
-    """Return whether x and y have at most two levels each, where every sensitivity is smaller."""
+    """Return whether x and y have at most two levels each; sensitivities are then smaller."""
     return max(r, c) <= 2

@@ -84,7 +84,7 @@ class Chi2Test:
 
 @jit()
 def margins(block: Any, rows: Any, columns: Any) -> Any:
-    """Write the margins of one table into ``rows`` and ``columns`` and return the total."""
+    """Write the row and column totals of one table into ``rows`` and ``columns``; return the grand total."""
     rows[:] = 0.0
     columns[:] = 0.0
     n = 0.0
@@ -159,7 +159,7 @@ def likelihood_ratio(blocks: ArrayLike) -> Chi2Test:
 
 @jit()
 def _log_mean(a: Any, b: Any, n: Any) -> Any:
-    """Return E[O ln(O n/(a b))] for hypergeometric O: a of n rows in the level of x, b in that of y."""
+    """Return E[O ln(O n/(a b))] of a hypergeometric count O with margins a and b of n rows."""
     centre = a * b / n
     reach = 10.0 * math.sqrt(centre * (n - a) * (n - b) / (n * max(n - 1.0, 1.0))) + 20.0
     start = min(max(math.floor((a + 1.0) * (b + 1.0) / (n + 2.0)), max(0.0, a + b - n)), min(a, b))
@@ -238,7 +238,7 @@ def _moment_pvalue(blocks: ArrayLike, likelihood: bool) -> float:
 
 
 def pearson_moment_pvalue(blocks: ArrayLike) -> float:
-    """Return the p-value of chi-squared given the margins, by a gamma law with its two moments: holds on few rows.
+    """Return the p-value of Pearson's chi-squared by a gamma law with its exact moments; valid on few rows.
 
     >>> round(pearson_moment_pvalue([[[10, 20], [30, 5]], [[0, 0], [4, 4]]]), 7) < 5e-5
     True
@@ -247,7 +247,7 @@ def pearson_moment_pvalue(blocks: ArrayLike) -> float:
 
 
 def likelihood_moment_pvalue(blocks: ArrayLike) -> float:
-    """Return the p-value of G given the margins, by a gamma law with its two moments: holds on few rows.
+    """Return the p-value of G by a gamma law with its exact moments; valid on few rows.
 
     >>> likelihood_moment_pvalue([[[1, 0], [0, 1]]])
     1.0

@@ -69,7 +69,7 @@ Z95 = 1.959963984540054
 
 @proved("co_occurrence.proof.md")
 def entry_weights(most: int, cap: int, norm: Norm) -> Ints:
-    """Return w(s) for s = 0 to ``most`` entries, in units of 2^-``WEIGHT_BITS``.
+    """Return the weight of each entry of a row with 0 to ``most`` entries, in units of 2^-``WEIGHT_BITS``.
 
     >>> entry_weights(4, 1, 2).tolist(), entry_weights(4, 1, 1).tolist()
     ([1024, 1024, 724, 591, 512], [1024, 1024, 512, 341, 256])
@@ -84,7 +84,7 @@ def entry_weights(most: int, cap: int, norm: Norm) -> Ints:
 
 @proved("co_occurrence.proof.md")
 def entry_sensitivity(cap: int, norm: Norm, neighbours: Neighbours | str) -> float:
-    """Return the sensitivity of sums of entries with these weights, in rows; rounded up.
+    """Return the sensitivity, in rows, of sums of entries weighted by ``entry_weights``.
 
     >>> entry_sensitivity(8, 2, "replace-one"), entry_sensitivity(8, 1, "add-remove")
     (4.0, 8.0)
@@ -99,7 +99,7 @@ def entry_sensitivity(cap: int, norm: Norm, neighbours: Neighbours | str) -> flo
 
 
 def number_starts(most: int) -> list[int]:
-    """Return where ranges of numbers from 0 to ``most`` begin: public.
+    """Return where the ranges begin into which numbers of ones from 0 to ``most`` are grouped: public.
 
     >>> number_starts(16)
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15]
@@ -113,7 +113,7 @@ def number_starts(most: int) -> list[int]:
 
 
 def number_law(counts: Floats, starts: Sequence[int], most: int, sd: float, rows: float | None) -> Floats:
-    """Return the number of rows with 0 to ``most`` ones, from noisy counts of ranges.
+    """Return the estimated number of rows with 0 to ``most`` ones, from noisy counts of ranges.
 
     A tail that noise could make is left out: no row has so many ones, then. ``rows``: their public number, if it is.
     """
@@ -134,7 +134,7 @@ class Retained(NamedTuple):
 
 
 def retained(law: Floats, entries: Floats, cap: int, norm: Norm) -> Retained:
-    """Return the mean weight of an entry of rows; ``law``: rows by number, ``entries``: of a row with that number.
+    """Return the mean weight that entries of rows retain under a cap.
 
     >>> retained(np.array([0.0, 0.0, 5.0, 5.0]), np.array([0.0, 0.0, 1.0, 3.0]), 3, 2)
     Retained(mean=1.0, spread=1.0)
@@ -156,7 +156,7 @@ def best_cap(
     least_retained: float,
     error: float = MODEL_ERROR,
 ) -> int:
-    """Return the number whose entries count in full with which a pair is known best.
+    """Return the cap (number of entries with full weight) at which pairs are estimated best.
 
     ``noise``: its standard deviation by the number of entries that count in full. ``expected``: rows in which a pair
     is one, about. At least ``least_retained`` of the entries must be; ``error``: how well the rest is known of a pair.
@@ -192,7 +192,7 @@ class Singles:
     def of(
         cls, released: Floats, sd: float, of_ones: tuple[float, float], of_pairs: tuple[float, float]
     ) -> Singles:
-        """Return what counts within and beyond the cap say.
+        """Return estimated counts of single indicators from released counts within and beyond the cap.
 
         ``of_ones`` and ``of_pairs`` are mean weights of a one and of a pair in rows within and beyond the cap.
         """
@@ -222,7 +222,7 @@ class Pairs:
     variance: Floats
 
     def with_measured(self, counts: Floats, variance: Floats, chosen: NDArray[np.bool_]) -> Pairs:
-        """Return both measurements of the chosen pairs, weighted by inverse variance."""
+        """Return the pairs with a second measurement of chosen ones, averaged by inverse variance."""
         part = self.variance / (self.variance + variance)
         return Pairs(
             np.where(chosen, part * counts + (1.0 - part) * self.counts, self.counts),
@@ -233,7 +233,7 @@ class Pairs:
 def corrected(
     released: Floats, sd: float, kept: Floats, spread: float, expected: Floats, error: float = MODEL_ERROR
 ) -> Pairs:
-    """Return counts of pairs from weighted ones, of which ``kept`` is the mean weight; the variance has that of it."""
+    """Return estimated counts of pairs from weighted ones, divided by the mean weight ``kept``."""
     more = (error * (1.0 - kept) * expected) ** 2 + (spread - 1.0) * expected
     return Pairs(released / kept, (sd / kept) ** 2 + np.maximum(more, 0.0))
 
@@ -255,7 +255,7 @@ class CodeContrasts(Contrasts):
 
     @cached_property
     def _variances(self) -> tuple[Floats, Floats]:
-        """Variances of an entry of every pair under independence: as it is, and if it had been measured twice."""
+        """Variances of an entry of each pair under independence: as measured, and if measured twice."""
         assert self.of_singles is not None
         assert self.again is not None
         gains = np.concatenate([one.gains for one in self.columns])
@@ -269,7 +269,7 @@ class CodeContrasts(Contrasts):
         return blocks[0], np.where(self.again, blocks[0], blocks[1])
 
     def detectable(self, x: int, y: int, given: tuple[int, ...], threshold: float) -> float:
-        """Return the dependence (Cohen's w) that passes this evidence in ``POWER`` of runs, to within ``STEP``."""
+        """Return the dependence w whose evidence exceeds ``threshold`` in ``POWER`` of runs."""
         now, then = (float(one[x, y]) for one in self._variances)
         variance = float(self.evidence_given([(x, y, given)])[0, 1]) if given else now
         entries = len(self.columns[x].gains) * len(self.columns[y].gains)
@@ -281,7 +281,7 @@ class CodeContrasts(Contrasts):
 
 @lru_cache(maxsize=1 << 14)
 def _detectable(now: int, then: int, entries: int, promising: float, threshold: float) -> float:
-    """Return what is detectable with variances of so many steps of their logarithm."""
+    """Return the detectable dependence for variances given as steps on a log scale."""
     first, final = math.exp(now * STEP), math.exp(then * STEP)
     if now == then:
         return least_detectable(first, entries, threshold)
@@ -296,7 +296,7 @@ def code_contrasts(
     rounds: Sequence[Round],
     again: NDArray[np.bool_] | None = None,
 ) -> CodeContrasts:
-    """Return correlations of columns with these numbers of levels, and the variance of their noise.
+    """Return the estimated correlations of all columns with the variance of their noise.
 
     ``rounds``: how pairs of columns were measured, with the variance of the noise in a count; ``again``: those twice.
     """
@@ -332,7 +332,7 @@ def code_contrasts(
 
 
 def link_strength(contrasts: CodeContrasts, x: int, y: int) -> tuple[float, float, float, int]:
-    """Return Cohen's w of two columns, a 95% interval, and its sign where both have two levels.
+    """Return Cohen's w of two columns, its 95% interval, and its sign where both have two levels.
 
     The variance of an entry has the noise in the pair and that of sampling, and the noise in the two single columns,
     which scales w.

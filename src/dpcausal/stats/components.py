@@ -48,7 +48,7 @@ MAX_FLOAT_WORK = 2.0**39  # n (2^d - 1) for d columns, up to which float64 is go
 
 @proved("components.proof.md")
 def interaction(margin: ArrayLike) -> Floats:
-    """Return the component of a margin: its mean along every axis taken off.
+    """Return the interaction component of a margin: means along every axis removed.
 
     >>> interaction([[30, 10], [10, 50]])
     array([[ 15., -15.],
@@ -64,14 +64,14 @@ def interaction(margin: ArrayLike) -> Floats:
 
 
 def _moved_squared(sizes: Sequence[int], differ: Sequence[bool]) -> float:
-    """Return the squared l2 length by which a component moves when a row changes in these of its columns."""
+    """Return the squared l2 change of a component when a row changes in the columns that ``differ``."""
     agree = math.prod(1.0 - 1.0 / r for r in sizes)
     inner = math.prod(-1.0 / r if moved else 1.0 - 1.0 / r for r, moved in zip(sizes, differ, strict=True))
     return 2.0 * (agree - inner)
 
 
 def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
-    """Return the l1 length of that move, by kinds of cells: (how many, value before, value after) in each column."""
+    """Return the l1 change of a component when a row changes in the columns that ``differ``."""
     kinds: list[list[tuple[int, float, float]]] = []
     for r, moved in zip(sizes, differ, strict=True):
         here, away = 1.0 - 1.0 / r, -1.0 / r
@@ -86,7 +86,7 @@ def _moved_absolute(sizes: Sequence[int], differ: Sequence[bool]) -> float:
 
 @lru_cache(maxsize=4096)  # many sets have columns of the same sizes
 def _worst(sizes: tuple[int, ...], moved: Moved) -> float:
-    """Return the largest ``moved`` over all ways in which two rows can differ."""
+    """Return the largest change ``moved`` over all ways in which two rows can differ."""
     return max(moved(sizes, differ) for differ in product((False, True), repeat=len(sizes)))
 
 
@@ -104,7 +104,7 @@ def component_sensitivity(sizes: Sequence[int], neighbours: Neighbours) -> float
 
 @proved("components.proof.md")
 def component_absolute(sizes: Sequence[int], neighbours: Neighbours) -> float:
-    """Return the l1 sensitivity of the cells of the component.
+    """Return the l1 sensitivity of the component over columns of these sizes.
 
     >>> component_absolute([2, 2], Neighbours.ADD_REMOVE), component_absolute([2, 2], Neighbours.REPLACE_ONE)
     (1.0, 2.0)
@@ -115,7 +115,7 @@ def component_absolute(sizes: Sequence[int], neighbours: Neighbours) -> float:
 
 
 def _rounding(sizes: Sequence[int]) -> float:
-    """Return the factor that covers rounding: powers of two make no error at all."""
+    """Return the factor by which a sensitivity is enlarged to cover rounding."""
     return ROUNDING if any(r & (r - 1) for r in sizes) else 1.0
 
 
@@ -153,7 +153,7 @@ def sets_sensitivity(
 
 
 def _worst_chosen(sets: Sequence[Columns], sizes: Sequence[int], moved: Moved) -> float:
-    """Return a bound on the sum of ``moved`` over these columns and pairs, whichever columns differ."""
+    """Return a bound on the total change of these sets of columns, whichever columns differ."""
     return _worst_chosen_kept(tuple(sets), tuple(sizes), moved, MAX_TRIED, EIGENVALUE_ERROR)
 
 
@@ -161,7 +161,10 @@ def _worst_chosen(sets: Sequence[Columns], sizes: Sequence[int], moved: Moved) -
 def _worst_chosen_kept(
     sets: tuple[Columns, ...], sizes: tuple[int, ...], moved: Moved, max_tried: int, eigenvalue_error: float
 ) -> float:
-    """The same. With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs."""
+    """Return ``_worst_chosen``, cached by its arguments.
+
+    With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
+    """
     used = sorted({j for columns in sets for j in columns})
     place = {j: k for k, j in enumerate(used)}
     constant, linear, square = 0.0, np.zeros(len(used)), np.zeros((len(used), len(used)))
@@ -192,7 +195,7 @@ def _worst_chosen_kept(
 
 @lru_cache(maxsize=256)  # a plan and a search ask again and again
 def _worst_pairs(groups: tuple[tuple[int, int], ...], moved: Moved) -> float:
-    """Return the largest sum of ``moved`` over all pairs of columns; ``groups`` holds (size, how many columns)."""
+    """Return the largest total change over all pairs of columns; ``groups`` holds (size, how many columns)."""
     by = {
         (r, c): [[moved((r, c), (i, j)) for j in (False, True)] for i in (False, True)]
         for r, _ in groups
@@ -211,7 +214,7 @@ def _worst_pairs(groups: tuple[tuple[int, int], ...], moved: Moved) -> float:
 
 
 def table_of(components: Mapping[Columns, Floats], columns: Columns, sizes: Sequence[int]) -> Floats:
-    """Return the table over ascending ``columns`` from its components; those not there are taken as 0.
+    """Return the table over ascending ``columns`` as the sum of its components; missing ones are 0.
 
     >>> parts = {(): np.array(100.0), (0,): np.array([-10.0, 10.0]), (1,): np.array([-10.0, 10.0])}
     >>> table_of(parts | {(0, 1): interaction([[30, 10], [10, 50]])}, (0, 1), [2, 2])

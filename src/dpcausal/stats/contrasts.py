@@ -85,7 +85,7 @@ class Features:
 
     @classmethod
     def of(cls, counts: Floats, rows: float, noise: float) -> Features:
-        """Features from a released table of one column.
+        """Return the orthonormal features of a column's levels, from its released table.
 
         Parameters
         ----------
@@ -113,13 +113,13 @@ class Features:
 
 
 def without_levels(number: int) -> Features:
-    """Return features that are no functions of levels: numbers, of which only correlations are known."""
+    """Return features that are not functions of levels: numbers of which only correlations are known."""
     return Features(np.ones(1), np.zeros((1, number)), np.ones(number))
 
 
 @jit(error_model="numpy")
 def solved(matrix: Any, right: Any) -> Any:
-    """Return matrix^-1 right for a positive definite matrix, by Cholesky's factors; overwrites both."""
+    """Return matrix^-1 right for a positive definite matrix, by Cholesky; overwrites both."""
     size, wide = right.shape
     for i in range(size):
         for j in range(i + 1):
@@ -143,7 +143,7 @@ def solved(matrix: Any, right: Any) -> Any:
 
 @jit(error_model="numpy")
 def log_factor_mean(squares: Any, variance: Any, effects: Any) -> Any:
-    """Return the logarithm of the mean over sizes of the product of the factors of all entries."""
+    """Return the log Bayes factor of a block: the mean, over effect sizes, of the factors of its entries."""
     logs = np.zeros(effects.shape[0])
     for s in range(effects.shape[0]):
         for e in range(squares.shape[0]):
@@ -172,7 +172,7 @@ class Known(NamedTuple):
 
 @jit(error_model="numpy")
 def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
-    """Return the evidence of x and y given columns, and the variance of an entry; NaN where too little is left.
+    """Return the evidence for dependence of x and y given columns, and the variance of an entry.
 
     The variance is that under independence, the harmonic mean over entries.
     """
@@ -246,7 +246,7 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
 
 @jit(error_model="numpy")
 def given_kernels(known: Any, ends: Any, given: Any, first: Any) -> Any:
-    """Return what ``given_kernel`` does for many questions; ``given``: those of all, from ``first`` of each."""
+    """Return ``given_kernel`` for many questions at once."""
     found = np.empty((ends.shape[0], 2))
     for i in range(ends.shape[0]):
         columns = given[first[i] : first[i + 1]]
@@ -255,7 +255,7 @@ def given_kernels(known: Any, ends: Any, given: Any, first: Any) -> Any:
 
 
 def log_bayes_factor(squares: Floats, variance: Floats) -> float:
-    """Return the evidence of entries with these squares and variances under independence.
+    """Return the evidence (log Bayes factor for dependence) from squared entries and their variances.
 
     >>> log_bayes_factor(np.array([[0.09]]), np.array([[0.001]])) > 30
     True
@@ -266,20 +266,21 @@ def log_bayes_factor(squares: Floats, variance: Floats) -> float:
 
 
 def _log_factors(squares: Floats, variance: Floats) -> Floats:
-    """Return log N(k; 0, t + W)/N(k; 0, W) for every size t: the first axis."""
+    """Return log N(k; 0, t + W)/N(k; 0, W) of entries k for every effect size t (first axis)."""
     wide = variance + _SQUARES.reshape(-1, *(1,) * variance.ndim)
     found: Floats = 0.5 * (np.log(variance / wide) + squares * (1.0 / variance - 1.0 / wide))
     return found
 
 
 def _log_mean(logs: Floats, axis: int) -> Floats:
+    """Return the logarithm of the mean of values given by their logarithms, without overflow."""
     top = logs.max(axis=axis)
     found: Floats = top + np.log(np.exp(logs - np.expand_dims(top, axis)).mean(axis=axis))
     return found
 
 
 def evidence_of(form: float, dof: float, worth: float) -> float:
-    """Return the evidence of ``dof`` entries of variance 1/``worth`` whose squares over it add up to ``form``."""
+    """Return the evidence of ``dof`` entries of variance 1/``worth`` whose squared sum, scaled, is ``form``."""
     variance = 1.0 / max(worth, 1e-300)
     # a few numbers, asked for thousands of times: without arrays
     logs = [
@@ -292,7 +293,7 @@ def evidence_of(form: float, dof: float, worth: float) -> float:
 
 @lru_cache(maxsize=4096)
 def evidence_cut(enough: float, dof: float, worth: float) -> float:
-    """Return the form above which the evidence passes ``enough``.
+    """Return the scaled sum of squares above which the evidence exceeds ``enough``.
 
     >>> round(evidence_cut(1.0, 1.0, 1e3), 1), evidence_cut(1.0, 1.0, 1.0) > 20
     (5.6, True)
@@ -307,7 +308,7 @@ def evidence_cut(enough: float, dof: float, worth: float) -> float:
 
 
 def least_detectable(variance: float, entries: int, threshold: float) -> float:
-    """Return the root of the sum of squares of entries whose evidence passes a threshold in ``POWER`` of runs.
+    """Return the size of a block of entries whose evidence exceeds a threshold in ``POWER`` of runs.
 
     ``variance`` is that of each of the entries under independence.
 
@@ -321,7 +322,7 @@ def least_detectable(variance: float, entries: int, threshold: float) -> float:
 def least_detectable_again(
     first: float, final: float, entries: int, promising: float, threshold: float
 ) -> float:
-    """Return the same where pairs whose evidence passes ``promising`` are measured again.
+    """Return ``least_detectable`` where promising pairs are measured a second time.
 
     ``first`` and ``final`` are variances of an entry before and after that. The two steps are taken as independent.
 
@@ -393,7 +394,7 @@ class Contrasts:
         pairs: Mapping[tuple[int, int], Floats],
         noise: Mapping[tuple[int, ...], float],
     ) -> Contrasts:
-        """From the components of pairs, and the variance of the noise in those of one and two columns.
+        """Return the contrasts of all columns from released components of pairs and their noise variances.
 
         A pair without a component was not measured: nothing is known of it.
 
@@ -432,12 +433,12 @@ class Contrasts:
 
     @cached_property
     def places(self) -> list[NDArray[np.int64]]:
-        """Where the features of each column stand."""
+        """The positions of each column's features."""
         return [np.arange(start, stop) for start, stop in pairwise(self._starts)]
 
     @cached_property
     def _members(self) -> Floats:
-        """(p, d) array: which feature is of which column."""
+        """A (p, d) indicator matrix of which feature belongs to which column."""
         found = np.zeros((len(self.covariance), len(self.columns)))
         for j, place in enumerate(self.places):
             found[place, j] = 1.0
@@ -445,18 +446,18 @@ class Contrasts:
 
     @cached_property
     def _block_logs(self) -> Floats:
-        """(sizes, d, d) array of the logarithms of every pair's factors."""
+        """A (sizes, d, d) array of each pair's log factors, by effect size."""
         logs = _log_factors(self.covariance**2, self.noise + 1.0 / self.rows)
         return np.stack([self._members.T @ one @ self._members for one in logs])
 
     @cached_property
     def pair_evidence(self) -> Floats:
-        """(d, d) array: evidence of every pair without a condition; its diagonal means nothing."""
+        """A (d, d) array of the evidence for each pair with nothing held fixed; ignore its diagonal."""
         return _log_mean(self._block_logs, axis=0)
 
     @cached_property
     def estimate(self) -> Floats:
-        """H: the posterior mean of K block by block, with eigenvalues of at least ``MIN_EIGENVALUE``."""
+        """The posterior mean of the correlation matrix, made positive definite (``MIN_EIGENVALUE``)."""
         weights = np.exp(self._block_logs - self._block_logs.max(axis=0))
         weights /= weights.sum(axis=0)
         spread = [self._members @ one @ self._members.T for one in weights]
@@ -471,17 +472,17 @@ class Contrasts:
 
     @cached_property
     def strength(self) -> Floats:
-        """(d, d) array: the sum of squares of each estimated block."""
+        """A (d, d) array of squared strengths: sums of squares of each estimated block."""
         return np.asarray(self._members.T @ self.estimate**2 @ self._members)
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        """Where the features of each column begin, and where all end."""
+        """The position of each column's first feature, and the end of all."""
         return np.cumsum([0, *(len(one.gains) for one in self.columns)])
 
     @cached_property
     def _of_levels(self) -> tuple[Floats, Floats, Floats]:
-        """Proportions of the levels of all columns, their scores (levels, p), and which is of which column."""
+        """Level proportions of all columns, their feature scores (levels, p), and which is of which column."""
         starts = self._level_starts
         proportions = np.concatenate([one.proportions for one in self.columns])
         scores = np.zeros((len(proportions), len(self.covariance)))
@@ -493,12 +494,12 @@ class Contrasts:
 
     @cached_property
     def _level_starts(self) -> NDArray[np.int64]:
-        """Where the levels of each column begin, and where all end."""
+        """The position of each column's first level, and the end of all."""
         return np.cumsum([0, *(len(one.proportions) for one in self.columns)])
 
     @cached_property
     def left_variances(self) -> Floats:
-        """(features, levels of all columns) array: the variance of each feature that a level leaves."""
+        """The residual variance of each feature within each level of each column: (features, levels)."""
         proportions, scores, member = self._of_levels
         chance = np.maximum(proportions[:, None] * (1.0 + scores @ self.estimate @ scores.T), 0.0)
         chance /= member @ np.maximum(member.T @ chance, 1e-12)
@@ -507,7 +508,7 @@ class Contrasts:
 
     @cached_property
     def _known(self) -> Known:
-        """What kernels read."""
+        """The arrays that compiled kernels read."""
         return Known(
             self.covariance,
             self.noise,
@@ -543,7 +544,7 @@ class Contrasts:
         return [None if math.isnan(one) else one for one in found]
 
     def detectable(self, x: int, y: int, given: tuple[int, ...], threshold: float) -> float:
-        """Return the dependence (Cohen's w) that passes this evidence in ``POWER`` of runs; infinite: no answer.
+        """Return the dependence w whose evidence exceeds ``threshold`` in ``POWER`` of runs; infinite: no answer.
 
         By the released margins of the two, the noise of their pair and what the columns given leave. The size is that
         of the levels as declared: merged ones show less of it. Squares of entries are taken to have one variance, so
@@ -560,7 +561,7 @@ class Contrasts:
         return least / kept
 
     def strata(self, given: tuple[int, ...]) -> float:
-        """Return how many strata of one size these columns are worth: 1 over the sum of squared proportions.
+        """Return the effective number of strata of these columns: 1 over the sum of squared proportions.
 
         As if the columns were independent, which gives rather more. Numbers without levels make no strata.
         """
@@ -568,12 +569,12 @@ class Contrasts:
 
     @cached_property
     def _promising(self) -> float:
-        """The evidence with which a pair is measured again: that of the weakest pair of the second round."""
+        """The evidence from which a pair is measured again."""
         evidence = self.pair_evidence[np.triu_indices(len(self.columns), 1)]
         return float(np.sort(evidence)[-self.rounds[1].pairs])
 
     def _left_if_promising(self, x: int, y: int) -> float:
-        """Return the part of an entry's variance that would be left of a pair if it were measured in all rounds.
+        """Return by which factor an entry's variance would shrink if its pair were measured in all rounds.
 
         1 where there is one round, and of a pair that was measured in another one.
         """
@@ -590,14 +591,14 @@ class Contrasts:
 
     @cached_property
     def _posterior(self) -> Floats:
-        """(sizes + 1, d, d) array: sums of the chances of each size of every pair; no dependence comes first."""
+        """A (sizes + 1, d, d) array of cumulative posterior probabilities of each pair's effect size."""
         logs = self._block_logs
         logs = np.concatenate((np.full((1, *logs.shape[1:]), math.log(len(logs))), logs))
         chances = np.exp(logs - logs.max(axis=0))
         return np.cumsum(chances / chances.sum(axis=0), axis=0)
 
     def posterior_replicate(self, generator: Any, kept: Floats) -> Contrasts:
-        """Return what another sample of the same size and other noise might give, by what is known after this one.
+        """Return contrasts that another sample with new noise might give, by the posterior.
 
         Whether two columns depend, and how much, is drawn from the posterior of their block (dependent or not with
         even odds beforehand): an edge that was found by a narrow margin may be none. Then a sample and noise are
@@ -623,7 +624,7 @@ class Contrasts:
         return self._measured_again(sample, generator)
 
     def _along_tree(self, drawn: Floats) -> Floats:
-        """Return covariances in which pairs that were not measured have the product of blocks on the way between them.
+        """Return covariances with unmeasured pairs filled by products along the tree.
 
         So it is where columns depend through the measured pairs alone, a tree.
         """
@@ -640,7 +641,7 @@ class Contrasts:
 
     @cached_property
     def _from_root(self) -> list[tuple[int, int]]:
-        """Columns in an order in which every one comes after the one before it on its way to a first one; with that."""
+        """Columns of the measured tree, each after its predecessor on the way from a root, with that one."""
         assert self.measured is not None
         found, seen = [], set()
         for root in range(len(self.columns)):
@@ -656,7 +657,7 @@ class Contrasts:
         return found
 
     def _tree_again(self, sample: Floats, generator: Any, scale: float) -> NDArray[np.bool_]:
-        """Return which pairs a tree chosen anew, by the distances of a sample from independence, would have."""
+        """Return which pairs a newly chosen tree would contain, for a simulated sample."""
         proportions, scores, owner = self._of_levels
         turn = proportions[:, None] * scores
         each = np.sqrt(proportions * (1.0 - proportions)) @ owner
@@ -676,7 +677,7 @@ class Contrasts:
         return chosen
 
     def _measured_again(self, sample: Floats, generator: Any) -> Contrasts:
-        """Return the covariances of a sample with other noise, in the same rounds: promising pairs have less of it."""
+        """Return the contrasts of a simulated sample with new noise, in the same rounds."""
         width, members = len(sample), self._members
         tree = bool(self.rounds) and self.rounds[0].choice is not None
         if self.of_singles is None or (len(self.rounds) < 2 and not tree):
@@ -710,7 +711,7 @@ class Contrasts:
         return found
 
     def _like(self, covariance: Floats, noise: Floats) -> Contrasts:
-        """Return other covariances of the same features; what follows from these alone is handed on."""
+        """Return contrasts with other covariances of the same features."""
         other = Contrasts(self.columns, self.rows, covariance, noise)
         for name in OF_COLUMNS:
             if name in self.__dict__:
@@ -725,5 +726,5 @@ def _symmetric(generator: Any, width: int) -> Floats:
 
 
 def all_pairs(number: int) -> list[tuple[int, int]]:
-    """Return the pairs of this many columns, ascending."""
+    """Return all pairs of ``number`` columns, ascending."""
     return list(combinations(range(number), 2))

@@ -125,7 +125,7 @@ def _permutation_sensitivity(added: bool, score: Score, copies: Copies) -> float
 
 @proved("crt.proof.md")
 def ridge_reach(strength: float) -> float:
-    """Return B: the largest |prediction| of a ridge fit to targets in [-1, 1] with features of norm at most 1.
+    """Return a bound B on the |prediction| of a ridge fit to targets in [-1, 1].
 
     >>> ridge_reach(2.0), ridge_reach(8.0)
     (0.5, 0.2)
@@ -195,14 +195,14 @@ def signed_statistic(u: Floats, v: Floats) -> float:
 
 
 def _runs(new: NDArray[np.bool_], place: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the run of equal values that holds each place begins and stops; ``new`` marks the first of a run."""
+    """Return the start and stop of the run of equal values that contains each place; ``new`` marks starts of runs."""
     first = np.flatnonzero(new)
     number = np.cumsum(new) - 1
     return first[number], np.append(first[1:], len(place))[number]
 
 
 def places_in_cells(cell: Integers) -> Integers:
-    """Return the position (t) of every row among the rows of its cell: 1 for the first.
+    """Return the position of every row among the rows of its cell, from 1.
 
     >>> places_in_cells(np.array([0, 1, 0, 0, 1])).tolist()
     [1, 1, 2, 3, 2]
@@ -217,7 +217,10 @@ def places_in_cells(cell: Integers) -> Integers:
 
 @jit()
 def _insert(order: Any, start: Any, drawn: Any, source: Any) -> None:
-    """Fill ``source`` with the row whose value each row receives, by random insertion within cells."""
+    """Fill ``source`` with a permutation within cells, by random insertion.
+
+    Of every row it holds the row that it takes its value from.
+    """
     for at in range(order.shape[0]):
         row, other = order[at], order[start[at] + drawn[order[at]]]
         if other != row:
@@ -277,7 +280,7 @@ def swapped_pairs(n: int, order: Integers, swap: NDArray[np.bool_]) -> Integers:
 
 @proved("query_rank.proof.md")
 def query_rank_scores(values: ArrayLike, which: int, sensitivity: float) -> NDArray[np.float64]:
-    """Return the score of every rank that query number ``which`` may have among ``values``: 0 for the right one.
+    """Return the utility of each rank that query ``which`` may have among ``values``: 0 for the right one.
 
     >>> query_rank_scores([1.0, 7.0, 3.0], 2, 0.5).tolist()
     [-4.0, -0.0, -2.0]
@@ -287,7 +290,7 @@ def query_rank_scores(values: ArrayLike, which: int, sensitivity: float) -> NDAr
 
 
 def rank_error(sensitivity: float, epsilon: float, others: int, failure: float) -> float:
-    """Return how far the query at the noisy rank is from the right one, at most, with probability 1 - ``failure``.
+    """Return a bound on how far the query at the noisy rank is from the right one, failing with prob. ``failure``.
 
     ``others`` is m, the number of the other queries, and ``sensitivity`` Delta of every query.
 

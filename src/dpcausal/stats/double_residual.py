@@ -90,7 +90,7 @@ def fitted(
     *,
     number: bool = False,
 ) -> Fit:
-    """Return regressions of a (-1/2 or 1/2) and y (-1 to 1) on z from noisy moments of (1, z, a, y).
+    """Return the regressions of treatment a and outcome y on z, from noisy moments of (1, z, a, y).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class _Side(NamedTuple):
 
 
 def _product(a: _Side, y: _Side, values: Floats, noise: Floats, constant: float) -> tuple[float, float]:
-    """Mean and variance of the product of both errors; ``noise``: variances of moments of the directions of z."""
+    """Return mean and variance of the product of both regression errors."""
     if not len(values):
         return 0.0, 0.0
     shared = float(a.found[1:] @ y.found[1:] + a.found[0] * y.found[0] / constant**2) * noise
@@ -169,7 +169,7 @@ def _product(a: _Side, y: _Side, values: Floats, noise: Floats, constant: float)
 
 
 def explained(turned: Floats, values: Floats, size: Floats, spread: float) -> float:
-    """Return the posterior mean of the variance that a direction explains, all alike, in sums over rows.
+    """Return the posterior mean of the variance that each direction explains, in sums over rows.
 
     >>> found = [explained(np.array(one), np.full(2, 100.0), np.ones(2), 50.0) for one in ([0.0, 1.0], [40.0, 30.0])]
     >>> found[0] < 1.0 < found[1]
@@ -184,7 +184,7 @@ def explained(turned: Floats, values: Floats, size: Floats, spread: float) -> fl
 
 @proved("double_residual.proof.md")
 def row_parts(z: Floats, a: Floats, y: Floats, fit: Fit) -> Ints:
-    """Return what each row adds to S1, S2 and S3: whole numbers of 1/``UNITS``, an array (3, rows)."""
+    """Return each row's contribution to S1, S2 and S3, in whole units of 1/``UNITS``: (3, rows)."""
     ones = np.column_stack([np.ones(len(z)), z])
     p = np.clip(np.nan_to_num((a - ones @ fit.of_treatment) / fit.room), -1.0, 1.0)
     r = np.clip(np.nan_to_num((y - ones @ fit.of_outcome) / fit.cut), -1.0, 1.0)

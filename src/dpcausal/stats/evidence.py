@@ -56,7 +56,7 @@ MAX_K_OVER_V = 4.5  # largest |K| over V, without ties
 @jit()
 @proved("evidence.proof.md")
 def evidence(blocks: Any, sides_x: Any, sides_y: Any, threshold: float, floor: float) -> tuple[float, float]:
-    """Return the largest |K| - T sqrt(max(V, V0)) and the largest M over the splits of the levels."""
+    """Return the dependence max |K| - T sqrt(max(V, V0)) and the information max M over splits of the levels."""
     k, r, c = blocks.shape
     dependence, information = -math.inf, 0.0
     row = np.empty(c, np.int64)
@@ -95,7 +95,7 @@ def evidence(blocks: Any, sides_x: Any, sides_y: Any, threshold: float, floor: f
 
 @proved("evidence.proof.md")
 def score_sensitivity(neighbours: Neighbours | str, k: int) -> float:
-    """Return D: how far one row moves ``dependence`` and ``information`` of a table with k conditioning cells.
+    """Return the sensitivity D of ``dependence`` and ``information`` of a table with k conditioning cells.
 
     >>> score_sensitivity("replace-one", k=4), score_sensitivity("replace-one", k=1)
     (2.0, 1.0)
@@ -115,7 +115,7 @@ def table_evidence(blocks: Blocks, x: Sides, y: Sides, threshold: float) -> tupl
 
 @proved("evidence.proof.md")
 def value_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Return D: how far one row moves ``dependence`` and ``information`` of values.
+    """Return the sensitivity D of ``dependence`` and ``information`` of values.
 
     >>> from dpcausal.stats.value_ranks import ANY_LEVELS
     >>> round(value_score_sensitivity("replace-one", ANY_LEVELS, ANY_LEVELS, k=256), 4)
@@ -137,7 +137,7 @@ SPEARMAN_WEIGHT = 0.5  # w of U in (F, w U)
 
 @proved("evidence.proof.md")
 def spearman_score_sensitivity(neighbours: Neighbours | str, r: int, c: int, k: int) -> float:
-    """Return D: how far one row moves ``dependence`` and ``information`` by Spearman.
+    """Return the sensitivity D of ``dependence`` and ``information`` by Spearman.
 
     >>> spearman_score_sensitivity("add-remove", 3, 3, k=8), spearman_score_sensitivity("replace-one", 2, 2, k=1)
     (5.5, 4.291666666666667)
@@ -154,12 +154,15 @@ def spearman_evidence(statistic: float, variance: float, threshold: float) -> tu
 
 @proved("evidence.proof.md")
 def score(dependence: Floats, information: Floats, shift: float, least: float) -> Floats:
-    """Return min(shift - dependence, information - least): high where independence is plausible and testable."""
+    """Return the private search's score of a pair: high where independence is plausible and testable.
+
+    min(shift - dependence, information - least).
+    """
     return np.minimum(shift - dependence, information - least)
 
 
 def unsurprising(parts: int, threshold: float, part_level: float = PART_LEVEL) -> float:
-    """Return the largest number of rejections (C) that ``parts`` independent tests of size t explain; public.
+    """Return the largest number of rejections that ``parts`` tests of independent columns explain; public.
 
     >>> round(unsurprising(100, 2.0), 9)
     28.0
@@ -184,7 +187,7 @@ def parts_for(wanted: float, threshold: float, most: int) -> int:
 
 
 def decidable(parts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which parts have anything to test: a block with two non-empty rows and columns and three rows of data.
+    """Return a mask of the parts that can be tested: with two non-empty rows and columns, and three rows of data.
 
     ``parts`` are tables (part, k, r, c).
 
@@ -198,7 +201,7 @@ def decidable(parts: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 @proved("part_evidence.proof.md")
 def part_evidence(pvalues: ArrayLike, able: ArrayLike, threshold: float) -> tuple[float, float]:
-    """Return (dependence, information) from the p-values of parts; ``able``: the parts that have anything to test.
+    """Return (dependence, information) from the p-values of parts; ``able`` masks the testable parts.
 
     >>> part_evidence([0.01] * 90 + [0.9] * 10, [True] * 95 + [False] * 5, threshold=2.0)
     (62.0, 67.0)

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 def rows_of(table: NDArray[np.integer]) -> float:
-    """Return the number of rows of a table, to a relative 2^-25; 64-bit sums could overflow."""
+    """Return the number of rows of a table as a float, without overflow."""
     return float(table.sum(dtype=np.float64))
 
 
@@ -89,7 +89,7 @@ def exact_scores(blocks: Blocks) -> list[int]:
 def exact_evidence(
     blocks: Blocks, sides_x: NDArray[np.uint8], sides_y: NDArray[np.uint8], threshold: float, floor: float
 ) -> tuple[float, float]:
-    """Return dependence and information (``stats/evidence.py``) by integer arithmetic, clamped to +-``CUT``.
+    """Return dependence and information (``stats/evidence.py``) by exact integers, clamped to +-``CUT``.
 
     >>> from dpcausal.stats.evidence import evidence
     >>> table, side = np.array([[[9, 1], [2, 8]]]), np.array([[1, 0]], np.uint8)
@@ -145,7 +145,7 @@ def _with_margins(blocks: Blocks) -> Iterator[tuple[Block, list[int], list[int],
 
 
 def _score(block: Block) -> int:
-    """Return concordant minus discordant pairs."""
+    """Return the concordant minus the discordant pairs of a block."""
     above = [0] * len(block[0])  # column counts of the rows passed
     score = 0
     for row in block:
@@ -158,7 +158,7 @@ def _score(block: Block) -> int:
 
 
 def _scores(counts: list[int], n: int) -> list[int]:
-    """Return points below minus points above every level."""
+    """Return, for every level, the points below minus the points above it."""
     below, found = 0, []
     for count in counts:
         found.append(2 * below + count - n)
@@ -177,11 +177,11 @@ def _unequal_triples(counts: list[int], n: int) -> int:
 
 
 def _fraction(numerator: int, denominator: int) -> int:
-    """Return the fraction as a multiple of 2^-96, rounded down."""
+    """Return a fraction as an integer multiple of 2^-96, rounded down."""
     return (numerator << BITS) // denominator
 
 
 def _cut(multiple: int) -> float:
-    """Return the nearest float64 to a multiple of 2^-96, clamped to +-``CUT``."""
+    """Return a multiple of 2^-96 as the nearest float, clamped to +-``CUT``."""
     most = CUT << BITS
     return max(min(multiple, most), -most) / (1 << BITS)

@@ -49,12 +49,12 @@ def _fill_sums(place: Any, x: Any, y: Any, out: Any) -> None:
 
 
 def _whole(scores: Vector) -> Integers:
-    """Return scores clamped to [0, 1] in whole steps of 1/SCALE, each from its row alone (NaN: 0)."""
+    """Return scores clamped to [0, 1] and rounded to whole steps of 1/SCALE; NaN becomes 0."""
     return np.asarray(np.floor(np.clip(np.nan_to_num(scores), 0.0, 1.0) * SCALE + 0.5), np.int64)
 
 
 def _centred(products: Integers, x: Integers, y: Integers, n: Integers) -> tuple[Integers, Vector]:
-    """Return sum xy - (sum x)(sum y)/n as a whole number less a fraction of at most n, without overflow."""
+    """Return the centred sum xy - (sum x)(sum y)/n as a whole number and a fraction, without overflow."""
     whole_x, rest_x = np.divmod(x, n)
     whole_y, rest_y = np.divmod(y, n)
     return products - whole_x * y - rest_x * whole_y, rest_x * rest_y / n
@@ -62,7 +62,7 @@ def _centred(products: Integers, x: Integers, y: Integers, n: Integers) -> tuple
 
 @proved("gcm_bins.proof.md")
 def binned_moments(x: Vector, y: Vector, bins: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the covariance of x and y within bins (M) and its null variance (V); scores in [0, 1], any bin numbers.
+    """Return the covariance of x and y within bins (M), and its null variance (V).
 
     >>> binned_moments(np.array([0.0, 1.0, 0.5]), np.array([0.0, 1.0, 0.5]), np.array([7, 7, -2]))
     (0.5, 0.25)
@@ -97,7 +97,9 @@ def binned_sensitivity(neighbours: Neighbours, weight: float) -> float:
 
 
 def binned_weight(neighbours: Neighbours, epsilon: float) -> float:
-    """Return the least weight of V that gives it a noise scale of .8 b^2: w (m + w v) = 1.25 epsilon.
+    """Return the weight of V in a release of (M, weight V).
+
+    It is the least with a noise scale of .8 b^2: w (m + w v) = 1.25 epsilon.
 
     ``stats/noisy_normal.py`` says why .8.
     """

@@ -93,7 +93,7 @@ class Smoother:
 
 
 def ranked(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return every numeric column as ranks in (0, 1], ties alike; codes as they are."""
+    """Return every numeric column as mid-ranks scaled to (0, 1]; codes stay."""
     out = np.array(z, dtype=np.float64)
     metric = [j for j in range(z.shape[1]) if j not in discrete]
     order = np.argsort(z, axis=0, kind="stable")
@@ -108,7 +108,7 @@ def ranked(z: Matrix, discrete: tuple[int, ...]) -> Matrix:
 
 
 def signs(m: int) -> Matrix:
-    """Return ``FIT.probes`` columns of +-1, fixed, uncorrelated with anything: they measure traces."""
+    """Return ``FIT.probes`` fixed columns of +-1 that estimate traces of matrices."""
     words = np.arange(1, m + 1, dtype=np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15)
     words ^= words >> np.uint64(29)
     words *= np.uint64(0xBF58476D1CE4E5B9)
@@ -117,7 +117,7 @@ def signs(m: int) -> Matrix:
 
 
 def smooth_kernel(z: Matrix, ranks: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return the part of the kernel K for smooth functions and interactions of the columns of z."""
+    """Return the kernel matrix for smooth functions and interactions of the columns of z."""
     m, d = z.shape
     k = np.full((m, m), 0.5)
     if d > 1:
@@ -136,12 +136,12 @@ def smooth_kernel(z: Matrix, ranks: Matrix, discrete: tuple[int, ...]) -> Matrix
 
 
 def usual_width(m: int, d: int) -> float:
-    """Return the width of the rough kernel, in ranks, where no column turns: about ``FIT.rows_per_width`` d rows."""
+    """Return the default width of the rough kernel, in ranks, for m rows and d columns."""
     return min(FIT.rows_per_width * max(d, 1) / max(m, 1), 0.5)
 
 
 def rough_kernel(ranks: Matrix, discrete: tuple[int, ...], tops: Tops | None = None) -> Matrix:
-    """Return the part of the kernel K for rough functions of single columns.
+    """Return the kernel matrix for rough functions of single columns.
 
     ``tops`` are the frequencies of the turning columns, 0 for others.
     """
@@ -176,7 +176,7 @@ def smooth_residuals(kernel: Matrix, targets: Matrix) -> Matrix:
 
 
 def turning(z: Matrix, residuals_x: Matrix, residuals_y: Matrix, discrete: tuple[int, ...]) -> Tops:
-    """Return the highest frequency (half waves over the ranks) at which x or y oscillates along each column of z.
+    """Return the highest frequency at which x or y oscillates along each column of z; 0 for none.
 
     0 where none is found, where another column turns far more, and where the usual width is fine enough.
 
@@ -213,7 +213,9 @@ def turning(z: Matrix, residuals_x: Matrix, residuals_y: Matrix, discrete: tuple
 
 
 def factored(kernel: Matrix) -> tuple[Matrix | None, float, float]:
-    """Return (factor of K + a I, a, degrees of freedom by probes) for the least penalty that leaves enough of them.
+    """Return the Cholesky factor of K + a I, the penalty a, and the residual degrees of freedom.
+
+    a is the least penalty that leaves enough degrees of freedom.
 
     The factor is None where LAPACK fails.
     """
@@ -234,7 +236,7 @@ def factored(kernel: Matrix) -> tuple[Matrix | None, float, float]:
 
 
 def smoother(kernel: Matrix) -> Smoother:
-    """Return the residual maker Q of this kernel, with its traces exactly."""
+    """Return the residual-making matrix Q of this kernel, with its exact traces."""
     m = len(kernel)
     factor, penalty, _ = factored(kernel)
     if factor is None:
@@ -252,7 +254,7 @@ def smoother(kernel: Matrix) -> Smoother:
 
 
 def block_kernel(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return the kernel K for this block of rows; x and y, a column or several each, must be centred.
+    """Return the kernel matrix for a block of rows, with widths fitted to how x and y oscillate.
 
     Columns of z in which x or y turns fast are found first; with several columns the fastest turn of any pair counts.
     """
@@ -270,7 +272,7 @@ def block_kernel(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...]) -> 
 def block_residuals(
     x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool = True
 ) -> tuple[Matrix, float, float]:
-    """Return (residuals of x and y, degrees of freedom, own weight); not ``exact``: probes, and own weight 1."""
+    """Return the residuals of x and y, degrees of freedom, and own weight, for a block of rows."""
     kernel, targets = block_kernel(x, y, z, discrete), np.column_stack([x, y])
     if exact:
         fit = smoother(kernel)
@@ -300,7 +302,7 @@ def gcm_pvalue(statistic: float) -> float:
 
 
 def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[float, float]:
-    """Return the sum of residual products of one block of rows and its variance; (0, 0) for fewer than three rows."""
+    """Return the sum of residual products of a block and its variance; (0, 0) below three rows."""
     if len(x) < 3:
         return 0.0, 0.0
     x, y = x - x.mean(), y - y.mean()

@@ -133,7 +133,7 @@ class PartPlan:
     max_rows: int
 
     def mixed(self, own: float) -> float:
-        """Return the variance of the mean over deals as a share of one deal's (r), for this own share.
+        """Return the variance of the mean over several deals, relative to that of one deal.
 
         >>> PartPlan(14, 8, 1.0, 0.5, 720).mixed(1.0), PartPlan(14, 1, 1.0, 0.5, 720).mixed(0.5)
         (1.0, 1.0)
@@ -142,7 +142,7 @@ class PartPlan:
 
 
 def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return the gcm score t of one block of rows, and the rows' own share of its variance (1 unless ``exact``)."""
+    """Return the gcm score of one block of rows, and the rows' own share of its variance."""
     if len(x) < 3:
         return 0.0, 1.0
     x, y = x - x.mean(), y - y.mean()
@@ -154,7 +154,7 @@ def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exac
 
 
 def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool) -> Scores:
-    """Return the gcm score of every pair of a column of x (m x p) and of y (m x q), y fastest, and the own share."""
+    """Return the gcm score of every pair of columns of x and y, and the own share."""
     p, q = x.shape[1], y.shape[1]
     none = np.append(np.zeros(p * q), 1.0)
     if len(x) < 3:
@@ -175,7 +175,7 @@ def part_score(
     plan: PartPlan,
     score: BlockScore = block_score,
 ) -> Scores:
-    """Return the scores of one part (one for each pair of columns) and the own share, by blocks of ``max_rows`` rows.
+    """Return the gcm scores of one part (one for each pair of columns), and the own share.
 
     Silent, since a warning or an exception would tell of the rows.
     """
@@ -194,13 +194,13 @@ def part_score(
 @lru_cache(maxsize=1)
 @proved("gcm_parts.proof.md")
 def squares() -> tuple[int, ...]:
-    """Return what a score of p = 0 ... STEPS steps adds to the variance: v(p)."""
+    """Return the contribution to the variance of a score of 0 ... STEPS steps."""
     return tuple(round(VARIANCE_WEIGHT * p * p / STEPS) for p in range(STEPS + 1))
 
 
 @proved("gcm_parts.proof.md")
 def cut_scores(scores: Sequence[Score], plan: PartPlan) -> tuple[int, int]:
-    """Return the sum S of the clipped scores of all parts and deals, and its variance V, in whole steps.
+    """Return the sum S of clipped scores over all parts and deals, and its variance V, in whole steps.
 
     >>> cut_scores([(0.5, 1.0), (-3.0, 1.0), (float("nan"), 1.0)], PartPlan(3, 1, 1.0, 1.0, 720))
     (-128, 160)
@@ -241,7 +241,7 @@ def largest_pair(scores: Sequence[Scores], plan: PartPlan) -> tuple[int, int]:
 
 @proved("gcm_pairs.proof.md")
 def largest_sensitivity() -> int:
-    """Return the l1 sensitivity of ``largest_pair`` for one deal: 2 steps for S, and the largest v for V.
+    """Return the l1 sensitivity of ``largest_pair`` for one deal.
 
     >>> largest_sensitivity() == 2.5 * STEPS
     True
@@ -255,7 +255,7 @@ def _score(part: Scores, k: int) -> Score:
 
 
 def largest_tail(statistic: float, variance: float, scale: float, count: int) -> float:
-    """Return the largest P(max |N_k| + Lap(scale) >= statistic) over ``count`` normal N_k of this variance.
+    """Return a bound on P(max over ``count`` normals + Laplace noise >= statistic), whatever their dependence.
 
     >>> round(largest_tail(2.4, 1.0, 1e-6, 1), 4), round(largest_tail(2.4, 1.0, 1e-6, 3), 4)
     (0.0164, 0.0484)
@@ -277,7 +277,7 @@ def largest_tail(statistic: float, variance: float, scale: float, count: int) ->
 
 
 def cut_moments(clip: float) -> tuple[float, float]:
-    """Return the second and fourth moments of a standard normal score clipped at ``clip``, in clips.
+    """Return the second and fourth moments of a standard normal clipped at ``clip``, in units of clip.
 
     >>> [round(moment, 4) for moment in cut_moments(1.0)]
     [0.5161, 0.4296]
@@ -325,7 +325,7 @@ def part_pvalue(
 
 
 def part_plan(n: int, d: int, epsilon: float, level: float = 0.05, numeric: bool = True) -> PartPlan:
-    """Return the plan for n rows and d conditioning columns (``numeric``: not all of them codes): public numbers only.
+    """Return the plan of dealing n rows into parts, for d conditioning columns: public numbers only.
 
     Enough parts that the noise (2 clip/epsilon) is no more than the parts' own spread, and that a dependence which
     every part sees is significant at this level (about 20/epsilon + 4 at .05); no fit above 720 rows (320 from 20,000
@@ -359,7 +359,7 @@ class ExpectedSum(NamedTuple):
 
 
 def expected_sum(n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool) -> ExpectedSum:
-    """Return the law of the sum for a correlation of ``w`` in all rows, given d columns: public numbers only.
+    """Return the distribution of S for a correlation of ``w`` in all rows: public numbers only.
 
     Every part of m rows has a score of mean w sqrt(m - 1 - 3 d) and variance 1, which is cut as it will be.
     """
@@ -374,7 +374,7 @@ def expected_sum(n: int, d: int, epsilon: float, level: float, w: float, *, nume
 
 
 def part_power(n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool) -> float:
-    """Return the chance to find a correlation of ``w`` in all rows, given d columns, at best: public numbers only.
+    """Return an upper bound on the power for a correlation of ``w`` given d columns: public numbers only.
 
     >>> [round(part_power(n, 2, 1.0, 0.05, 0.15, numeric=True), 1) for n in (500, 1500, 5000)]
     [0.3, 1.0, 1.0]
@@ -393,7 +393,7 @@ def part_power(n: int, d: int, epsilon: float, level: float, w: float, *, numeri
 def pairs_power(
     n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool, count: int
 ) -> float:
-    """Return the chance to find a dependence of ``w``, given d columns, at best: public numbers only.
+    """Return an upper bound on the power for a dependence of ``w`` over ``count`` pairs: public numbers only.
 
     At best one of the ``count`` pairs has it all, and the others have none. Of unordered levels that is one level which
     differs from all others, these being alike: its indicator then has a correlation of w with a number y, for w = eta,
@@ -417,12 +417,12 @@ def pairs_power(
 
 @lru_cache(maxsize=256)
 def _pairs_cut(variance: float, scale: float, count: int, level: float) -> float:
-    """Return the released maximum that has a p-value of ``level``."""
+    """Return the released maximum whose p-value is ``level``."""
     return level_cut(lambda at: largest_tail(at, variance, scale, count), level, math.sqrt(variance) + scale)
 
 
 def level_cut(tail: Callable[[float], float], level: float, unit: float) -> float:
-    """Return where ``tail``, which falls, comes down to ``level``; ``unit`` is about its spread.
+    """Return the point at which the decreasing function ``tail`` reaches ``level``; ``unit`` is its scale.
 
     >>> round(level_cut(lambda at: math.exp(-at), 0.05, 1.0), 4)
     2.9957
@@ -437,7 +437,7 @@ def level_cut(tail: Callable[[float], float], level: float, unit: float) -> floa
 
 
 def _cut_law(mean: float, clip: float) -> tuple[float, float]:
-    """Return the first two moments of a normal score of this mean and variance 1, clipped at ``clip``, in clips.
+    """Return the first two moments of a unit-variance normal of this mean clipped at ``clip``, in clips.
 
     >>> _cut_law(0.0, 1.0)[1] == cut_moments(1.0)[0], [round(moment, 6) for moment in _cut_law(50.0, 2.0)]
     (True, [1.0, 1.0])
@@ -452,7 +452,7 @@ def _cut_law(mean: float, clip: float) -> tuple[float, float]:
 
 
 def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matrix:
-    """Return features of the rows of ``z``, with ranks and codes as in the rows of ``base``.
+    """Return the features of rows ``z`` from which weights are fitted, ranked as in ``base``.
 
     >>> weight_features(np.array([[1.0], [9.0]]), np.array([[0.0], [5.0]]), ()).round(6).tolist()
     [[1.0, 0.0, -1.0], [1.0, 1.0, 1.0]]
@@ -470,7 +470,7 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
 
 
 def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return the weighted gcm score of one block, and 1: every second row finds the weights, the others are tested."""
+    """Return the weighted gcm score of one block, and 1: half of the rows fit the weights, half are tested."""
     del exact
     if len(x) < SCORING.min_weighted_rows:
         return 0.0, 1.0

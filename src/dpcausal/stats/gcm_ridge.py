@@ -51,7 +51,7 @@ ROUNDING = 1.0 + 2.0**-40  # float64 errors of the formulas here are far below
 
 
 def _check(strength: float, neighbours: Neighbours) -> None:
-    """Refuse a lambda that is no number above 0, and neighbours for which nothing is proved."""
+    """Refuse a lambda that is not above 0, and neighbours for which nothing is proved."""
     checked_strength(strength)
     if neighbours is not Neighbours.REPLACE_ONE:
         raise InputError(
@@ -144,7 +144,7 @@ def squares_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REP
 
 
 def squares_weight(strength: float, epsilon: float) -> float:
-    """Return the weight w of sum R^2 in a release (sum R, w sum R^2): the least that gives it a noise scale of .8 b^2.
+    """Return the weight w of sum R^2 in a release of (sum R, w sum R^2).
 
     b = (S1 + w S2)/epsilon and b_V = b/w, so w (S1 + w S2) = 1.25 epsilon (``stats/noisy_normal.py`` says why .8).
     """
@@ -164,7 +164,7 @@ def fit_objective(targets: Matrix, residuals: Matrix) -> float:
 
 @proved("gcm_ridge.proof.md")
 def objective_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> float:
-    """Return the sensitivity of ``fit_objective``, (1 + B)^2; of several candidates take the smallest lambda.
+    """Return the sensitivity of ``fit_objective``: (1 + B)^2, for the smallest lambda of several.
 
     >>> round(objective_sensitivity(1.0), 3), round(objective_sensitivity(10.0), 3)
     (2.914, 1.361)

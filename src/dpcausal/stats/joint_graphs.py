@@ -72,7 +72,7 @@ Ints = NDArray[np.int64]
 
 
 def steps_for(sizes: Sequence[int]) -> int:
-    """Return how many steps a search takes, by declared sizes; 0: the table is too large.
+    """Return the number of annealing steps for columns of these sizes; 0 if their joint table is too large.
 
     >>> steps_for([2] * 8), steps_for([2] * 11), steps_for([4] * 6)
     (7934, 0, 0)
@@ -83,7 +83,7 @@ def steps_for(sizes: Sequence[int]) -> int:
 
 
 def nearest_counts(tables: Floats, totals: Floats | float) -> Floats:
-    """Return the nearest tables without negative cells that have these totals.
+    """Return the nearest non-negative tables with these totals.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def nearest_counts(tables: Floats, totals: Floats | float) -> Floats:
 
 @jit(error_model="numpy")
 def _configure(parents: Any, place: Any, sizes: Any, out: Any) -> Any:
-    """Write the number of the combination of parents' levels in every cell; return how many there are."""
+    """Write the number of the parents' level combination of every cell into ``out``; return how many there are."""
     number = 1
     for i in range(place.shape[1]):
         out[i] = 0
@@ -117,7 +117,7 @@ def _configure(parents: Any, place: Any, sizes: Any, out: Any) -> Any:
 
 @jit(error_model="numpy")
 def _combinations(parents: Any, sizes: Any) -> Any:
-    """Return how many combinations of levels these parents have."""
+    """Return the number of level combinations of these parents."""
     number = 1
     for p in range(sizes.shape[0]):
         if (parents >> p) & 1:
@@ -127,7 +127,7 @@ def _combinations(parents: Any, sizes: Any) -> Any:
 
 @jit(error_model="numpy")
 def _set_parents(v: Any, parents: Any, graphs: Any, config: Any, combos: Any, logits: Any) -> None:
-    """Give column v these parents, and first logits: proportions of the nearest table, mixed with the column's own."""
+    """Set the parents of column v, with starting logits from smoothed proportions."""
     place, sizes, refs, near = graphs.place, graphs.sizes, graphs.refs, graphs.near
     combos[v] = _configure(parents, place, sizes, config[v])
     r = sizes[v]
@@ -161,7 +161,7 @@ def _factor(matrix: Any, unit: Any, ridge: Any, out: Any) -> None:
 
 @jit(error_model="numpy")
 def _distribute(logits: Any, ref: Any, chance: Any) -> None:
-    """Write the distribution that has these logits against level ``ref``."""
+    """Write the distribution with these logits (relative to level ``ref``) into ``chance``."""
     top = 0.0
     for k in range(logits.shape[0]):
         top = max(top, logits[k])
@@ -284,7 +284,7 @@ def _score(graphs: Any, config: Any, combos: Any, logits: Any, chance: Any) -> A
 
 @jit(error_model="numpy")
 def _has_cycle(parents: Any) -> Any:
-    """Return whether no order has every parent before its child."""
+    """Return whether a directed graph has a cycle."""
     d = parents.shape[0]
     left = (1 << d) - 1
     while left:
@@ -300,7 +300,7 @@ def _has_cycle(parents: Any) -> Any:
 
 @jit(error_model="numpy")
 def _may_be(parents: Any, sizes: Any, allowed: Any, required: Any) -> Any:
-    """Return whether a graph has no cycle, allowed arrows only, all required edges and not too many parents."""
+    """Return whether a graph meets the constraints: acyclic, allowed arrows, required edges, few parents."""
     d = parents.shape[0]
     for v in range(d):
         number = 0
@@ -318,7 +318,7 @@ def _may_be(parents: Any, sizes: Any, allowed: Any, required: Any) -> Any:
 
 @jit(error_model="numpy")
 def _propose(now: Any, draws: Any, out: Any) -> Any:
-    """Write another graph; return whether it is one that differs."""
+    """Write a random neighbouring graph into ``out``; return whether it differs."""
     d = now.shape[0]
     for v in range(d):
         out[v] = now[v]
@@ -374,7 +374,7 @@ def _propose(now: Any, draws: Any, out: Any) -> Any:
 
 @jit(error_model="numpy")
 def _cost_of(parents: Any, cost: Any) -> Any:
-    """Return what the edges of a graph cost."""
+    """Return the total cost of the edges of a graph."""
     total = 0.0
     for v in range(parents.shape[0]):
         for p in range(parents.shape[0]):
@@ -387,7 +387,7 @@ def _cost_of(parents: Any, cost: Any) -> Any:
 def anneal(
     graphs: Any, allowed: Any, required: Any, cost: Any, start: Any, draws: Any, heat: Any, visited: Any
 ) -> Any:
-    """Search from ``start``; return the parents of the best graph and its score less costs.
+    """Return the best graph found by simulated annealing from ``start``, and its score less costs.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ class JointGraphs(NamedTuple):
 
     @classmethod
     def of(cls, joint: Floats, noise: float, kurtosis: float, rows: float) -> JointGraphs:
-        """From a released table, one axis a column."""
+        """Return the scorer of graphs for a released joint table, one axis a column."""
         table = np.ascontiguousarray(joint, dtype=np.float64).ravel()
         place = np.indices(joint.shape).reshape(joint.ndim, -1)
         near = nearest_counts(table, rows)
@@ -507,7 +507,7 @@ class JointGraphs(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """Of the noise in a cell, as the score takes it."""
+        """The noise variance of a cell, as the score uses it."""
         return max(self.noise, LEAST_VARIANCE)
 
     def search(
@@ -521,7 +521,7 @@ class JointGraphs(NamedTuple):
         heat: float = HEAT,
         keep: int = 0,
     ) -> tuple[Parents, list[Parents]]:
-        """Return the best graph that was seen, and ``keep`` of those visited at the end (see ``anneal``)."""
+        """Return the best graph found by annealing, and ``keep`` of the graphs visited at the end."""
         visited = np.zeros((keep, len(self.sizes)), np.int64)
         best, _ = anneal(self, allowed, required, cost, _masks(start), draws, heat, visited)
         return _listed(best), [_listed(one) for one in visited]
@@ -531,7 +531,7 @@ class JointGraphs(NamedTuple):
         return self._fit(parents)[0]
 
     def test(self, parents: Parents, tail: int, head: int) -> float:
-        """Return the p-value of the arrow from ``tail`` to ``head`` in a graph that does not have it.
+        """Return the p-value of adding the arrow ``tail`` -> ``head`` to a graph without it.
 
         Twice the logarithm of the ratio of likelihoods, with as many degrees of freedom as there are new logits. The
         prior holds back those that noise hides, so the p-value is rather too large than too small.
@@ -544,7 +544,7 @@ class JointGraphs(NamedTuple):
         return float(chdtrc(added, max(2.0 * (larger[5] - smaller[5]), 0.0)))
 
     def _fit(self, parents: Parents) -> tuple[float, Ints, Ints, Floats, Floats, float]:
-        """Return score, combinations of parents' levels (of cells, and how many), logits, distributions, likelihood."""
+        """Return score, parent combinations of cells and their numbers, logits, distributions, likelihood."""
         d, cells = self.place.shape
         config, combos = np.zeros((d, cells), np.int64), np.ones(d, np.int64)
         logits, chance = np.zeros((d, MAX_LOGITS)), np.zeros((d, MAX_LOGITS + 1, int(self.sizes.max())))
@@ -554,7 +554,7 @@ class JointGraphs(NamedTuple):
         return float(score), config, combos, logits, chance, float(likelihood)
 
     def again(self, parents: Parents, generator: Any) -> JointGraphs:
-        """Return what another sample and other noise would have released, were this graph true.
+        """Return the scorer for another sample with new noise, simulated from this graph.
 
         Its logits are drawn from what is known of them: normal, around the fit, by the information in the table.
         """
@@ -594,10 +594,10 @@ class JointGraphs(NamedTuple):
 
 
 def _masks(parents: Parents) -> Ints:
-    """Parents as bits."""
+    """Return parent sets as bit masks."""
     return np.array([sum(1 << p for p in one) for one in parents], dtype=np.int64)
 
 
 def _listed(masks: Sequence[int] | Ints) -> Parents:
-    """Bits as parents."""
+    """Return bit masks as parent sets."""
     return tuple(tuple(p for p in range(len(masks)) if int(mask) >> p & 1) for mask in masks)

@@ -114,7 +114,7 @@ def cumulative_risks(cells: Floats, kinds: int, noise: float = 0.0) -> Risks:
 
 
 def scored(table: StrataTable, kinds: int, until: int | None = None) -> StrataTable:
-    """Return the table with what each state counts, for risks at the end of interval ``until`` (the last).
+    """Return the table with scores for each state, so that means are risks at the end of interval ``until``.
 
     >>> cells = np.array([[[20.0, 10, 14, 0, 56], [20.0, 0, 0, 0, 80]]])
     >>> found = scored(StrataTable(cells, (), 0.0), 2)
@@ -140,7 +140,7 @@ def scored(table: StrataTable, kinds: int, until: int | None = None) -> StrataTa
 
 
 def _scores(cells: Floats, kinds: int, noise: float, last: int) -> tuple[Floats, Floats]:
-    """phi of every stratum, arm and state, and F."""
+    """Return the score phi of every stratum, arm and state, and the cumulative risks F."""
     found = cumulative_risks(cells, kinds, noise)
     risk, slope = found.values[..., last - 1], found.gradient[..., last - 1, :]
     count = np.maximum(cells.sum(axis=-1), FEWEST)

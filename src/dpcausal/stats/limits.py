@@ -17,7 +17,7 @@ MAX_GROUP_ROWS = 1 << 34  # of the statistics for two groups of public size, bot
 
 
 def checked_rows(n: int) -> int:
-    """Return ``n``, the number of rows that a statistic is asked for, or refuse it.
+    """Return the number of rows ``n``; refuse more than a statistic of rows can handle.
 
     >>> checked_rows(1_000_000)
     1000000
@@ -30,7 +30,7 @@ def checked_rows(n: int) -> int:
 
 
 def row_limit(neighbours: Neighbours) -> tuple[Public, ...]:
-    """Return what a guarantee takes to be known where a statistic of rows is asked for: under add-remove, the limit.
+    """Return the public fact of the limit on rows, which a guarantee under add-remove assumes.
 
     >>> row_limit(Neighbours.ADD_REMOVE)
     (MostRows(rows=2147483647),)
@@ -39,7 +39,7 @@ def row_limit(neighbours: Neighbours) -> tuple[Public, ...]:
 
 
 def checked_group_rows(n: int) -> int:
-    """Return ``n``, the public number of rows in both groups together, or refuse it.
+    """Return the public number of rows in both groups; refuse more than can be handled.
 
     >>> checked_group_rows(40_000)
     40000

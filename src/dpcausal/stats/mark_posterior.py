@@ -51,7 +51,7 @@ def mark_chances(
     columns: int,
     generator: Any,
 ) -> Floats:
-    """Return an (edges, 2) array: the chance of a head at the first and at the second column of each edge.
+    """Return the posterior probability of an arrowhead at both ends of each edge: (edges, 2).
 
     ``allowed`` is an (edges, 3) array: whether each edge (a, b) may be a -> b, b -> a and a <-> b. ``generator`` has
     ``random``.
@@ -77,7 +77,7 @@ def mark_chances(
 
 @jit(error_model="numpy")
 def _reach(start: Any, ends: Any, state: Any, without: Any, back: Any, found: Any) -> None:
-    """Mark in ``found`` what arrows lead to from ``start``, or with ``back`` what leads there, ``without`` one edge."""
+    """Mark in ``found`` the columns that directed paths lead to from ``start`` (or, with ``back``, come from)."""
     found[:] = False
     found[start] = True
     more = True
@@ -110,7 +110,7 @@ def _sample_marks(
     draws: Any,
     counts: Any,
 ) -> None:
-    """Run one chain from ``state``, which it changes; add to ``counts`` how often each edge is of each kind."""
+    """Run one Markov chain over edge kinds from ``state``; add to ``counts`` how often each kind occurs."""
     below, above = np.empty((2, columns), np.bool_), np.empty((2, columns), np.bool_)
     logs, may = np.empty(3), np.empty(3, np.bool_)
     sweeps = draws.shape[0]

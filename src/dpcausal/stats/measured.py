@@ -133,7 +133,7 @@ ABOUT_COLUMNS = 9
 
 @jit(error_model="numpy")
 def sizes(total: Any, observed: Any, noise: Any, kurtosis: Any, out: Any, about: Any) -> None:
-    """Write estimated block sizes from the observed ones; ``noise`` holds the variance of each observed size."""
+    """Write estimated block sizes, shrunk for noise, into ``out``."""
     k = observed.shape[0]
     shared = noise.sum() / k**2 if total <= 0.0 else 0.0
     mean = (total if total > 0.0 else observed.sum()) / k
@@ -158,7 +158,7 @@ def sizes(total: Any, observed: Any, noise: Any, kurtosis: Any, out: Any, about:
 
 @jit(error_model="numpy")
 def proportions(observed: Any, noise: Any, size: Any, kurtosis: Any, out: Any, about: Any, side: Any) -> None:
-    """Write estimated proportions (k, levels) from observed margins; ``noise``: variance of each of their counts."""
+    """Write estimated level proportions (k, levels) of noisy margins into ``out``."""
     k, levels = observed.shape
     pool = np.zeros(levels)
     sigma2 = np.zeros(levels)
@@ -212,7 +212,10 @@ def proportions(observed: Any, noise: Any, size: Any, kurtosis: Any, out: Any, a
 
 @jit(error_model="numpy")
 def noise_factors(table: Any, variance: Any, size: Any, p: Any, q: Any, about: Any) -> None:
-    """Set NOISE_FACTOR to 1 + rho max(0, sum T^2/(1.5 expected) - 1): an extreme draw is no sign of a large block."""
+    """Set NOISE_FACTOR, which guards against taking an extreme noise draw for a large block.
+
+    It is 1 + rho max(0, sum T^2/(1.5 expected) - 1).
+    """
     k, r, c = table.shape
     for i in range(k):
         observed = 0.0
@@ -232,7 +235,7 @@ def noise_factors(table: Any, variance: Any, size: Any, p: Any, q: Any, about: A
 
 @jit(error_model="numpy")
 def basis(at: Any, i: Any, u: Any) -> int:
-    """Fill the columns of ``u`` (see above) for p = at[i]; return how many there are: levels with p > 0, less one."""
+    """Write an orthonormal basis of contrasts for proportions p = at[i] into ``u``; return their number."""
     if at.shape[1] == 2:
         one, two = at[i, 0], at[i, 1]
         if one <= 0.0 or two <= 0.0:
@@ -263,7 +266,7 @@ def basis(at: Any, i: Any, u: Any) -> int:
 
 @jit(error_model="numpy")
 def work_for(r: Any, c: Any, contrasts: Any) -> Work:
-    """Return arrays to work in, for so many contrasts of a block."""
+    """Return the scratch arrays for a block with so many contrasts."""
     of_u, of_v, cov = np.zeros((3, r, r)), np.zeros((3, c, c)), np.zeros((contrasts, contrasts))
     fourth, slope, out = np.zeros(contrasts), np.zeros(contrasts), np.zeros(contrasts)
     return Work(np.zeros((r, r)), np.zeros((c, c)), of_u, of_v, cov, fourth, slope, out)
@@ -271,7 +274,7 @@ def work_for(r: Any, c: Any, contrasts: Any) -> Work:
 
 @jit(error_model="numpy")
 def renewed(at: Any, i: Any, count: Any, u: Any) -> Any:
-    """Fill ``u`` for block i, unless it has the proportions of the block before; return its number of columns."""
+    """Write the contrasts of block i into ``u``, if its proportions are new; return their number."""
     differ = i == 0
     for a in range(0 if i == 0 else at.shape[1]):
         differ = differ or at[i, a] != at[i - 1, a]
@@ -281,7 +284,7 @@ def renewed(at: Any, i: Any, count: Any, u: Any) -> Any:
 @proved("measured.proof.md")
 @jit(error_model="numpy")
 def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
-    """Write D = N T - R C' of every block into ``out``, from its margins."""
+    """Write D = N T - R C', proportional to observed minus expected counts, of every block into ``out``."""
     k, r, c = table.shape
     for i in range(k):
         for a in range(r):
@@ -291,7 +294,7 @@ def minors(table: Any, rows: Any, columns: Any, totals: Any, out: Any) -> None:
 
 @jit(error_model="numpy")
 def contrast(d: Any, k: Any, u: Any, v: Any, nu: Any, nv: Any, out: Any) -> None:
-    """Write u_a' D_k v_b into ``out[a nv + b]``."""
+    """Write the contrasts u_a' D_k v_b of block k into ``out[a nv + b]``."""
     for e in range(nu * nv):
         out[e] = 0.0
     for a in range(nu):
@@ -309,7 +312,9 @@ WEIGHTED, PLAIN, SPREAD = 0, 1, 2
 
 @jit(error_model="numpy")
 def second_moments(p: Any, k: Any, u: Any, count: Any, whole: Any, out: Any) -> None:
-    """Write sum p u_a u_b, sum u_a u_b and levels sum u_a u_b - sum u_a sum u_b into ``out``.
+    """Write the second moments of contrasts u under p, and unweighted, into ``out``.
+
+    sum p u_a u_b, sum u_a u_b and levels sum u_a u_b - sum u_a sum u_b.
 
     Of all pairs of the first ``count`` columns of u, or unless ``whole`` of every column with itself.
     """
@@ -329,7 +334,7 @@ def second_moments(p: Any, k: Any, u: Any, count: Any, whole: Any, out: Any) -> 
 
 @jit(error_model="numpy")
 def fourth_moments(p: Any, k: Any, u: Any, a: Any) -> Any:
-    """Return (sum p u_a^4, sum u_a^4)."""
+    """Return the fourth moments of contrast a: weighted by p, and unweighted."""
     weighted, plain = 0.0, 0.0
     for i in range(p.shape[1]):
         square = u[i, a] * u[i, a]
@@ -340,7 +345,7 @@ def fourth_moments(p: Any, k: Any, u: Any, a: Any) -> Any:
 
 @jit(error_model="numpy")
 def covariance(blocks: Any, k: Any, work: Any, nu: Any, nv: Any, whole: Any) -> None:
-    """Write the covariance of the contrasts of block k, their fourth cumulants, and d log variance/d log n.
+    """Write the covariance and fourth cumulants of the contrasts of block k, and d log variance/d log n.
 
     Unless ``whole``, the diagonal of the covariance is written and nothing else. Second moments are overwritten. Every
     term is a product of a moment of u and a moment of v, so the loop over pairs of contrasts adds multiples of the
@@ -451,7 +456,7 @@ def margins(total: Any, n: Any, rows: Any, columns: Any, s2: Any, kurtosis: Any)
 
 @jit(error_model="numpy")
 def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
-    """Return (D, blocks): the contrasts' matrices and the nuisance estimates, residualised."""
+    """Return the matrices D of all blocks and the estimated nuisance parameters."""
     k, r, c = table.shape
     rows, columns, n = np.zeros((k, r)), np.zeros((k, c)), np.zeros(k)
     for i in range(k):
@@ -493,7 +498,7 @@ def prepare(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
 
 @jit(error_model="numpy")
 def omnibus(d: Any, blocks: Any) -> Any:
-    """Return the omnibus form Q with its mean and variance under independence."""
+    """Return the omnibus statistic Q (sum of squared contrasts), its mean and variance under independence."""
     k, r, c = d.shape
     most = (r - 1) * (c - 1)
     work, w, scaled = work_for(r, c, most), np.zeros(most), np.zeros(most)
@@ -529,7 +534,7 @@ def omnibus(d: Any, blocks: Any) -> Any:
 
 @jit(error_model="numpy")
 def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
-    """Write u0 less its mean under p[k], column by column, into ``u``."""
+    """Write the columns of u0, centred by their mean under p[k], into ``u``."""
     for a in range(count):
         mean = 0.0
         for i in range(p.shape[1]):
@@ -540,7 +545,7 @@ def centred(p: Any, k: Any, u0: Any, count: Any, u: Any) -> None:
 
 @jit(error_model="numpy")
 def pooled(d: Any, blocks: Any) -> Any:
-    """Return (S, covariance, fourth cumulants, signal at unit association, standard deviations of noise terms).
+    """Return the pooled statistic: contrasts summed over blocks, with covariance and what the p-value needs.
 
     The last has shape (k, r, c) and is filled for a single contrast only (2 x 2 tables).
     """
@@ -589,7 +594,7 @@ def pooled(d: Any, blocks: Any) -> Any:
 
 @jit(error_model="numpy")
 def forms(table: Any, s2: Any, kurtosis: Any, total: Any) -> Any:
-    """Return both forms of a noisy table: (Q, mean, variance) and what ``pooled`` gives."""
+    """Return both statistics of a noisy table: omnibus (Q, mean, variance), and pooled."""
     d, blocks = prepare(table, s2, kurtosis, total)
     return omnibus(d, blocks), pooled(d, blocks)
 
@@ -601,7 +606,7 @@ Form = Literal["combined", "omnibus", "pooled"]
 
 @jit(error_model="numpy")
 def _slopes(t: Any, sd: Any, kurtosis: Any, rest: Any, rest_kurtosis: Any) -> Any:
-    """Return the first two derivatives of the cumulant generating function at t; all terms are symmetric about 0."""
+    """Return the first two derivatives of the cumulant generating function at t."""
     first, second = 0.0, 0.0
     for j in range(sd.shape[0] + 1):
         var = rest if j == sd.shape[0] else sd[j] * sd[j]
@@ -632,7 +637,7 @@ def _value(t: Any, sd: Any, kurtosis: Any, rest: Any, rest_kurtosis: Any) -> Any
 
 @jit(error_model="numpy")
 def _saddle(x: Any, sd: Any, kurtosis: Any, rest: Any, rest_kurtosis: Any) -> Any:
-    """Return the saddle point t with K'(t) = x > 0, and K and K'' there, K the cumulant generating function."""
+    """Return the saddle point t with K'(t) = x, and K and K'' there."""
     top = 1e300
     if kurtosis > NORMAL_KURTOSIS:
         top = math.sqrt(6.0 / kurtosis) / max(sd.max(), 1e-150)
@@ -657,7 +662,7 @@ def _saddle(x: Any, sd: Any, kurtosis: Any, rest: Any, rest_kurtosis: Any) -> An
 
 
 def one_contrast_pvalue(value: float, variance: float, fourth: float, sd: Floats, kurtosis: float) -> float:
-    """Return P(|S| >= |value|) for S of that variance and fourth cumulant, made of noise terms ``sd`` and the rest.
+    """Return the two-sided p-value of one contrast by saddlepoint approximation.
 
     >>> round(one_contrast_pvalue(1.959964, 1.0, 0.0, np.zeros(1), 0.0), 4)
     0.05
@@ -695,7 +700,7 @@ def gamma_pvalue(value: float, mean: float, variance: float) -> float:
 
 
 def cauchy_combination(first: float, second: float) -> float:
-    """Return one p-value from two, whatever their dependence (nearly, for small ones).
+    """Return the Cauchy combination of two p-values, valid for nearly any dependence.
 
     >>> round(cauchy_combination(0.03, 0.03), 6), round(cauchy_combination(0.001, 0.5), 4)
     (0.03, 0.002)
@@ -732,7 +737,7 @@ class MeasuredTest:
     standard_error: float
 
     def detectable(self, level: float = 0.05, power: float = 0.8) -> float:
-        """Return the least association phi that the pooled form finds with that power; above 1: no information."""
+        """Return the least association phi that the pooled statistic finds with this power."""
         return float((ndtri(1.0 - level / 2.0) + ndtri(power)) * self.standard_error)
 
     @property
@@ -742,7 +747,7 @@ class MeasuredTest:
 
 
 def checked_measurement(table: ArrayLike, variance: ArrayLike) -> tuple[Floats, Floats]:
-    """Return both as float64 of shape (k, r, c). The table is already public, so its values may be checked."""
+    """Return table and variance as float64 of shape (k, r, c); refuse bad values, which are public."""
     noisy = np.array(table, dtype=np.float64, order="C")  # a copy: read-only arrays compile anew
     if noisy.ndim != 3 or noisy.shape[0] < 1 or min(noisy.shape[1:]) < 1:
         raise InputError(f"a measured table must have shape (k, r, c), not {noisy.shape}")
@@ -817,7 +822,7 @@ def _pooled_law(
     terms: Floats,
     kurtosis: float,
 ) -> tuple[float, float, float]:
-    """Return (p-value, statistic, standard error of phi) of the pooled form."""
+    """Return (p-value, statistic, standard error of phi) of the pooled statistic."""
     if s.size == 1:
         total, unit = float(cov[0, 0]), float(signal[0])
         if total <= 0.0 or unit <= 0.0:

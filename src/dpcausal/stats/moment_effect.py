@@ -65,7 +65,7 @@ def moment_slope(
     quantile: float,
     deviations: tuple[bool, bool] = (False, False),
 ) -> Slope:
-    """Return the coefficient of ``a`` in the regression of ``y`` on it and on the features ``given``.
+    """Return the regression coefficient of ``a`` for ``y`` adjusted for features ``given``, from moments.
 
     Parameters
     ----------
@@ -144,6 +144,6 @@ def moment_slope(
 
 
 def _not_negative(matrix: Floats) -> Floats:
-    """Return the matrix without the directions in which noise made it negative."""
+    """Return the matrix projected to positive semidefinite ones, in directions that noise made negative."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -61,7 +61,7 @@ class MomentTest(NamedTuple):
     strength: float
 
     def shows(self, level: float) -> bool:
-        """Whether a medium dependence (w = ``MEDIUM``) would be found ``SHOWN_POWER`` of the time at this level.
+        """Return whether a medium dependence (w = ``MEDIUM``) would be found with power ``SHOWN_POWER``.
 
         >>> [MomentTest(0.0, 1.0, 1, True, strength).shows(0.05) for strength in (10.0, 11.0)]
         [False, True]
@@ -71,7 +71,7 @@ class MomentTest(NamedTuple):
 
 @cache
 def needed_distance(dof: int, level: float) -> float:
-    """Return the root of the noncentrality at which chi-squared with ``dof`` is found ``SHOWN_POWER`` of the time.
+    """Return the root noncentrality at which a chi-squared test with ``dof`` has power ``SHOWN_POWER``.
 
     >>> round(needed_distance(1, 0.05), 2), round(needed_distance(4, 0.05), 2)
     (3.24, 3.92)
@@ -83,7 +83,7 @@ def needed_distance(dof: int, level: float) -> float:
 
 @proved("moments.proof.md")
 def moment_sensitivity(neighbours: Neighbours | str, constant: float, reach: float) -> float:
-    """Return the l2 sensitivity of the packed moments for ||h|| <= ``reach``.
+    """Return the l2 sensitivity of the packed moments for feature vectors of length up to ``reach``.
 
     >>> moment_sensitivity("add-remove", 1.0, 2.0)
     5.0
@@ -96,7 +96,7 @@ def moment_sensitivity(neighbours: Neighbours | str, constant: float, reach: flo
 
 @proved("moments.proof.md")
 def shrunk(features: Floats, reach: float) -> Floats:
-    """Return the rows scaled so that none is longer than ``reach``."""
+    """Return the rows scaled down to length ``reach`` at most."""
     length = np.sqrt(np.einsum("ij,ij->i", features, features))
     factor = np.minimum(1.0, reach * (1 - 1e-12) / np.maximum(length, 1e-300))
     return np.asarray(features * factor[:, None])
@@ -117,7 +117,7 @@ class TreeSum:
         self._levels: list[Floats | None] = []  # at place i the sum of 2^i arrays, or nothing
 
     def add(self, array: Floats) -> None:
-        """Add one array, which is not changed."""
+        """Add one array to the sum."""
         for i, waiting in enumerate(self._levels):
             if waiting is None:
                 self._levels[i] = array
@@ -126,7 +126,7 @@ class TreeSum:
         self._levels.append(array)
 
     def value(self) -> Floats:
-        """Return the sum of all arrays added; 0 where there were none."""
+        """Return the sum of all arrays added."""
         total = np.zeros(())
         for waiting in self._levels:
             total = total if waiting is None else total + waiting
@@ -164,7 +164,7 @@ def unpacked(vector: Floats, size: int) -> Floats:
 def moments_again(
     moments: Floats, n: float, noise: float, draw: Callable[[tuple[int, int]], Floats]
 ) -> Floats:
-    """Return what another sample of the same size and other noise might give, were these moments the truth.
+    """Return moments that another sample with new noise might give, if these were the truth.
 
     Noise that is in ``moments`` already is taken off first, as far as its size is known: an entry m between features
     keeps the part max(0, 1 - t^2/m^2), and no eigenvalue stays below the noise. Sampling is that of normal features
@@ -267,6 +267,6 @@ def partial_test(
 
 
 def _nonnegative(matrix: Floats) -> Floats:
-    """Return the nearest matrix without negative eigenvalues."""
+    """Return the nearest positive semidefinite matrix."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

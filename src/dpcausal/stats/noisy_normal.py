@@ -89,6 +89,6 @@ def laplace_tail(statistic: float, variance: float, scale: float) -> float:
 
 
 def _check_scale(scale: float) -> None:
-    """Refuse a scale of noise that is no finite number of at least 0."""
+    """Refuse a noise scale that is not finite and at least 0."""
     if not (math.isfinite(scale) and scale >= 0):
         raise InputError(f"the scale of the noise must be a finite number, at least 0, not {scale!r}")

@@ -65,7 +65,7 @@ class LocalScores:
 
 
 def local_scores(evidence: EvidenceOf, candidates: Sequence[Sequence[int]], cost: float) -> LocalScores:
-    """Return the scores of every column with up to ``MAX_PARENTS`` of its candidates, each at this cost.
+    """Return the score of each column with every set of up to ``MAX_PARENTS`` candidate parents.
 
     >>> apart = local_scores(lambda x, y, given: 5.0 if 2 in (x, y) or given else -1.0, [[2], [2], [0, 1]], 1.0)
     >>> apart.scores[2].tolist()  # 2 with no parent, with 0, with 1, with both
@@ -105,12 +105,12 @@ def local_scores(evidence: EvidenceOf, candidates: Sequence[Sequence[int]], cost
 
 
 def without(columns: Given, *left_out: int) -> Given:
-    """Return the columns but these."""
+    """Return the columns except those left out."""
     return tuple(z for z in columns if z not in left_out)
 
 
 def direction_chances(local: LocalScores, generator: Any) -> Floats:
-    """Return a (d, d) array: the part of sampled graphs in which the first column is a parent of the second.
+    """Return a (d, d) array of posterior probabilities that the first column is a parent of the second.
 
     ``generator`` has ``random``.
 
@@ -136,7 +136,7 @@ def direction_chances(local: LocalScores, generator: Any) -> Floats:
 
 @jit(error_model="numpy")
 def _before(v: Any, candidates: Any, place: Any) -> Any:
-    """Return the candidates of v that come before it, as bits."""
+    """Return, as a bit mask, the candidate parents of v that precede it in the order given by ``place``."""
     found = 0
     for i in range(candidates.shape[1]):
         other = candidates[v, i]
@@ -147,7 +147,7 @@ def _before(v: Any, candidates: Any, place: Any) -> Any:
 
 @jit(error_model="numpy")
 def _log_sum(scores: Any, allowed: Any) -> Any:
-    """Return the logarithm of the sum of exp(score) over the sets within ``allowed``."""
+    """Return the log of the summed exp(score) over the parent sets within the mask ``allowed``."""
     top = -np.inf
     for one in range(scores.shape[0]):
         if one & ~allowed == 0:
@@ -161,7 +161,7 @@ def _log_sum(scores: Any, allowed: Any) -> Any:
 
 @jit(error_model="numpy")
 def _draw_parents(scores: Any, allowed: Any, log_sum: Any, draw: Any) -> Any:
-    """Return a set within ``allowed``, drawn as its score says."""
+    """Return a parent set within the mask ``allowed``, drawn with probability by its score."""
     total, last = 0.0, 0
     for one in range(scores.shape[0]):
         if one & ~allowed == 0 and scores[one] > -np.inf:
@@ -174,7 +174,7 @@ def _draw_parents(scores: Any, allowed: Any, log_sum: Any, draw: Any) -> Any:
 
 @jit(error_model="numpy")
 def _sample_orders(scores: Any, candidates: Any, order: Any, swaps: Any, draws: Any, counts: Any) -> None:
-    """Run one chain from ``order``, which it changes; add to ``counts`` the edges of the graphs that it draws."""
+    """Run one Markov chain over orders from ``order``; add the edges of the graphs it draws to ``counts``."""
     d, steps = candidates.shape[0], swaps.shape[0]
     place, now, then = np.empty(d, np.int64), np.empty(d), np.empty(d)
     for i in range(d):

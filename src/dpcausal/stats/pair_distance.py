@@ -46,7 +46,7 @@ def distance_sensitivity(neighbours: Neighbours) -> float:
 
 @proved("pair_distance.proof.md")
 def pair_distance(counts: ArrayLike, independent: IfIndependent) -> int:
-    """Return the distance of a table of counts from those of independent columns, less what sampling adds.
+    """Return the distance of a table of counts from independence, less that expected by chance.
 
     >>> even = if_independent(np.array([50.0, 50.0]), np.array([50.0, 50.0]), 100.0)
     >>> pair_distance([[40, 10], [10, 40]], even), pair_distance([[25, 25], [25, 25]], even)
@@ -57,7 +57,7 @@ def pair_distance(counts: ArrayLike, independent: IfIndependent) -> int:
 
 
 def if_independent(x: Floats, y: Floats, rows: float) -> IfIndependent:
-    """Return the expected counts of independent columns with these released margins, and their distance by chance.
+    """Return the expected counts under independence, from released margins, and the distance by chance.
 
     >>> if_independent(np.array([-3.0, -1.0]), np.array([30.0, 10.0]), 40.0).expected.tolist()
     [[15, 5], [15, 5]]
@@ -70,7 +70,7 @@ def if_independent(x: Floats, y: Floats, rows: float) -> IfIndependent:
 
 
 def _shares(counts: Floats) -> Floats:
-    """Return the share of every level; even ones where no count is above 0."""
+    """Return the share of every level; equal shares where no count is above 0."""
     known = np.maximum(counts, 0.0)
     whole = float(known.sum())
     return known / whole if whole > 0.0 else np.full(len(known), 1.0 / len(known))

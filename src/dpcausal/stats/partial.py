@@ -49,7 +49,7 @@ ADDED_VARIANCE = 1e-3  # with no noise and an empty level there would be nothing
 
 @jit(error_model="numpy")
 def conditional(table: Any, size: Any) -> Any:
-    """Return p(level | block) of shape (levels, k), negative cells taken as 0; adds half of each total to ``size``."""
+    """Return p(level | block) of shape (levels, k), with negative cells as 0; add half of each total to ``size``."""
     levels, k = table.shape
     p = np.empty((levels, k))
     for s in range(k):
@@ -65,7 +65,7 @@ def conditional(table: Any, size: Any) -> Any:
 
 @jit(error_model="numpy")
 def centred(p: Any) -> Any:
-    """Return every column less its mean."""
+    """Return a matrix with each column centred to mean 0."""
     levels, k = p.shape
     out = np.empty((levels, k))
     for s in range(k):
@@ -79,7 +79,7 @@ def centred(p: Any) -> Any:
 
 @jit(error_model="numpy")
 def sandwich(a: Any, g: Any) -> Any:
-    """Return a g a'."""
+    """Return the matrix product a g a'."""
     rows, k = a.shape
     out = np.zeros((rows, rows))
     line = np.empty(k)
@@ -135,7 +135,7 @@ def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy
 
 @jit(error_model="numpy")
 def quadratic(v: Any, value: Any) -> Any:
-    """Return value' v^-1 value by elimination with row exchanges; overwrites v."""
+    """Return the quadratic form value' v^-1 value; overwrites v."""
     d = value.shape[0]
     right = value.copy()
     for e in range(d):
@@ -163,7 +163,7 @@ def quadratic(v: Any, value: Any) -> Any:
 
 @jit(error_model="numpy")
 def centred_twice(txy: Any, p: Any, q: Any, size: Any) -> Any:
-    """Return what is left of (x, y) after the margins, rows and columns centred."""
+    """Return the residual table of (x, y) after its margins given s, centred by rows and columns."""
     r, c = txy.shape
     out = np.empty((r, c))
     for i in range(r):
@@ -188,7 +188,7 @@ def centred_twice(txy: Any, p: Any, q: Any, size: Any) -> Any:
 
 @jit(error_model="numpy")
 def largest(p: Any, s: Any) -> Any:
-    """Return the largest entry of column s."""
+    """Return the largest probability in block s."""
     found = p[0, s]
     for a in range(1, p.shape[0]):
         found = max(found, p[a, s])
@@ -197,7 +197,7 @@ def largest(p: Any, s: Any) -> Any:
 
 @jit(error_model="numpy")
 def partial_form(txy: Any, txs: Any, tys: Any, xy: Any, gx: Any, gy: Any, gs: Any) -> Any:
-    """Return the quadratic form of the residual table, the rows that could differ and the standard error of a cell."""
+    """Return the quadratic form of the residual table, the rows free to differ, and a cell's standard error."""
     r, c = txy.shape
     k = txs.shape[1]
     size = np.zeros(k)
@@ -241,7 +241,7 @@ class PartialTest:
     error: float
 
     def informative(self, least: float) -> bool:
-        """Return whether a dependence of every free row would be ``least`` standard errors away."""
+        """Return whether a dependence of all free rows would be at least ``least`` standard errors."""
         return self.free > least * self.error
 
 
@@ -277,7 +277,7 @@ def partial_test(
 
 @lru_cache(maxsize=4096)
 def block_noise(sizes: tuple[int, ...], variances: tuple[float, ...]) -> Floats:
-    """Return the covariance over the cells of s (columns of ``sizes``) of noise in components; not to be changed.
+    """Return the noise covariance over the cells of s; callers must not change it.
 
     ``variances`` has one entry for every subset of the columns, in the order of ``subsets``: that of the component of
     the subset (with x, when the noise of a contrast of x is asked for), spread over the columns that are not in it.
@@ -303,7 +303,7 @@ def block_noise(sizes: tuple[int, ...], variances: tuple[float, ...]) -> Floats:
 
 @lru_cache(maxsize=256)
 def _factors(size: int) -> tuple[Floats, Floats]:
-    """Return what a column of this size adds to ``block_noise``: where it is not in the component, and where it is."""
+    """Return the factors by which a column of this size enters ``block_noise``: outside and inside a component."""
     even = np.full((size, size), 1.0 / size)
     return even / size, np.eye(size) - even
 

@@ -78,7 +78,7 @@ class StrataEffect(NamedTuple):
 
 
 def estimable_population(table: StrataTable, level: float) -> Population:
-    """Return the population whose effect the table can tell: all if possible, else the exposed, else the overlap.
+    """Return the population whose effect the table can estimate: all, else the exposed, else the overlap.
 
     All, or the exposed, are told if their interval is expected to be at most ``WIDER`` times as wide as the narrowest
     of the three, with one-way margins as released (``smoothed``): the noise of strata, which makes intervals narrow
@@ -103,7 +103,7 @@ def estimable_population(table: StrataTable, level: float) -> Population:
 
 
 def smoothed(table: StrataTable) -> StrataTable:
-    """Return the table that is expected if its sums by arm, event and single columns were all that is known.
+    """Return the table expected from its one-way margins alone.
 
     Rows of an arm are the product of its one-way margins, and its risk is the same in all strata.
     """
@@ -133,7 +133,7 @@ class _Standardised:
     prior: float  # variance that the model of the exposed leaves open
 
     def spread(self, factor: float, shift: float, centre: float) -> tuple[float, float]:
-        """Variance and fourth cumulant of (risk of the exposed - ``factor`` risk of the unexposed).
+        """Return variance and fourth cumulant of (risk of the exposed - ``factor`` risk of the unexposed).
 
         Each stratum's risk of the exposed is moved by ``shift``; ``centre`` is the estimate of the same.
         """
@@ -202,28 +202,30 @@ class _Models:
 
     @cached_property
     def arms(self) -> tuple[Sizes, Sizes]:
+        """The sizes of both arms by stratum, from released counts."""
         levels, noise = self.table.levels, self.noise[0].of_rows
         return sizes(self.counts[:, 0], levels, noise), sizes(self.counts[:, 1], levels, noise)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
+        """The least and the greatest share of a stratum that may be exposed, where it is fitted."""
         return MIN_SHARE * self.arm[1] / self.rows, 1 - MIN_SHARE * self.arm[0] / self.rows
 
     @cached_property
     def rough(self) -> Floats:
-        """The share of the exposed in each stratum, by products of margins."""
+        """The share of the exposed in each stratum, estimated from products of margins."""
         return np.clip(self.arms[1].product / (self.arms[0].product + self.arms[1].product), *self.ends)
 
     @cached_property
     def share(self) -> Risks:
-        """The share of the exposed in each stratum."""
+        """The fitted share of the exposed in each stratum."""
         levels, noise = self.table.levels, Noise(self.noise[0].of_rows, np.array([[0.0, 1.0]]))
         both = sizes(self.counts.sum(axis=1), levels, noise.of_rows)
         return fitted_risks(self.counts[:, 1], both, levels, float(self.arm[1] / self.rows), noise)
 
     @cached_property
     def unexposed(self) -> Risks:
-        """Risks of the unexposed."""
+        """The fitted risks of the unexposed, by stratum."""
         levels, free = self.table.levels, None
         if self.stratified[1] and basis(levels)[0].shape[1] < len(self.cells):
             # risks must be free to follow the odds of exposure, for these weigh them in the end
@@ -237,6 +239,7 @@ class _Models:
 
 
 def _told(models: _Models, population: str, level: float) -> StrataEffect | None:
+    """Return the effect standardised to a population; None if the counts do not determine it."""
     if not models.clear or (population == "all" and not models.stratified[1]):
         return None
     table, events, counts, arms = models.table, models.events, models.counts, models.arms
@@ -280,6 +283,7 @@ def _told(models: _Models, population: str, level: float) -> StrataEffect | None
 
 
 def _with_intervals(found: _Standardised, value: float, level: float) -> StrataEffect | None:
+    """Return the standardised effect with an interval that inverts the test of it; None if too wide."""
     centre = float(found.goal @ found.effects)
     variance, fourth = found.spread(1.0, 0.0, centre)
     z = float(-ndtri((1 - level) / 2))
@@ -316,7 +320,7 @@ def _with_intervals(found: _Standardised, value: float, level: float) -> StrataE
 def _quadratic(
     top: float, bottom: float, at: Sequence[float], variance: Callable[[float], float], z: float
 ) -> tuple[float, float, float]:
-    """Coefficients of (top - t bottom)^2 - z^2 V(t) in t - at[1], V a quadratic known at three t."""
+    """Return the coefficients of (top - t bottom)^2 - z^2 V(t) as a quadratic in t - at[1]."""
     middle = at[1]
     lead, slope, const = -(z**2) * np.polyfit(np.array(at) - middle, [variance(t) for t in at], 2)
     top -= middle * bottom
@@ -324,7 +328,7 @@ def _quadratic(
 
 
 def _inverted(value: float, variance: Callable[[float], float], z: float) -> tuple[float, float] | None:
-    """Both t with (value - t)^2 = z^2 V(t); None where they bound no interval."""
+    """Return both solutions t of (value - t)^2 = z^2 V(t); None where they bound no interval."""
     lead, slope, const = _quadratic(value, 1.0, (value - APART, value, value + APART), variance, z)
     inside = slope**2 - 4 * lead * const
     if lead <= 0 or inside < 0:
@@ -334,7 +338,7 @@ def _inverted(value: float, variance: Callable[[float], float], z: float) -> tup
 
 
 def _ratio(top: float, bottom: float, variance: Callable[[float], float], z: float) -> tuple[float, float]:
-    """All t > 0 with (top - t bottom)^2 <= z^2 V(t) (Fieller); without an upper end where ``bottom`` may be 0."""
+    """Return the Fieller interval of the ratio top/bottom; without an upper end where ``bottom`` may be 0."""
     at = top / bottom
     lead, slope, const = _quadratic(top, bottom, (0.5 * at, at, 1.5 * at), variance, z)
     inside = slope**2 - 4 * lead * const

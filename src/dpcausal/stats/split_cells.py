@@ -32,7 +32,7 @@ SPREAD = 0.25  # the largest part of a row that Q counts
 
 @proved("split_cells.proof.md")
 def split_units(outcome: NDArray[np.float64]) -> Ints:
-    """Return how many of its ``UNITS`` units each outcome in [0, 1] puts into the second cell.
+    """Return how many of ``UNITS`` units each outcome in [0, 1] adds to the second of two cells.
 
     >>> split_units(np.array([0.0, 0.5, 1.0, 7.0])).tolist()
     [0, 32768, 65536, 65536]
@@ -42,7 +42,7 @@ def split_units(outcome: NDArray[np.float64]) -> Ints:
 
 @proved("split_cells.proof.md")
 def spread_units(units: Ints) -> Ints:
-    """Return how far each outcome lies from 0 and 1 (its part of Q), in units from 0 to ``SPREAD * UNITS``.
+    """Return the contribution of each outcome to Q, its distance from 0 and 1, in whole units.
 
     >>> spread_units(np.array([0, 32768, 65536])).tolist()
     [0, 16384, 0]

@@ -44,7 +44,7 @@ MIN_CUT = 4.0  # standard deviations of the noise from which a cell is worth cut
 
 @proved("spread.proof.md")
 def cell_counts(places: Integers, starts: Integers, unit: int, rows: Integers | None = None) -> Integers:
-    """Return how many rows lie in each of the FAN parts of the cells [start, start + unit); all parts are disjoint.
+    """Return the number of rows in each of the FAN parts of the cells [start, start + unit).
 
     ``rows`` is how many rows are at each of the ``places``, one unless given.
 
@@ -121,11 +121,11 @@ class Measuring:
 
     @property
     def size(self) -> int:
-        """How many counts this round has."""
+        """The number of counts in this round."""
         return len(self._cut) * FAN
 
     def learn(self, noisy: Floats, sd: float) -> None:
-        """Take the counts of this round with noise of that standard deviation, and choose what the next one cuts."""
+        """Take the noisy counts of this round, and choose which cells the next round cuts."""
         parts = np.reshape(noisy, (-1, FAN))
         unit = int(self._widths[self._cut[0]])
         if unit == FINEST:
@@ -149,14 +149,14 @@ class Measuring:
         )
 
     def spread(self) -> Spread:
-        """Return the spread that the rounds so far have shown."""
+        """Return the quantiles that the rounds so far have shown."""
         below = np.concatenate([[0.0], np.cumsum(self._counts)])
         knots = np.append(self._starts, FINEST).astype(np.float64)
         return Spread(knots, below / max(below[-1], 1e-300), float(below[-1]))
 
 
 def shared_out(noisy: Floats, total: float, sd: float, even: float = EVEN_SHARE) -> Floats:
-    """Return an estimate of the counts, at least 0 and ``total`` in all, from noisy ones.
+    """Return an estimate of counts from noisy ones: non-negative, with sum ``total``.
 
     >>> shared_out(np.array([3.0, 90.0, -4.0, 8.0]), 100.0, 5.0).round(1).tolist()
     [6.9, 80.9, 6.1, 6.1]
@@ -171,7 +171,7 @@ def shared_out(noisy: Floats, total: float, sd: float, even: float = EVEN_SHARE)
 
 
 def stepped(noisy: Floats, sd: float) -> Floats:
-    """Return the step function nearest to the counts, where every step costs ``STEP_COST`` sd^2 of squared error."""
+    """Return the step function that fits the counts best, with a penalty of ``STEP_COST`` sd^2 for each step."""
     if sd <= 0.0:
         return noisy
     size = len(noisy)

@@ -98,12 +98,12 @@ class Arms:
 
     @property
     def sizes(self) -> Floats:
-        """Rows of each stratum, with noise."""
+        """The noisy number of rows of each stratum."""
         return np.asarray(self.counts.sum(axis=1) + self.others)
 
     @property
     def size_noise(self) -> Floats:
-        """Variance of that noise."""
+        """The noise variance of ``sizes``."""
         return np.asarray(self.count_noise.sum(axis=1) + self.other_noise)
 
 
@@ -121,7 +121,7 @@ def arms_of_cells(
     *,
     other_cells: int = 1,
 ) -> Arms:
-    """Return the sums of a table of noisy cells (strata, 2, levels of the outcome) with independent noise.
+    """Return the sums of both arms by stratum from noisy cells (strata, 2, levels of the outcome).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def arms_of_cells(
 
 
 def spread_factor(arms: Arms, between: float) -> Floats:
-    """Return f, the same in all strata and arms, where only the sum of y (1 - y) over all rows is known.
+    """Return the factor f of outcome variance, one for all strata, from the total of y (1 - y).
 
     With B the sum of N mu (1 - mu) over strata and arms, f = 1 - ``between`` / B (1 - y is to y as 1 - mu to mu where
     all of y is 0 or 1). The mu of noisy cells, drawn to that of their arm, are too far apart by their error, which is
@@ -180,7 +180,7 @@ def spread_factor(arms: Arms, between: float) -> Floats:
 
 
 def cell_factors(arms: Arms, between: Floats, noise: float) -> Floats:
-    """Return f of every stratum and arm from the sums of y (1 - y) there, whose noise has the variance ``noise``.
+    """Return the factor f of outcome variance for every stratum and arm, from their sums of y (1 - y).
 
     What a cell alone says is drawn to what all say together, the more the less it holds (``FACTOR_SD``).
     """
@@ -196,7 +196,7 @@ def cell_factors(arms: Arms, between: Floats, noise: float) -> Floats:
 
 
 def _drawn_means(arms: Arms, *, sampling: bool) -> tuple[Floats, Floats]:
-    """The mean of every stratum and arm, drawn to that of its arm where its error is large; and how little it is drawn.
+    """Return the mean of every stratum and arm, shrunk to that of its arm; and the shrinkage weights.
 
     ``sampling``: whether the error is that of sampling, too, and not of the noise alone.
     """
@@ -211,7 +211,7 @@ def _drawn_means(arms: Arms, *, sampling: bool) -> tuple[Floats, Floats]:
 
 
 def _within(arms: Arms) -> tuple[Floats, Floats]:
-    """N mu (1 - mu) of every stratum and arm, with what errors of mu take away from it; and the mu."""
+    """Return N mu (1 - mu) of every stratum and arm, corrected for errors of mu; and mu."""
     count = np.maximum(arms.counts, 0.0)
     drawn, trust = _drawn_means(arms, sampling=True)
     means = np.clip(drawn, 0.0, 1.0)
@@ -221,7 +221,7 @@ def _within(arms: Arms) -> tuple[Floats, Floats]:
 
 
 def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
-    """Return the sums with small strata made one, and the new place of every stratum.
+    """Return the sums with small strata pooled into one, and the new place of every stratum.
 
     >>> table = np.array([[[40.0, 60.0], [50.0, 50.0]], [[1.0, 0.0], [2.0, -1.0]], [[0.0, 1.0], [0.0, 1.0]]])
     >>> arms, place = pooled(arms_of_cells(table, None, np.array([0.0, 1.0]), 4.0, 204.0))
@@ -244,20 +244,20 @@ def pooled(arms: Arms) -> tuple[Arms, NDArray[np.intp]]:
 
 
 def supported(arms: Arms) -> Bools:
-    """Return which strata hold more rows than noise in both arms."""
+    """Return a mask of the strata in which both arms hold more rows than noise."""
     least = np.maximum(MIN_ARM * np.sqrt(arms.count_noise), MIN_ROWS)
     return np.asarray((arms.counts >= least).all(axis=1))
 
 
 def only_strata(arms: Arms, keep: Bools) -> Arms:
-    """Return the sums of some of the strata; the rows in all are then theirs."""
+    """Return the sums of the strata in ``keep``."""
     rows = max(float(arms.sizes[keep].sum()), 1.0) if not keep.all() else arms.rows
     some: dict[str, Any] = {name: getattr(arms, name)[keep] for name in (*STRATA_SUMS, "factor")}
     return replace(arms, rows=rows, **some)
 
 
 def beyond(arms: Arms) -> float:
-    """Return how far the mean of a stratum may lie outside [0, 1]: from 0 with few weak arms to ``BEYOND`` with many.
+    """Return by how much the estimated mean of a stratum may lie outside [0, 1].
 
     Errors of means that are held within [0, 1] have one sign near an end, and do not cancel over many strata.
     """
@@ -275,7 +275,7 @@ class Means(NamedTuple):
 
 
 def standardised(arms: Arms) -> Means:
-    """Return the means, those of single strata drawn to the mean of the arm where noise is larger than counts."""
+    """Return the standardised means of both arms; noisy strata are shrunk to the mean of the arm."""
     weights, more = arms.sizes / arms.rows, beyond(arms)
     means = np.clip(_drawn_means(arms, sampling=False)[0], -more, 1.0 + more)
     low, high = (weights[:, None] * means).sum(axis=0)
@@ -283,6 +283,7 @@ def standardised(arms: Arms) -> Means:
 
 
 def _noise(arms: Arms, mean: Floats | float) -> Floats:
+    """Return the noise variance of sums of outcomes centred at ``mean``."""
     return np.asarray(arms.sum_noise - 2 * mean * arms.cross_noise + mean**2 * arms.count_noise)
 
 
@@ -318,7 +319,7 @@ class Region:
         self._quantile = float(-ndtri((1 - level) / 2))
 
     def furthest(self, low: float, high: float) -> float:
-        """Return the largest low m_0 + high m_1 in the region (never too small)."""
+        """Return the maximum of low m_0 + high m_1 over the confidence region."""
         arms, means = self.arms, self.means
         direction = np.array([low, high])
         slopes = (means.weights[:, None] * direction).ravel()
@@ -355,7 +356,7 @@ class Region:
         return min(at_c, at_d, top)
 
     def _limit(self, slopes: Floats, loose: float) -> float:
-        """The squared quantile, larger where tails of few noisy cells are heavy."""
+        """Return the squared quantile, enlarged for heavy tails of few noisy cells."""
         noise = _noise(self.arms, self.means.strata).ravel()
         count = np.maximum(np.maximum(self.arms.counts, 0.5 * np.sqrt(self.arms.count_noise)).ravel(), 1e-9)
         part = slopes**2 * noise / count**2

@@ -92,11 +92,11 @@ class StrataTable:
 
     @property
     def arm_scores(self) -> Floats:
-        """Scores of every stratum, arm and state."""
+        """The score of every stratum, arm and state."""
         return np.broadcast_to(self.scores, self.cells.shape)
 
     def arm_noise(self, arm: int) -> Noise:
-        """The noise of the rows and events of an arm."""
+        """Return the noise of the rows and events of an arm."""
         return Noise(self.noise, self.arm_scores[:, arm], self.factor[arm])
 
 
@@ -115,20 +115,20 @@ class Noise:
 
     @property
     def of_rows(self) -> float:
-        """Variance of the noise of N."""
+        """The noise variance of the number of rows N."""
         return float(self.variance * self.scores.shape[-1])
 
     def of_residual(self, risk: float) -> Floats:
-        """Variance of the noise of A - risk N."""
+        """Return the noise variance of A - risk N (events less expected events)."""
         return np.asarray(self.variance * np.sum((self.scores - risk) ** 2, axis=-1))
 
     def shared(self, risk: float) -> Floats:
-        """Covariance of the noise of N with that of A - risk N."""
+        """Return the noise covariance of N with A - risk N."""
         return np.asarray(self.variance * np.sum(self.scores - risk, axis=-1))
 
 
 def consistent(table: StrataTable) -> tuple[Floats, float]:
-    """Return cells whose sums over strata agree with the margin and the public rows, and the noise of such a sum.
+    """Return cells made consistent with the margin and the public rows, and the noise variance of their sums.
 
     Sums and margin are weighed by their variances. That of a sum is before the rows are made to agree: where they are
     public, the noise of the four sums is then v (I - J/4).
@@ -149,7 +149,7 @@ def consistent(table: StrataTable) -> tuple[Floats, float]:
 
 
 def arm_sizes(table: StrataTable, rows: Floats, events: Floats) -> Floats:
-    """Return the rows of both arms by the sum of their cells that goes with no risk, for decisions.
+    """Return the rows of both arms, by a sum whose noise is uncorrelated with that of the risk.
 
     With r the risk of all rows, the noise of the sum is uncorrelated with that of events - r rows of the arm, so that
     an answer given where an arm is large enough is not one whose risk noise has moved.
@@ -167,7 +167,7 @@ def arm_sizes(table: StrataTable, rows: Floats, events: Floats) -> Floats:
 
 
 def stands_out(rows: float, variance: float) -> bool:
-    """Return whether an arm holds ``CLEAR`` standard deviations of its noise, and ``FEWEST`` rows.
+    """Return whether an arm is large enough: ``CLEAR`` standard deviations of noise and ``FEWEST`` rows.
 
     >>> stands_out(60.0, 100.0), stands_out(59.0, 100.0), stands_out(2.0, 0.0)
     (True, False, False)
@@ -186,7 +186,7 @@ class Sizes:
 
 
 def sizes(counts: Floats, levels: tuple[int, ...], noise: float) -> Sizes:
-    """Return the rows of strata with noise of variance ``noise``, drawn to the product of their one-way margins.
+    """Return the estimated rows of strata, shrunk to the product of their one-way margins.
 
     The prior variance is that of Poisson counts plus a squared coefficient of variation, by moments.
     """
@@ -209,7 +209,7 @@ def sizes(counts: Floats, levels: tuple[int, ...], noise: float) -> Sizes:
 
 @lru_cache(maxsize=16)
 def basis(levels: tuple[int, ...]) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean, main effects and interactions of two columns as columns of mean square 1, and their orders.
+    """Return an orthonormal basis over strata (mean, main effects, interactions), and the order of each column.
 
     Where these are too many (``MOST_TERMS``, ``MOST_NUMBERS``), the main effects, and else the mean alone.
 
@@ -236,7 +236,7 @@ def basis(levels: tuple[int, ...]) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def free_column(values: Floats, weights: Floats) -> Floats:
-    """Return values by stratum with weighted mean 0 and mean square 1 (strata, 1); (strata, 0) if they do not vary."""
+    """Return values by stratum centred and scaled to mean square 1, as a column; none if they do not vary."""
     share = weights / weights.sum()
     centred = values - share @ values
     scale = math.sqrt(float(share @ centred**2))
@@ -273,12 +273,12 @@ class Risks:
     spread: float
 
     def loadings(self, weights: Floats) -> Floats:
-        """Return the derivative of the weighted sum of risks by the events of each stratum."""
+        """Return the derivative of a weighted sum of risks by the events of each stratum."""
         inner = self.columns.T @ (weights * (1 - self.local * self.sizes.counts))
         return np.asarray(self.weight * (self.columns @ (self.inverse @ inner)) + self.local * weights)
 
     def prior_variance(self, weights: Floats) -> float:
-        """Return the variance that priors leave in the weighted sum: of what its loadings do not reproduce."""
+        """Return the prior variance that remains in a weighted sum of risks."""
         loadings = self.loadings(weights)
         missed = self.columns.T @ (weights - loadings * self.sizes.counts)
         scales = np.divide(1.0, self.precision, out=np.zeros_like(self.precision), where=self.precision > 0)
@@ -301,7 +301,7 @@ def fitted_risks(
     offset: Floats | None = None,
     free: Floats | None = None,
 ) -> Risks:
-    """Return the risks of an arm.
+    """Return the risks of an arm by stratum, shrunk by an empirical Bayes model.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def _scales(
     *,
     rest: bool,
 ) -> tuple[list[float], float]:
-    """Posterior means of the variance of each group of effects, all of its effects together, and of tau^2.
+    """Return posterior means of the variance of each group of effects, and of the residual variance tau^2.
 
     The m-th group has a half Cauchy scale of ``unit`` 2^-(m + 1), and tau the next; ``rest``: whether there is an eta.
     """

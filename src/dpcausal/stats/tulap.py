@@ -71,7 +71,7 @@ def tulap_cdf(value: ArrayLike, epsilon: float) -> NDArray[np.float64]:
 
 
 def binomial_law(m: int, theta: float) -> NDArray[np.float64]:
-    """Return the probabilities of 0 ... m under Binomial(m, theta).
+    """Return the probability mass function of Binomial(m, theta).
 
     >>> binomial_law(2, 0.5).round(12).tolist()
     [0.25, 0.5, 0.25]
@@ -103,13 +103,13 @@ def noisy_pvalue(z: int, m: int, theta: float, epsilon: float, coin: float | Non
 
 @proved("tulap.proof.md")
 def tulap_pvalue(value: float, m: int, theta: float, epsilon: float) -> float:
-    """Return Awan and Slavkovic's p-value of X + N = ``value``, for comparison."""
+    """Return Awan and Slavkovic's p-value of the noisy count ``value``, for comparison."""
     x = np.arange(m + 1)
     return float(binomial_law(m, theta) @ tulap_cdf(x - value, epsilon))
 
 
 def critical_count(m: int, theta: float, epsilon: float, level: float) -> tuple[int, float]:
-    """Return the noisy count above which the test of size ``level`` rejects, and the chance to reject at it."""
+    """Return the noisy count above which the test of size ``level`` rejects, and the probability at it."""
     # the p-value falls in z: step out until level is between, then halve
     low = high = math.floor(m * theta)
     step = 1
@@ -163,14 +163,14 @@ def part_sizes(n: int, parts: int) -> list[int]:
 
 
 def split_power(parts: int, sub_level: float, noncentrality: float, epsilon: float, level: float) -> float:
-    """Return the power of the test of tests when all rows have that noncentrality, at one degree of freedom."""
+    """Return the power of the test of tests when all rows have this noncentrality."""
     part = 1.0 - float(chndtr(chdtri(1, sub_level), 1, noncentrality / parts))
     part = min(max(part, sub_level), 1.0 - 1e-12)
     return noisy_power(parts, sub_level, part, epsilon, level)
 
 
 def _needed(parts: int, sub_level: float, epsilon: float, level: float, below: float) -> float:
-    """Return the least noncentrality found with power .8 by a split, within 1%; ``below`` if it is not less."""
+    """Return the least noncentrality that a split finds with power .8, within 1%; ``below`` if not less."""
     low, high = 0.0, below
     if split_power(parts, sub_level, high, epsilon, level) < TARGET_POWER:
         return below
@@ -185,7 +185,7 @@ def _needed(parts: int, sub_level: float, epsilon: float, level: float, below: f
 
 @lru_cache(maxsize=256)
 def plan_split(n: int, epsilon: float, level: float) -> SplitPlan:
-    """Return the best (parts, sub-level) for n rows at that budget: public numbers in, public numbers out.
+    """Return the best number of parts and level of each part's test, for n rows at this budget.
 
     Parts have at least ``MIN_PART_ROWS`` rows, so that a test on one means something; it has one degree of freedom.
 

@@ -64,7 +64,7 @@ class Answer(NamedTuple):
 
 
 def hermite(proportions: Floats, values: Floats) -> Floats:
-    """Return a_1, a_2, ... of the function of a normal variable that has these values on its bins.
+    """Return the Hermite coefficients of the function of a normal variable with these values on its bins.
 
     >>> hermite(np.array([0.5, 0.5]), np.array([-1.0, 1.0]))[:3].round(4).tolist()  # sqrt(2/pi), 0, ...
     [0.7979, 0.0, -0.3257]
@@ -80,7 +80,7 @@ def hermite(proportions: Floats, values: Floats) -> Floats:
 
 
 def trend_of(features: Features) -> Floats:
-    """Return the combination of features, of length 1, that rises with the mean rank of a level.
+    """Return the unit combination of features that follows the mean rank of a level.
 
     >>> three = Features.of(np.array([20.0, 50.0, 30.0]), 100.0, 0.0)
     >>> (three.scores @ trend_of(three)).round(2).tolist()
@@ -92,7 +92,7 @@ def trend_of(features: Features) -> Floats:
 
 
 def bent(features: Features, trend: Floats) -> Floats | None:
-    """Return the combination of features that goes with the square of a normal variable and not with the trend.
+    """Return the combination of features that follows the squared normal score, orthogonal to the trend.
 
     None where bins keep less than ``LEAST_KEPT`` of it.
 
@@ -109,7 +109,7 @@ def bent(features: Features, trend: Floats) -> Floats | None:
 
 
 def from_series(coefficients: Floats, value: float) -> tuple[float, float]:
-    """Return q with sum_m c_m q^m = ``value`` (m = 1, 2, ...; odd in q), and the slope of the sum there.
+    """Return q solving sum_m c_m q^m = ``value``, and the slope there.
 
     >>> q, _ = from_series(hermite(np.array([0.5, 0.5]), np.array([-1.0, 1.0])) ** 2, 2 / math.pi * math.asin(0.6))
     >>> round(q, 3)  # Sheppard's formula for two medians
@@ -162,7 +162,7 @@ class Uncut:
 
     @staticmethod
     def _parts(features: Features, *, cut: bool) -> tuple[Floats, list[Floats]]:
-        """Combinations of the features of a column: trend and bent part of a cut number, with their coefficients."""
+        """Return the trend and the squared part of a cut number's features, with Hermite coefficients."""
         if not cut:
             return np.eye(len(features.gains)), []
         trend = trend_of(features)
@@ -172,7 +172,7 @@ class Uncut:
         return np.array(parts), [hermite(features.proportions, features.scores @ one) for one in parts]
 
     def _block(self, i: int, j: int) -> tuple[Floats, Floats, Floats]:
-        """The correlations of two columns, numbers in place of bins, the variance of their noise, and those of bins."""
+        """Return the correlations of two columns with numbers uncut, their noise variance, and those of bins."""
         if (i, j) in self._blocks:
             return self._blocks[i, j]
         at = np.ix_(self.contrasts.places[i], self.contrasts.places[j])
@@ -191,13 +191,14 @@ class Uncut:
         return value, noise, bins
 
     def ask(self, x: int, y: int, given: tuple[int, ...]) -> Answer | None:
-        """Return the evidence for dependence of x and y given these; None where too little is left of x or of y."""
+        """Return the evidence for dependence of x and y given these; None where too little remains of x or y."""
         key = (x, y, given)
         if key not in self._answers:
             self._answers[key] = self._asked(x, y, given)
         return self._answers[key]
 
     def _asked(self, x: int, y: int, given: tuple[int, ...]) -> Answer | None:
+        """Compute what ``ask`` returns, which caches it."""
         columns = (x, y, *given)
         k, v, bins = (
             np.block([[self._block(i, j)[part] for j in columns] for i in columns]) for part in range(3)
@@ -225,7 +226,7 @@ class Uncut:
 
 
 def _left_by(k: Floats, ends: int) -> Floats:
-    """Return what the last columns leave of the first, ``ends`` of them: combinations of all, one in each row."""
+    """Return the combinations that give the residuals of the first ``ends`` columns on the others."""
     inner = slice(ends, None)
     values, vectors = np.linalg.eigh(k[inner, inner])
     lifted = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T

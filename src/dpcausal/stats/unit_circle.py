@@ -77,7 +77,7 @@ def unit_circle_sensitivity(n1: int, n0: int, tau: float, *, person: bool = Fals
 
 
 def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the possible c11 given all margins and their hypergeometric probabilities, but for negligible ones.
+    """Return the hypergeometric distribution of c11 given all margins: values and probabilities.
 
     >>> margin_law(2, 2, 2)[1].round(4).tolist()
     [0.1667, 0.6667, 0.1667]
@@ -138,7 +138,7 @@ def _reaches(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
 
 @jit()
 def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
-    """Return (low, high): with a of n1 given, b of n0 is not significant iff low <= b <= high; low > high if none.
+    """Return the interval (low, high) of b for which the table (a of n1, b of n0) is not significant.
 
     chi-squared is convex in b with minimum 0 at the real b = a n0/n1, so each end is found by bisection on its
     own side; the result is this pair of numbers, whatever rounding did to it.
@@ -169,7 +169,7 @@ def _band(a: Any, n1: Any, n0: Any, tau: Any) -> Any:
 
 @jit()
 def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
-    """Return (significant, distance) when a change moves one row's value within its group."""
+    """Return (significant, distance): how many values must change within groups to flip the test."""
     low, high = _band(a, n1, n0, tau)
     significant = b < low or b > high
     best = n0 + n1 + 1
@@ -192,13 +192,13 @@ def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
 
 
 def _score(significant: bool, distance: int, n: int) -> float:
-    """Return the distance less 1/2, negative where the table is not significant."""
+    """Return the signed distance from its parts: distance - 1/2, negative where not significant."""
     size = min(distance, n + 1) - 0.5
     return size if significant else -size
 
 
 def _checked_tau(tau: float) -> float:
-    """Return a chi-squared threshold, if it is a finite number above 0."""
+    """Return a chi-squared threshold; refuse one that is not finite and above 0."""
     if not 0.0 < tau < math.inf:
         raise InputError(f"the chi-squared threshold must be positive, not {tau}")
     return tau

@@ -72,7 +72,7 @@ def _sort_by_y(y: Any, a: Any, spare_y: Any, spare_a: Any) -> int:
 
 @jit()
 def _cubed(high: int, low: int, t: int, sign: int) -> tuple[int, int]:
-    """Return high 2^31 + low with sign t^3 added, exactly: t < 2^31, and low stays below 2^31."""
+    """Return high 2^31 + low plus sign t^3 in the same two-word form, exactly."""
     square = t * t
     low += sign * ((square & _LOW_MASK) * t)
     carry = low >> _CUBE_BITS
@@ -94,7 +94,9 @@ def _shares(pairs: int, high: int, low: int, n: int) -> tuple[float, float, floa
 
 @jit()
 def value_terms(block: Any, x: Any, y: Any, out: Any) -> None:
-    """Write S/n, Var(S)/n^2, (n-1) rho and its variance of every block into the columns of ``out``, in their order.
+    """Write Kendall's and Spearman's terms and variances of every block into the columns of ``out``.
+
+    S/n, Var(S)/n^2, (n-1) rho and its variance, in this order.
 
     Rows are sorted by (block, x, y) and x, y are integers that order them. ``y`` is overwritten.
     """
@@ -203,7 +205,7 @@ def rank_statistics(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Kend
 
 
 def _sorted(x: Ranked, y: Ranked, block: Integers, k: int) -> tuple[Integers, Integers, Integers]:
-    """Return (block, x, y) in their joint order; they are packed in one integer where that fits."""
+    """Return (block, x, y) sorted jointly; packed in one integer where that fits."""
     if k * x.levels * y.levels < 1 << 63:
         keys = np.sort((block * x.levels + x.codes) * y.levels + y.codes)
         rest, ys = np.divmod(keys, y.levels)

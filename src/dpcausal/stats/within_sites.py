@@ -71,11 +71,11 @@ class SiteTables:
     noise: Mapping[tuple[int, ...], float]
 
     def proportions(self, column: int) -> Floats:
-        """Return released proportions, some of which may be below 0: what is averaged over sites is not cut."""
+        """Return the released level proportions, negative ones included, for averaging over sites."""
         return self.singles[column] / self.rows
 
     def noise_in_proportions(self, column: int) -> Floats:
-        """Return the covariance of the noise in them."""
+        """Return the noise covariance of ``proportions``."""
         levels = len(self.singles[column])
         return self.noise[column,] / self.rows**2 * (np.eye(levels) - 1.0 / levels)
 
@@ -107,7 +107,7 @@ class WithinSites:
         return f"WithinSites({len(self.sites)} sites, {len(self.columns)} columns)"
 
     def contrasts(self) -> Contrasts:
-        """Return the covariances of all sites together."""
+        """Return the within-site covariances of all sites, combined."""
         width = sum(len(one.gains) for one in self.columns)
         found = Contrasts(
             self.columns, self.rows, np.eye(width), np.zeros((width, width)), np.zeros((width, width))
@@ -129,7 +129,7 @@ class WithinSites:
         return found
 
     def differ(self) -> Floats:
-        """Return for every pair the p-value of "its dependence is the same in all sites"; 1 with fewer than two."""
+        """Return for every pair the p-value that its dependence is the same in all sites (Cochran's Q)."""
         found = np.ones((len(self.columns), len(self.columns)))
         for (i, j), blocks in self._blocks.items():
             if len(blocks) > 1:
@@ -140,14 +140,14 @@ class WithinSites:
 
     @cached_property
     def _blocks(self) -> dict[tuple[int, int], list[Block]]:
-        """What each site says of every pair that it measured."""
+        """The covariance block of every pair, from each site that measured it."""
         return {
             pair: [self._block(site, *pair) for site in self.sites if pair in site.pairs]
             for pair in all_pairs(len(self.columns))
         }
 
     def _features(self, column: int, size: int) -> Features:
-        """Return features with variance 1 and no correlation within sites."""
+        """Return the features of a column, with variance 1 within sites."""
         some = [site for site in self.sites if column in site.singles]
         if not some:
             return Features.of(np.full(size, self.rows / size), self.rows, 0.0)
@@ -167,7 +167,7 @@ class WithinSites:
         return Features(whole.proportions, scores @ turn, np.maximum(gains, 0.0))
 
     def _block(self, site: SiteTables, i: int, j: int) -> Block:
-        """Return the covariances of two columns inside a site."""
+        """Return the covariance block of two columns within a site."""
         x, y = self.columns[i], self.columns[j]
         of_x, of_y = site.proportions(i), site.proportions(j)
         mean_x, mean_y = of_x - 1.0 / len(of_x), of_y - 1.0 / len(of_y)
@@ -195,12 +195,12 @@ class Block:
 
     @property
     def variance(self) -> Floats:
-        """Variance of an entry under independence, for weights."""
+        """The variance of an entry under independence."""
         return self.noise + self.expected
 
 
 def _combined(blocks: Sequence[Block]) -> tuple[Floats, list[Floats]]:
-    """Return the mean of blocks by inverse variances, entry by entry, and the weights."""
+    """Return the inverse-variance weighted mean of blocks, entry by entry, and the weights."""
     exact = [1.0 / one.variance for one in blocks]
     whole = np.sum(exact, axis=0)
     weights = [np.asarray(one / whole) for one in exact]

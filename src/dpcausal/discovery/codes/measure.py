@@ -88,11 +88,11 @@ class _Spending:
 
     @property
     def norm(self) -> Norm:
-        """Which norm the noise needs: Gaussian noise the second."""
+        """The norm of the sensitivity: l2 for Gaussian noise, l1 for Laplace noise."""
         return 2 if self.task.private_budget().total.rho > 0 else 1
 
     def mechanism(self, cap: int, size: int, share: float) -> Gaussian | Laplace:
-        """Return the mechanism for so many sums of entries with this cap, for a share of the budget."""
+        """Return the mechanism for ``size`` sums over rows with at most ``cap`` ones, for a share of the budget."""
         total, neighbours = self.task.private_budget().total, self.task.neighbours
         sensitivity = entry_sensitivity(cap, self.norm, neighbours)
         if self.norm == 2:
@@ -102,13 +102,13 @@ class _Spending:
         return Laplace(sensitivity=sensitivity, epsilon=epsilon, neighbours=neighbours, size=size, grid=GRID)
 
     def sd(self, cap: int, size: int, share: float) -> float:
-        """Return the standard deviation of its noise."""
+        """Return the standard deviation of the noise of that mechanism."""
         mechanism = self.mechanism(cap, size, share)
         return mechanism.sigma if isinstance(mechanism, Gaussian) else math.sqrt(2.0) * mechanism.scale
 
     @proved("measure.proof.md")
     def noisy(self, label: str, cap: int, share: float, values: Floats) -> tuple[Floats, float]:
-        """Charge and release sums of entries of rows with this cap; also the standard deviation of their noise."""
+        """Charge a share of the budget, release sums with noise, and return them with its standard deviation."""
         mechanism = self.mechanism(cap, values.size, share)
         found = release(mechanism, self.task.private_budget(), label, values.ravel())
         sd = self.sd(cap, values.size, share)
@@ -196,7 +196,7 @@ def measure(task: Task, settings: CodeSettings = SETTINGS) -> CodeMeasurements:
 def _numbers(
     spending: _Spending, label: str, numbers: Ints, most: int, share: float, rows: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Release how many rows have which number, in ranges; also the number of rows by number, from that."""
+    """Release how many rows have which number of ones, in ranges; return it with an estimate for every number."""
     starts = number_starts(most)
     counts, sd = spending.noisy(label, 1, share, number_counts(numbers, starts))
     public = spending.task.n
@@ -205,7 +205,7 @@ def _numbers(
 
 @proved("measure.proof.md")
 def _singles(spending: _Spending, rows: Ones, numbers: Ints, ones: int, law: Floats, share: float) -> Singles:
-    """Release single columns, in rows within and beyond the cap."""
+    """Release the counts of single columns, in rows within the cap on ones and beyond it."""
     norm, width = spending.norm, rows.rows.shape[1]
     weights = entry_weights(width, ones, norm)
     exact = rows.singles(weights, numbers, ones)
@@ -221,7 +221,7 @@ def _singles(spending: _Spending, rows: Ones, numbers: Ints, ones: int, law: Flo
 
 
 def _rows(task: Task) -> Ones:
-    """Return the rows as zeros and ones; refuse counts without rows."""
+    """Return the rows as indicators (ones); refuse counts without rows."""
     if task.rows is None:
         raise InputError("codes needs the rows in memory: bring them with dc.read_codes or dc.read")
     checked_rows(task.rows.n)
@@ -231,13 +231,13 @@ def _rows(task: Task) -> Ones:
 
 
 def _pairs_of(width: int) -> Floats:
-    """Return how many pairs a row with 0 to ``width`` ones holds."""
+    """Return the number of pairs of ones in a row with 0, 1, ... ``width`` ones."""
     number = np.arange(width + 1, dtype=np.float64)
     return np.asarray(number * (number - 1) / 2)
 
 
 def _most_evidence(contrasts: Contrasts, number: int) -> list[tuple[int, int]]:
-    """Return so many pairs of columns with the most evidence of a link."""
+    """Return the ``number`` pairs of columns with the most evidence of a link."""
     evidence = contrasts.pair_evidence
     pairs = all_pairs(len(contrasts.columns))
     return sorted(sorted(pairs, key=lambda pair: (-evidence[pair], pair))[:number])

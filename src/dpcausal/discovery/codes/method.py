@@ -35,7 +35,7 @@ from dpcausal.stats.limits import row_limit
 
 
 def run(task: Task, *, confidence: Annotated[int | None, CONFIDENCE] = None) -> SearchOutcome:
-    """Measure, search, orient."""
+    """Run the method ``codes``: measure co-occurrences, search, and orient."""
     repeats = checked_repeats(confidence)
     with task.stage("measuring co-occurrences", None):
         measured = measure(task)
@@ -43,7 +43,7 @@ def run(task: Task, *, confidence: Annotated[int | None, CONFIDENCE] = None) -> 
 
 
 def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> SearchOutcome:
-    """Search what was measured, and orient. ``asked``: repeats for confidence."""
+    """Search released co-occurrences for a graph and orient it; ``asked``: repeats for confidence."""
     columns, contrasts = task.columns, measured.contrasts
     rules = rules_for(task, acceptance_threshold(len(columns), task.level), SETTINGS.absent)
     forward = Forward(contrasts, rules).run().separate()

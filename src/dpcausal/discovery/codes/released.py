@@ -63,14 +63,14 @@ class CodeMeasurements:
 
     @cached_property
     def contrasts(self) -> CodeContrasts:
-        """Correlations of the columns, with the variance of their noise."""
+        """Correlations of the columns with the variance of their noise, as the search reads them."""
         d = len(self.sizes)
         rounds = [Round(math.comb(d, 2), self.sd**2), Round(len(self.again), self.sd_again**2)]
         twice = of_indicators(self.again, [2] * d)
         return code_contrasts(self.sizes, self.rows, self.singles, self.pairs, rounds, twice)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the measurements as plain data for JSON."""
         upper = np.triu_indices(len(self.pairs.counts), 1)
         return {
             "form": FORM,
@@ -87,7 +87,7 @@ class CodeMeasurements:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], schema: Schema) -> CodeMeasurements:
-        """Return what ``to_dict`` wrote of these columns."""
+        """Return the measurements that ``to_dict`` wrote."""
         sizes = tuple(int(size) for size in data["sizes"])
         if list(sizes) != [column.size for column in schema.values()]:
             raise ValueError("codes over other columns than the schema has")
@@ -119,7 +119,7 @@ class CodeMeasurements:
 
 
 def of_indicators(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> NDArray[np.bool_]:
-    """Return which pairs of indicators belong to these pairs of columns, symmetric."""
+    """Return a symmetric mask of the pairs of indicators that belong to these pairs of columns."""
     places = [slice(start, stop) for start, stop in pairwise(np.cumsum([0, *(size - 1 for size in sizes)]))]
     width = places[-1].stop
     found = np.zeros((width, width), np.bool_)
@@ -132,7 +132,7 @@ def of_indicators(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> NDA
 def symmetric(
     values: Sequence[float] | NDArray[np.float64], places: tuple[NDArray[np.int64], ...], width: int
 ) -> NDArray[np.float64]:
-    """Return a symmetric matrix with these values at these places above its diagonal, and below it."""
+    """Return the symmetric matrix with these values at these places of its upper triangle."""
     found = np.zeros((width, width))
     found[places] = values
     return found + found.T

@@ -89,7 +89,7 @@ class Rules:
     max_set: int = MAX_SET
 
     def within(self, columns: Sequence[int]) -> Rules:
-        """Return the same rules for these columns, numbered as listed."""
+        """Return the same rules for a subset of columns, renumbered in the order listed."""
         place = {j: k for k, j in enumerate(columns)}
 
         def there(pairs: frozenset[PlacePair]) -> frozenset[PlacePair]:
@@ -125,7 +125,7 @@ class Forward:
     )  # and of which neighbours
 
     def run(self) -> Forward:
-        """Search; return itself."""
+        """Search forward for edges, changing this object, and return it."""
         d = len(self.contrasts.columns)
         rules, evidence, strength = self.rules, self.contrasts.pair_evidence, self.contrasts.strength
         self.near, self._near_bits = [set() for _ in range(d)], [0] * d
@@ -164,7 +164,7 @@ class Forward:
         return self
 
     def separate(self) -> Forward:
-        """Say what separates every pair without an edge; return itself."""
+        """Find the separating set of every pair without an edge; return this object."""
         enough, evidence = self.rules.acceptance_threshold, self.contrasts.pair_evidence
         for pair in all_pairs(len(self.near)):
             if pair[1] not in self.near[pair[0]] and pair not in self.rules.forbidden:
@@ -172,15 +172,15 @@ class Forward:
         return self
 
     def edges(self) -> list[PlacePair]:
-        """Edges, ascending."""
+        """Return the edges found, ascending."""
         return [(x, y) for x in range(len(self.near)) for y in sorted(self.near[x]) if x < y]
 
     def open_pairs(self) -> list[PlacePair]:
-        """Pairs without an edge of which no test that could have seen a medium dependence says that they are apart."""
+        """Return the pairs without an edge that no sufficiently powerful test calls absent."""
         return sorted(pair for pair, given in self.separating.items() if not self.says_absent(pair, given))
 
     def given_up_to(self) -> dict[PlacePair, int]:
-        """For edges of which a larger set could not be asked: the largest size whose sets all could."""
+        """Return, for edges with unanswered sets, the largest size of which all sets were answered."""
         found: dict[PlacePair, int] = {}
         for x, y in self.edges():
             if (x, y) in self.rules.required:
@@ -192,7 +192,7 @@ class Forward:
         return found
 
     def weakest(self, x: int, y: int) -> tuple[float, Given]:
-        """Return the least evidence over all sets that may separate x and y now, with its set."""
+        """Return the smallest evidence for an edge of x and y over all sets that may separate them, and its set."""
         ends = self._ends(x, y)
         known = self._weakest_of.get((x, y))
         if known is not None and known[0] == ends:
@@ -211,7 +211,7 @@ class Forward:
     def evidence_by_pair(
         self, columns: Sequence[str], separating: Mapping[Pair, tuple[str, ...]]
     ) -> dict[Pair, Evidence]:
-        """Return the evidence about each pair, of what was asked: that of the separating set, else the least.
+        """Return the evidence about each pair: given its separating set, else the smallest.
 
         ``columns`` names the columns of the search, and ``separating`` has the sets that separate pairs. A pair that a
         set separates which was not asked about here is left out, and one that was not measured. Nothing is computed, so
@@ -241,11 +241,11 @@ class Forward:
 
     @property
     def answers(self) -> Mapping[tuple[int, int, Given], float | None]:
-        """The evidence of every question that was asked with some column held fixed; None where it has no answer."""
+        """The evidence of every question with some column held fixed; None for one without an answer."""
         return self._evidence
 
     def evidence(self, x: int, y: int, given: Given) -> float | None:
-        """Kept: the same question is asked again as the graph changes."""
+        """Return the evidence that x and y depend on each other given these columns, cached; None: no answer."""
         key = (x, y, given)
         if key not in self._evidence:
             known = key in self._ahead
@@ -254,27 +254,27 @@ class Forward:
         return self._evidence[key]
 
     def _questions(self, pairs: Iterable[PlacePair]) -> Iterator[Question]:
-        """What ``weakest`` asks of these pairs now."""
+        """Yield the questions that ``weakest`` now asks about these pairs."""
         return ((x, y, given) for x, y in pairs for given in self._sets(x, y))
 
     def _compute_ahead(self, questions: Iterable[Question]) -> None:
-        """Compute what will be asked, all at once: many small questions take less time so."""
+        """Compute and cache the evidence of many questions at once, which is faster than one by one."""
         known = self._evidence, self._ahead
         new = [question for question in questions if not any(question in answers for answers in known)]
         if new:
             self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
     def says_absent(self, pair: PlacePair, given: Given) -> bool:
-        """Return whether the Bayes factor given these speaks for no link, and one that matters would be found."""
+        """Return whether a pair is absent given these: the evidence is against a link, and has the power."""
         evidence = self.evidence(*pair, given) if given else float(self.contrasts.pair_evidence[pair])
         return evidence is not None and evidence < 0.0 and self.detectable(pair, given) <= self.rules.absent
 
     def detectable(self, pair: PlacePair, given: Given) -> float:
-        """Return the w that would be found given these in most runs (``Contrasts.detectable``)."""
+        """Return the dependence w that would be found given these in 80% of runs (``Contrasts.detectable``)."""
         return self.contrasts.detectable(*pair, given, self.rules.acceptance_threshold)
 
     def _sets(self, x: int, y: int) -> list[Given]:
-        """Sets of neighbours of either end that lie on a path to the other, the smallest first; not to be changed."""
+        """Return the candidate separating sets of x and y, the smallest first; callers must not change the list."""
         ends = self._ends(x, y)
         if ends not in self._sets_of:
             found: dict[Given, None] = {}
@@ -285,12 +285,16 @@ class Forward:
         return self._sets_of[ends]
 
     def _ends(self, x: int, y: int) -> Ends:
-        """Neighbours of either end that lie on a path to the other, the strongest few, ascending."""
+        """Return the neighbours of x and of y that lie on a path to the other: the strongest few of each."""
         if (x, y) not in self._ends_now:
             self._ends_now[x, y] = self._on_paths(x, y), self._on_paths(y, x)
         return self._ends_now[x, y]
 
     def _on_paths(self, one: int, other: int) -> Given:
+        """Return the neighbours of ``one`` on paths to ``other`` that may separate the two.
+
+        Of many, those with the largest contrast to ``one``.
+        """
         near = self.near[one]
         if other in near:  # with an edge: what is on a circle with it
             if self._blocks_now is None:
@@ -308,7 +312,7 @@ class Forward:
         return tuple(sorted(free))
 
     def _reached(self, start: int, wanted: int, blocked: int = -1) -> int:
-        """Return the columns that a path from ``start`` reaches without passing ``blocked``, as bits of a number.
+        """Return the columns, as a bit mask, that paths from ``start`` avoiding ``blocked`` reach.
 
         Of ``wanted`` all of them; of others perhaps not all.
         """
@@ -322,17 +326,19 @@ class Forward:
         return seen
 
     def _join(self, pair: PlacePair) -> None:
+        """Add an edge between two columns."""
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
         self._turn_bits(pair)
 
     def _part(self, pair: PlacePair) -> None:
+        """Remove the edge between two columns."""
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])
         self._turn_bits(pair)
 
     def _turn_bits(self, pair: PlacePair) -> None:
-        """Write a new edge, or one that is removed, into the bits of its ends; what followed from the graph is gone."""
+        """Update the bit masks after an edge was added or removed, and drop what was cached for the graph."""
         self._ends_now.clear()
         self._blocks_now = None
         x, y = pair
@@ -341,7 +347,7 @@ class Forward:
 
 
 def blocks(near: Sequence[Collection[int]]) -> dict[PlacePair, int]:
-    """Return for every edge, in both directions, which block it is in: edges on a circle are in one (Tarjan 1972).
+    """Return the biconnected component (block) of every edge, in both directions (Tarjan 1972).
 
     >>> found = blocks([{1, 2}, {0, 2}, {0, 1, 3}, {2}])
     >>> found[0, 1] == found[2, 1] == found[0, 2] != found[3, 2]
@@ -386,7 +392,7 @@ def blocks(near: Sequence[Collection[int]]) -> dict[PlacePair, int]:
 
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:
-    """Return what the forward search may do, from what makes an edge, an absent pair, and what is known beforehand."""
+    """Return the rules of the forward search: thresholds of evidence, and background knowledge."""
     names = task.columns
 
     def may_separate(z: int, x: int, y: int) -> bool:
@@ -403,7 +409,7 @@ def rules_for(task: Task, enough: float, absent: float) -> Rules:
 
 
 def repeats_of(forward: Forward, asked: int | None) -> int:
-    """Return how many repeats of this search there are: as asked for, or as many as are quickly done."""
+    """Return the number of repeats of this search: as asked for, or as many as are quick."""
     each = sum(number for order, number in forward.asked.items() if order)
     return repeats_for(asked, WORK, each + forward.contrasts.covariance.size // ENTRIES_A_QUESTION + 1)
 
@@ -417,7 +423,7 @@ def again_by_pairs(
     generator: Any,
     kept: Callable[[], Floats],
 ) -> dict[Pair, float]:
-    """Return how often edges are found on other samples with other noise (``Contrasts.posterior_replicate``).
+    """Return the share of repeated searches, on samples with new noise, that find each edge again.
 
     ``kept`` gives for a repeat what other groups of levels keep of correlations.
     """
@@ -433,7 +439,7 @@ CoarseCauses = dict[PlacePair, tuple[int, ...]]  # an edge, and the columns that
 
 
 def coarse_columns(schema: Schema, merged: Collection[int] = ()) -> frozenset[int]:
-    """Return the numbers of the columns that are held fixed by bins, or by groups of merged levels.
+    """Return the numbers of columns that are held fixed only by bins, or by groups of merged levels.
 
     >>> from dpcausal.data.columns import Categorical
     >>> sorted(coarse_columns(Schema({"sex": Categorical(["f", "m"]), "age": Numeric(0, 99, [50])})))
@@ -484,7 +490,7 @@ def held_coarsely(
 def explained_by_bins(
     near: Sequence[set[int]], contrasts: Contrasts, cut: Collection[int], rules: Rules
 ) -> tuple[list[set[int]], CoarseCauses]:
-    """Return the neighbours without the edges that bins explain; and these, with the columns that were held fixed.
+    """Return the neighbours without edges that bins explain; and those edges, with the columns responsible.
 
     Parameters
     ----------
@@ -522,7 +528,7 @@ def explained_by_bins(
 def _sets_with(
     near: Sequence[set[int]], strength: Floats, pair: PlacePair, some: Collection[int], rules: Rules
 ) -> Iterator[tuple[int, ...]]:
-    """Yield sets of the strongest neighbours of either end that have at least one of ``some`` in them."""
+    """Yield sets of the strongest neighbours of either end that contain one of ``some``."""
     seen = set()
     for one, other in (pair, pair[::-1]):
         able = [z for z in near[one] if z != other and rules.may_separate(z, *pair)]
@@ -535,7 +541,7 @@ def _sets_with(
 
 
 def coarse_note(made: CoarseCauses, explained: CoarseCauses, columns: Sequence[str]) -> list[Note]:
-    """Return the notes on edges that bins may have made, and on those that they explain; none where there are none."""
+    """Return the notes on edges that coarse bins may have made, and on those that they explain."""
 
     def by_name(pairs: CoarseCauses) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         return tuple(
@@ -584,7 +590,7 @@ class Scope:
 
     @classmethod
     def of(cls, task: Task, measured: Measurements) -> Scope:
-        """Return the target and the columns near it, which come first, or all columns."""
+        """Return the columns that the search is about: all, or the target first and those near it."""
         places = measured.near or tuple(range(len(task.columns)))
         declared = list(task.counts.schema.values())
         coarse = coarse_columns(task.counts.schema, measured.groups)
@@ -602,5 +608,5 @@ class Scope:
 
     @property
     def target(self) -> str | None:
-        """The one column that is asked about; None: all are."""
+        """The one column that is asked about; None where all are."""
         return self.columns[0] if self.measured.near else None

@@ -53,7 +53,7 @@ class LargerTables:
         self._place = {name: j for j, name in enumerate(task.columns)}
 
     def answer(self, batch: list[Query]) -> Answers:
-        """Return one answer each: True for the best separating set of an edge, None where nothing can be said."""
+        """Return an answer for each question: True for the best separating set of an edge, None for no answer."""
         places = [self._places(question) for question in batch]
         if lacking := [one for one in places if not self.too_many(one[2]) and self.now.tables.missing(*one)]:
             self.now = self._obtain(self, lacking)
@@ -79,7 +79,7 @@ class LargerTables:
         return found
 
     def independent(self, x: int, y: int, given: Columns) -> bool | None:
-        """Return whether a test calls x and y independent; None: no information, or a table was not measured."""
+        """Return whether a test calls x and y independent given these; None where it can't tell."""
         if self.too_many(given) or self.now.tables.missing(x, y, given):
             return None
         test = self.test(x, y, given)
@@ -88,14 +88,14 @@ class LargerTables:
         return True if test.informative(self.now.plan.settings.min_se(len(given))) else None
 
     def test(self, x: int, y: int, given: Columns) -> PartialTest:
-        """Return the test, cached until the next measurement."""
+        """Return the test of x and y given these, cached until the next measurement."""
         key = (x, y, given)
         if key not in self.tests:
             self.tests[key] = self.now.tables.test(x, y, given)
         return self.tests[key]
 
     def detectable(self, x: int, y: int, given: Columns) -> float:
-        """Return the w that a test finds in most runs: 1 if only a dependence of all free rows would show."""
+        """Return the dependence w that the test finds in 80% of runs; infinite where it can find none."""
         test = self.test(x, y, given)
         if test.dof == 0 or test.free <= 0.0:
             return math.inf
@@ -107,17 +107,19 @@ class LargerTables:
         return math.prod(self.now.tables.sizes[j] for j in given) > MAX_CONDITIONING_CELLS
 
     def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
+        """Return why no table can answer whether x and y are independent given these columns."""
         min_se = self.now.plan.settings.min_se(len(given))
         return why_open(self.now.tables, x, y, given, min_se, too_many=self.too_many(given))
 
     def _places(self, question: Query) -> Place:
+        """Return the places in the schema of the columns of a question."""
         place = self._place
         return place[question.x], place[question.y], tuple(sorted(place[z] for z in question.given))
 
 
 @proved("measure.proof.md")
 def measure_lacking(larger: LargerTables, lacking: list[Place]) -> Measurements:
-    """Measure what these questions lack: best sets of every edge first, while noise stays low.
+    """Measure the tables that these questions need, best sets of every edge first, while noise stays low.
 
     Sets are ranked by the test with what is not measured taken as zero: by released values only.
     """
@@ -152,7 +154,7 @@ def measure_lacking(larger: LargerTables, lacking: list[Place]) -> Measurements:
 
 
 def _room(task: Task, now: Measurements, share: float) -> float:
-    """Return the squared sensitivity that this share can measure with noise of at most the allowed ratio to pairs.
+    """Return the largest squared sensitivity for which this share of the budget keeps the noise low enough.
 
     Or, where that is more, of the sampling error in a table of three columns of middling size.
     """

@@ -84,22 +84,22 @@ class Measurements:
 
     @property
     def components(self) -> Components:
-        """The components that were measured; none of a joint table."""
+        """The measured components; none where a joint table was measured."""
         return self.tables if isinstance(self.tables, Components) else Components(self.tables.sizes)
 
     @property
     def groups_by_name(self) -> dict[str, tuple[int, ...]]:
-        """The group of every level of merged columns."""
+        """The group of every level, for columns whose levels were merged."""
         names = list(self.schema)
         return {names[j]: groups for j, groups in sorted(self.groups.items())}
 
     def pair_variance(self) -> float:
-        """Return the variance of the noise in a pair, the median of those measured."""
+        """Return the noise variance in the table of a pair: the median of measured pairs."""
         pairs = [self.tables.variance(pair) for pair in all_pairs(len(self.tables.sizes))]
         return float(np.median([one for one in pairs if one > 0.0] or [0.0]))
 
     def contrasts(self, columns: Sequence[int] | None = None) -> Contrasts:
-        """Return the covariances of features of these columns (None: all), numbered as listed."""
+        """Return the covariances of features of these columns (None: all), for the forward search."""
         listed = range(len(self.tables.sizes)) if columns is None else columns
         found = self.tables.contrasts(self.rows, columns)
         return replace(
@@ -107,14 +107,14 @@ class Measurements:
         )
 
     def kept_of_dependence(self, columns: Sequence[int]) -> Floats | None:
-        """Return the part of a squared dependence that each of these columns keeps; None: no levels were merged."""
+        """Return the share of squared dependence that each column retains after merging; None: unmerged."""
         if not self.groups:
             return None
         declared = list(self.schema.values())
         return np.array([kept_of(declared[j], self.groups[j]) if j in self.groups else 1.0 for j in columns])
 
     def kept_by_other_groups(self, generator: Any, columns: Sequence[int]) -> Floats:
-        """Return what another grouping of levels, drawn column by column, keeps of correlations; 1 where none is."""
+        """Return the share of a correlation that another random grouping of levels would retain."""
         turns = generator.integers(GROUPINGS, size=len(columns))
         return np.array(
             [
@@ -126,7 +126,7 @@ class Measurements:
 
 @proved("measure.proof.md")
 def measure(task: Task) -> Measurements:
-    """Execute the plan of a task: the joint table, or columns and pairs, in rounds where noise is large.
+    """Execute the measurement plan of a task and return what was released.
 
     Where the number of rows is protected it is measured first, and the plan is completed with what was released.
     """
@@ -157,7 +157,7 @@ def measure(task: Task) -> Measurements:
 def measure_larger(
     task: Task, now: Measurements, sets: Sequence[Columns], share: float, label: str
 ) -> Measurements:
-    """Measure components of three and more columns for this part of the budget."""
+    """Measure components of three and more columns with this share of the budget."""
     return _components(task, now, sets, share, label)[0]
 
 
@@ -184,7 +184,7 @@ def _joint(task: Task, plan: MeasurementPlan) -> Measurements:
 def _components(
     task: Task, now: Measurements, sets: Sequence[Columns], share: float, label: str
 ) -> tuple[Measurements, float]:
-    """Release components for this part of the budget, levels merged as ``groups`` says; also their variance."""
+    """Release components with this share of the budget, levels merged into groups; return also their noise variance."""
     budget, tables, gaussian = task.private_budget(), now.components, now.plan.gaussian
     total = budget.total.rho if gaussian else budget.total.epsilon
     mechanism = components_mechanism(
@@ -203,7 +203,7 @@ def _components(
 
 @proved("measure.proof.md")
 def _margins(task: Task, groups: Groups, sets: Sequence[Columns], entries: int = 1) -> list[Any]:
-    """Return exact margins with levels merged, of all entries of a person or of one: whole numbers. Not private."""
+    """Return the exact margins of merged tables, in whole numbers. Not private: for a mechanism."""
     counts, columns = task.counts, task.columns
     if not sets[0]:
         return [np.asarray(counts.n * entries)]
@@ -225,7 +225,7 @@ def _margins(task: Task, groups: Groups, sets: Sequence[Columns], entries: int =
 
 @proved("measure.proof.md")
 def _rows(task: Task, now: Measurements) -> Measurements:
-    """Take the number of rows where it is public, else measure it."""
+    """Return the measurements with the number of rows: public, else measured now."""
     if task.n is None:
         now, _ = _components(task, now, [()], now.plan.shares.rows, "number of rows")
     else:
@@ -235,7 +235,7 @@ def _rows(task: Task, now: Measurements) -> Measurements:
 
 @proved("measure.proof.md")
 def _merge_levels(task: Task, now: Measurements) -> Measurements:
-    """Merge levels of columns that have more than the plan leaves room for; how common levels are is measured first.
+    """Merge levels of columns with too many, by released counts of how common they are.
 
     Unless the plan says which: then nothing is measured.
     """
@@ -269,7 +269,9 @@ def _merge_levels(task: Task, now: Measurements) -> Measurements:
 
 @proved("measure.proof.md")
 def _tree(task: Task, now: Measurements) -> Measurements:
-    """Choose pairs that join all columns, by how far they are from independence, and measure these alone.
+    """Choose by the exponential mechanism pairs that join all columns in a tree, and measure these alone.
+
+    Pairs are scored by how far their exact counts are from independence, so that the choice must be private.
 
     How far is said of exact counts, so the choice is a mechanism's.
     """
@@ -298,7 +300,7 @@ def _tree(task: Task, now: Measurements) -> Measurements:
 
 @proved("measure.proof.md")
 def _around_target(task: Task, now: Measurements, target: int) -> Measurements:
-    """Measure pairs with the target, then those among it and the most promising columns."""
+    """Measure pairs with the target, then pairs among the target and the most promising columns."""
     d, shares = len(task.columns), now.plan.shares
     pairs: list[Columns] = [(min(j, target), max(j, target)) for j in range(d) if j != target]
     now, variance = _components(task, now, pairs, shares.pairs, "pairs with the target")
@@ -312,14 +314,14 @@ def _around_target(task: Task, now: Measurements, target: int) -> Measurements:
 
 
 def _most_evidence(evidence: Floats, number: int) -> list[Columns]:
-    """Return so many pairs with the most evidence, ascending."""
+    """Return the ``number`` pairs with the most evidence, ascending."""
     return sorted(sorted(all_pairs(len(evidence)), key=lambda pair: (-evidence[pair], pair))[:number])
 
 
 def kept_by_other_groups(
     counts: Floats, noise: float, rows: float, grouped: Callable[[Floats], tuple[int, ...]]
 ) -> Floats:
-    """Return what groups of levels drawn anew would keep of a correlation with these groups, draw by draw.
+    """Return the share of a correlation that groups of levels drawn anew would retain, draw by draw.
 
     Another sample with other noise may group levels otherwise. What was released has sampling error and noise, and so
     has what another run releases: the variance counts twice. The root of the mean squared canonical correlation of the
@@ -348,7 +350,7 @@ def kept_by_other_groups(
 
 
 def kept_of(column: Column, groups: Sequence[int]) -> float:
-    """Return the part of a squared dependence that a column keeps with its levels merged to these groups.
+    """Return the share of squared dependence that a column retains with its levels merged to these groups.
 
     >>> from dpcausal.data.columns import Numeric
     >>> kept_of(Numeric(0, 9, [2, 4, 6]), (0, 0, 1, 1))
@@ -453,7 +455,7 @@ def tables_from_dict(data: Mapping[str, Any], schema: Schema) -> Measurements:
 
 
 def _components_from_dict(data: Mapping[str, Any], schema: Schema, plan: MeasurementPlan) -> Measurements:
-    """Return the components that ``tables_to_dict`` wrote, with the groups of levels and rounds they come from."""
+    """Return the components that ``tables_to_dict`` wrote, with groups and rounds."""
     place = {name: j for j, name in enumerate(schema)}
     tables = _components_from_list(data["components"], data["sizes"], place)
     regrouped = {place[name]: np.asarray(draws, np.float64) for name, draws in data["regrouped"].items()}
@@ -470,4 +472,5 @@ def _components_from_dict(data: Mapping[str, Any], schema: Schema, plan: Measure
 
 
 def _rounds(data: Mapping[str, Any]) -> tuple[Round, ...]:
+    """Return the measured rounds of choices that a release stores."""
     return tuple(Round(int(pairs), float(by), *map(float, more)) for pairs, by, *more in data["rounds"])

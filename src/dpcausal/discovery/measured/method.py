@@ -83,7 +83,7 @@ def run(
     target: Annotated[str | None, "the one column that the question is about"] = None,
     latent: Annotated[bool, LATENT] = False,
 ) -> SearchOutcome:
-    """Measure, search, orient.
+    """Run the method ``measured``: measure tables, search, and orient.
 
     ``confidence``: how many repeats (None: as many as are quickly done; 0: none). ``target``: the one column that the
     question is about, as the plan has it. ``latent``: whether common causes may be hidden (``fci.py``).
@@ -97,7 +97,7 @@ def run(
 def search_measured(
     task: Task, measured: Measurements, asked: int | None, *, latent: bool, obtain: Obtain
 ) -> SearchOutcome:
-    """Search what was measured, and orient.
+    """Search measured tables for a graph and orient it.
 
     ``asked``: repeats for confidence; ``obtain`` brings larger tables that questions lack.
     """
@@ -164,7 +164,7 @@ class Edges:
     def of_pairs(
         cls, task: Task, columns: Sequence[str], forward: Forward, larger: LargerTables | None = None
     ) -> Edges:
-        """Return what the forward search found, less what larger tables separate."""
+        """Return the edges of the forward search, without those that larger tables separate."""
         found = frozenset(named(columns, forward.edges()))
         if larger is None:
             near = {columns[x]: {columns[y] for y in forward.near[x]} for x in range(len(columns))}
@@ -188,7 +188,10 @@ class Edges:
         return cls(skeleton, frozenset(named(columns, forward.open_pairs())), limits)._consistent()
 
     def with_whole_graph(self, whole: WholeGraphsFound, forward: Forward) -> Edges:
-        """Return the edges of whole graphs; a pair that loses its edge is open unless a test calls it absent."""
+        """Return the edges of the best whole graph.
+
+        A pair that loses its edge is open unless a test calls it absent.
+        """
         skeleton, columns = self.skeleton, self.skeleton.columns
         edges, chosen = (frozenset(named(columns, pairs)) for pairs in (whole.edges, whole.chosen))
         separating, opened = dict(skeleton.separating), set(self.open)
@@ -210,7 +213,7 @@ class Edges:
         return Edges(skeleton, frozenset(opened), limits, chosen)._consistent()
 
     def without_edges_of_bins(self, scope: Scope) -> Edges:
-        """Return the edges that bins do not explain; pairs whose edge they explain are open."""
+        """Return the edges without those that bins explain; such pairs are open."""
         skeleton, columns = self.skeleton, self.skeleton.columns
         near, explained = explained_by_bins(neighbours(skeleton), scope.contrasts, scope.cut, scope.rules)
         edges = frozenset(frozenset((columns[x], columns[y])) for x in range(len(near)) for y in near[x])
@@ -222,7 +225,7 @@ class Edges:
     def with_hidden_causes(
         self, task: Task, scope: Scope, forward: Forward, larger: LargerTables | None
     ) -> Edges:
-        """Return the edges after the further questions that hidden causes raise."""
+        """Return the edges that remain after the further questions of FCI."""
         asking = further_questions(
             replace(self.skeleton, unanswered_from={}),
             task.known,
@@ -241,13 +244,13 @@ class Edges:
         return replace(self, skeleton=skeleton, given_up_to=limits)
 
     def without_hidden_in_strata(self, detectable: Mapping[Pair, float], absent: float) -> Edges:
-        """Return the same, with those pairs open whose strata could hide a link that matters."""
+        """Return the edges with pairs open whose strata could hide a link that matters."""
         return replace(
             self, open=self.open | hidden_in_strata(self.skeleton, detectable, absent)
         )._consistent()
 
     def _consistent(self) -> Edges:
-        """Return the same, in which every fact is about a pair that still is what it says."""
+        """Return the edges with facts removed that no longer fit the state of their pair."""
         edges = self.skeleton.edges
         opened = self.open - edges
         apart = {
@@ -267,7 +270,7 @@ class Edges:
 def best_graph(
     task: Task, graphs: WholeGraphs | None, scope: Scope, skeleton: Skeleton
 ) -> WholeGraphsFound | None:
-    """Return what whole graphs make of a skeleton; None where none are scored."""
+    """Return the best whole graph near a skeleton; None where whole graphs are not scored."""
     if graphs is None:
         return None
     with task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
@@ -282,7 +285,7 @@ def notes_on(
     *,
     latent: bool,
 ) -> tuple[Note, ...]:
-    """Return what must be known of the result besides its graph."""
+    """Return the notes on a result besides its graph: what was measured, what limits it."""
     measured, rules = scope.measured, scope.rules
     target = None if scope.target is None else scope.places[0]
     made = held_coarsely(neighbours(found.skeleton), scope.contrasts.strength, scope.coarse, rules)
@@ -305,7 +308,7 @@ def bounds_of(scope: Scope, larger: LargerTables | None) -> Bounds:
 
 
 def marks_of(task: Task, scope: Scope, found: Edges) -> dict[tuple[str, str], float]:
-    """Return the chance of an arrowhead at the second column of every edge, where causes may be hidden."""
+    """Return the probability of an arrowhead at either end of every edge, if hidden causes are allowed."""
     return marks_by_pairs(
         task,
         scope.contrasts,
@@ -326,7 +329,7 @@ def confidence_of(
     whole: WholeGraphsFound | None,
     asked: int | None,
 ) -> tuple[int, dict[Pair, float] | None]:
-    """Return how many repeats there were, and how often each edge is found again; None: no repeats were asked for."""
+    """Return the number of repeats, and the share of them that finds each edge again (None: none asked for)."""
     if asked == 0:
         return 0, None
     columns, chosen, again = scope.columns, found.chosen, dict[Pair, float]()
@@ -351,7 +354,7 @@ def confidence_of(
 
 
 def detectable_of(forward: Forward, larger: LargerTables | None, skeleton: Skeleton) -> dict[Pair, float]:
-    """Return for every pair without an edge the w that would be found in most runs, given what separates it.
+    """Return, for every pair without an edge, the dependence w that would be found in 80% of runs.
 
     Tests add up over the strata of a set: a dependence that differs between k strata of one size at random, w by the
     mean of its squares, adds up to one of about w / sqrt(k). Told is the w that then is found. One that is alike in
@@ -381,7 +384,7 @@ def hidden_in_strata(skeleton: Skeleton, detectable: Mapping[Pair, float], absen
 def directions_of(
     task: Task, scope: Scope, forward: Forward, found: Edges, whole: WholeGraphsFound | None
 ) -> dict[tuple[str, str], float]:
-    """Return the chance of each direction of every edge, by names."""
+    """Return the probability of each direction of every edge, by the names of its columns."""
     return directions_of_edges(
         scope.columns,
         forward.contrasts,
@@ -401,7 +404,7 @@ def evidence_of(
     graphs: WholeGraphs | None,
     whole: WholeGraphsFound | None,
 ) -> dict[Pair, Evidence]:
-    """Return what decided on each pair: Bayes factors of pairs or of whole graphs, p-values where larger tables did."""
+    """Return the evidence that decided each pair: a Bayes factor or, by larger tables, a p-value."""
     columns, separating = scope.columns, found.skeleton.separating
     evidence = forward.evidence_by_pair(columns, separating)
     if larger is not None:
@@ -419,7 +422,7 @@ def evidence_of(
 
 
 def _by_contrasts(forward: Forward, columns: Sequence[str], batch: list[Query]) -> Answers:
-    """Answers from columns and pairs alone: True for the best set of an edge, None where nothing would show."""
+    """Return answers from columns and pairs alone: True for the best separating set, None for no power."""
     place = {name: j for j, name in enumerate(columns)}
     found: list[bool | None] = []
     best: dict[tuple[str, str], tuple[float, int]] = {}

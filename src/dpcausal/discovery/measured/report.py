@@ -42,7 +42,7 @@ from dpcausal.discovery.search import (
 
 
 def measured_notes(measured: Measurements, enough: float, target: int | None = None) -> list[Note]:
-    """Return what was measured, and which levels were merged; about a ``target``, the noise of pairs with it.
+    """Return the notes on what was measured and which levels were merged; with a target, on its pairs.
 
     ``enough``: the evidence that makes an edge.
     """
@@ -58,7 +58,7 @@ def measured_notes(measured: Measurements, enough: float, target: int | None = N
 
 
 def _tables_note(measured: Measurements, enough: float, target: int | None) -> Note:
-    """Return what was measured, with how much noise, and how many rows a cell holds to compare with.
+    """Return the note on the tables that were measured, their noise, and the rows in an average cell.
 
     With a target the noise is that of pairs with it that were measured once: others have less, or were not measured.
     """
@@ -127,7 +127,7 @@ Value = TypeVar("Value")
 
 
 def about_target(task: Task, scope: Scope, found: SearchOutcome) -> SearchOutcome:
-    """Return what a search among the columns near a target says of the target and of every column.
+    """Return a search near a target limited to what it says of the target, for all columns.
 
     Of other pairs only those among its neighbours keep the set that separates them: directions may rest on it.
     """
@@ -167,7 +167,7 @@ def about_target(task: Task, scope: Scope, found: SearchOutcome) -> SearchOutcom
 
 
 def columns_measured_once(task: Task, scope: Scope) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
-    """Return the pairs of the target with other columns that are absent and open, and what each would have shown."""
+    """Return the target's pairs with columns outside of the search: absent, open, and detectable w."""
     star, rules, target = scope.measured.contrasts(), scope.rules, scope.places[0]
     absent, opened, detectable = set[Pair](), set[Pair](), dict[Pair, float]()
     for j, name in enumerate(task.columns):

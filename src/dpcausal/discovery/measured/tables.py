@@ -36,18 +36,18 @@ class NoisyTables(ABC):
 
     @abstractmethod
     def table(self, columns: Columns) -> Floats:
-        """The table over ascending ``columns``."""
+        """Return the noisy table over ascending ``columns``."""
 
     @abstractmethod
     def variance(self, columns: Columns) -> float:
-        """Variance of the noise in every direction of a component; 0 where it is exact or never was measured."""
+        """Return the noise variance of a component, in every direction; 0 if exact or not measured."""
 
     @abstractmethod
     def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
-        """Components a test of x and y given these needs and that were not measured."""
+        """Return the components that a test of x and y given these needs and that were not measured."""
 
     def test(self, x: int, y: int, given: Columns = ()) -> PartialTest:
-        """The noise-aware test; components not measured count as zero."""
+        """Return the test of x and y given these that knows the noise; unmeasured components count as zero."""
         return partial_test(
             self.cross_table(x, (y,)),
             self.cross_table(x, given),
@@ -59,18 +59,18 @@ class NoisyTables(ABC):
         )
 
     def block_noise(self, end: int | None, given: Columns) -> Floats:
-        """Covariance over the cells of ``given`` of the noise in a contrast of ``end``, or in their sizes."""
+        """Return the noise covariance over cells of ``given``, of a contrast of ``end`` or of cell sizes."""
         variances = [
             self.variance(columns if end is None else joined(end, columns)) for columns in subsets_of(given)
         ]
         return block_noise(tuple(self.sizes[j] for j in given), tuple(variances))
 
     def knows(self, columns: Columns) -> bool:
-        """Whether the component was measured."""
+        """Return whether this component was measured."""
         return True
 
     def pair(self, columns: Columns) -> Floats:
-        """The component of a pair."""
+        """Return the component of a pair of columns."""
         return interaction(self.table(columns))
 
     def contrasts(self, rows: float, columns: Sequence[int] | None = None) -> Contrasts:
@@ -91,7 +91,7 @@ class NoisyTables(ABC):
         return Contrasts.of(features, rows, blocks, noise)
 
     def cross_table(self, end: int, columns: Columns) -> Floats:
-        """The table of ``end`` against the cells of ascending ``columns``."""
+        """Return the noisy table of ``end`` against the cells of ascending ``columns``."""
         key = (end, columns)
         if key not in self._against:
             whole = joined(end, columns)
@@ -109,12 +109,12 @@ class JointTable(NoisyTables):
         self._margins: dict[Columns, Floats] = {tuple(range(table.ndim)): table}
 
     def block_noise(self, end: int | None, given: Columns) -> Floats:
-        """Cells of a margin have independent noise."""
+        """Return the noise covariance over cells of ``given``: diagonal, as cells have independent noise."""
         columns = given if end is None else joined(end, given)
         return self.variance(columns) * np.eye(math.prod(self.sizes[j] for j in given))
 
     def table(self, columns: Columns) -> Floats:
-        """A margin of the joint table, from the smallest one known that holds it."""
+        """Return a margin of the joint table, summed from the smallest margin known that holds it."""
         if columns not in self._margins:
             wanted = set(columns)
             holder = min(
@@ -126,11 +126,11 @@ class JointTable(NoisyTables):
         return self._margins[columns]
 
     def variance(self, columns: Columns) -> float:
-        """A cell of a margin sums this many cells of the joint table."""
+        """Return the noise variance of a cell of a margin, which sums cells of the joint table."""
         return self.cell_variance * self.joint.size / math.prod(self.sizes[j] for j in columns)
 
     def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
-        """Nothing ever is."""
+        """Return no components: a joint table lacks none."""
         return []
 
 
@@ -148,7 +148,7 @@ class Components(NoisyTables):
         self.variances: Mapping[Columns, float] = MappingProxyType(dict(variances or {}))
 
     def with_measured(self, components: Iterable[tuple[Columns, Floats]], variance: float) -> Components:
-        """Return these with released components of one variance, combined with what was known of them."""
+        """Return the components with newly released ones, averaged with earlier releases by variance."""
         values, variances = dict(self.values), dict(self.variances)
         for columns, released in components:
             value = interaction(released) if columns else np.asarray(released, dtype=np.float64)
@@ -162,30 +162,30 @@ class Components(NoisyTables):
         return Components(self.sizes, values, variances)
 
     def only(self, wanted: Iterable[Columns]) -> Components:
-        """Return these components and no others, digit by digit."""
+        """Return these components alone, unchanged."""
         some = [columns for columns in wanted if columns in self.values]
         return Components(
             self.sizes, {one: self.values[one] for one in some}, {one: self.variances[one] for one in some}
         )
 
     def table(self, columns: Columns) -> Floats:
-        """The sum of its components, each spread over the other columns."""
+        """Return the table as the sum of its components, each spread evenly over the other columns."""
         return table_of(self.values, columns, self.sizes)
 
     def variance(self, columns: Columns) -> float:
-        """As measured."""
+        """Return the noise variance of a component, as released."""
         return self.variances.get(columns, 0.0)
 
     def knows(self, columns: Columns) -> bool:
-        """Not where only some pairs were measured."""
+        """Return whether this component was measured: some pairs may not have been."""
         return columns in self.values
 
     def pair(self, columns: Columns) -> Floats:
-        """As measured."""
+        """Return the released component of a pair of columns."""
         return self.values[columns]
 
     def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
-        """What ``test`` would take as zero."""
+        """Return the components that ``test`` would take as zero."""
         inner = subsets_of(given)
         wanted = [joined(x, (y,)), *inner, *(joined(end, columns) for end in (x, y) for columns in inner)]
         return [columns for columns in wanted if columns not in self.values]
@@ -201,7 +201,7 @@ class Site:
 
     @property
     def tables(self) -> SiteTables:
-        """Its single columns and pairs."""
+        """The site's single columns and pairs, for tests within sites."""
         every, variances = self.components, self.components.variances
         singles = {one[0]: every.table(one) for one in every.values if len(one) == 1}
         pairs = {(one[0], one[1]): value for one, value in every.values.items() if len(one) == 2}
@@ -217,11 +217,11 @@ class TablesOfSites(NoisyTables):
 
     @cached_property
     def within(self) -> WithinSites:
-        """Covariances inside sites."""
+        """The covariances of features within sites."""
         return WithinSites([site.tables for site in self.sites], self.sizes)
 
     def holding(self, columns: Columns) -> list[Site]:
-        """Return the sites that measured this component and all within it."""
+        """Return the sites that measured this component and all components of its subsets."""
         return [
             site
             for site in self.sites
@@ -229,32 +229,32 @@ class TablesOfSites(NoisyTables):
         ]
 
     def table(self, columns: Columns) -> Floats:
-        """The sum over the sites that measured it."""
+        """Return the sum of the tables of the sites that measured it."""
         return np.asarray(np.sum([one.components.table(columns) for one in self.holding(columns)], axis=0))
 
     def variance(self, columns: Columns) -> float:
-        """That of the sum over sites."""
+        """Return the noise variance of a sum over sites."""
         return math.fsum(site.components.variance(columns) for site in self.sites)
 
     def missing(self, x: int, y: int, given: Columns) -> list[Columns]:
-        """Larger tables are not asked about."""
+        """Return no components: sites are not asked for larger tables."""
         return [joined(x, joined(y, given))]
 
     def knows(self, columns: Columns) -> bool:
-        """Whether some site measured it."""
+        """Return whether any site measured this component."""
         return any(site.components.knows(columns) for site in self.sites)
 
     def contrasts(self, rows: float, columns: Sequence[int] | None = None) -> Contrasts:
-        """Return the covariances of features inside sites, added up."""
+        """Return the covariances of features within sites, summed over sites."""
         assert columns is None, "sites are asked about all columns"
         return self.within.contrasts()
 
 
 def joined(end: int, columns: Columns) -> Columns:
-    """``columns`` with ``end``, ascending."""
+    """Return ``columns`` with ``end`` added, ascending."""
     return tuple(sorted((end, *columns)))
 
 
 def subsets_of(columns: Columns) -> list[Columns]:
-    """All subsets, the smallest first, in the order of ``stats.partial.subsets``."""
+    """Return all subsets of the columns, the smallest first, in the order of ``stats.partial.subsets``."""
     return [inner for number in range(len(columns) + 1) for inner in combinations(columns, number)]

@@ -66,7 +66,7 @@ class Wanted:
 
     @classmethod
     def of(cls, task: Task, settings: MeasuredSettings) -> Wanted:
-        """From what is known beforehand, and the level."""
+        """Return the constraints and thresholds on whole graphs, from background knowledge and the level."""
         known, columns = task.known, task.columns
         required = np.zeros((len(columns),) * 2, np.bool_)
         for a, b in places_of(columns, known.required):
@@ -88,7 +88,7 @@ class WholeGraphs:
 
     @classmethod
     def of(cls, task: Task, measured: Measurements, forward: Forward) -> WholeGraphs | None:
-        """None where there is no joint table, or one without noise, or a large one."""
+        """Return the scorer of whole graphs; None without a noisy joint table, or if it is too large."""
         tables = measured.tables
         if (
             not isinstance(tables, JointTable)
@@ -103,7 +103,7 @@ class WholeGraphs:
         return cls(graphs, Wanted.of(task, measured.plan.settings), forward.rules, steps, task.level)
 
     def best(self, contrasts: Contrasts, edges: Sequence[PlacePair]) -> WholeGraphsFound | None:
-        """Return what whole graphs make of the edges of a skeleton; draws follow from the released table."""
+        """Return the best whole graph near the edges of a skeleton; its random draws follow from released values."""
         return self.run(contrasts, edges, released_generator(self.graphs.table), keep=VISITED)
 
     def run(
@@ -114,7 +114,7 @@ class WholeGraphs:
         truth: Parents | None = None,
         keep: int = 0,
     ) -> WholeGraphsFound | None:
-        """Return what was found; None where no graph within the limits has all that is required.
+        """Search whole graphs from these edges; return the best, None if no graph meets the constraints.
 
         ``edges`` are those of the forward search. ``truth`` is what a repeat was drawn from, where its search starts.
         ``keep`` is the number of visited graphs that are returned.
@@ -142,7 +142,7 @@ class WholeGraphs:
         return WholeGraphsFound(best, frozenset(chosen), frozenset(joined), visited)
 
     def _rejects(self, parents: Parents, pair: PlacePair) -> bool:
-        """Whether the graph without this edge is rejected at the level, in the direction that fits better."""
+        """Return whether the graph without this edge is rejected at the level, in its better direction."""
         for tail, head in (pair, pair[::-1]):
             new = [*parents]
             new[head] = tuple(sorted((*parents[head], tail)))
@@ -152,7 +152,7 @@ class WholeGraphs:
         return False
 
     def evidence(self, found: WholeGraphsFound, columns: Sequence[str]) -> dict[Pair, Evidence]:
-        """Return the Bayes factor of the best graph against it without each of its edges.
+        """Return the Bayes factor of each edge of the best graph against the graph without it.
 
         Held fixed are the other parents of the head of an edge.
         """
@@ -174,7 +174,7 @@ class WholeGraphs:
         return repeats_for(asked, REPEAT_WORK, each)
 
     def again(self, visited: Sequence[Parents], generator: Any) -> Iterator[frozenset[PlacePair]]:
-        """Yield the edges that are found on another sample with other noise, repeat by repeat, without end."""
+        """Yield, without end, the edges found on another sample with new noise."""
         while True:
             truth = visited[int(generator.integers(len(visited)))]
             graphs = self.graphs.again(truth, generator)
@@ -186,7 +186,7 @@ class WholeGraphs:
             yield frozenset(edges) if found is None else found.edges
 
     def _start(self, edges: Sequence[PlacePair], strength: Floats) -> Parents | None:
-        """What is required, then the strongest edges of the forward search that a graph within the limits may have."""
+        """Return the graph at which a search starts: required edges, then the strongest ones that are allowed."""
         d = len(self.graphs.sizes)
         required = [(x, y) for x in range(d) for y in range(x + 1, d) if self.wanted.required[x, y]]
         parents: list[tuple[int, ...]] = [() for _ in range(d)]
@@ -204,7 +204,7 @@ class WholeGraphs:
         return tuple(parents)
 
     def _fits(self, parents: Sequence[tuple[int, ...]], head: int) -> bool:
-        """Whether a graph has no cycle, and this column not too many parents."""
+        """Return whether a graph is acyclic and ``head`` has not too many parents."""
         sizes = self.graphs.sizes
         logits = (sizes[head] - 1) * math.prod(sizes[p] for p in parents[head])
         if len(parents[head]) > MAX_PARENTS or logits > MAX_LOGITS:
@@ -232,13 +232,13 @@ class WholeGraphsFound:
     visited: list[Parents]
 
     def separating(self, x: int, y: int) -> tuple[int, ...]:
-        """Return a set that separates two columns in the best graph: parents of the one that is no ancestor."""
+        """Return a separating set of two columns in the best graph: parents of a non-ancestor."""
         of_x = x not in ancestors(self.parents, y)
         return tuple(z for z in self.parents[x if of_x else y] if z not in (x, y))
 
 
 def ancestors(parents: Sequence[tuple[int, ...]], column: int) -> set[int]:
-    """Return all from which arrows lead to a column; the column itself where it is on a cycle."""
+    """Return the ancestors of a column; the column itself is one if it lies on a cycle."""
     seen: set[int] = set()
     ahead = list(parents[column])
     while ahead:
@@ -250,7 +250,7 @@ def ancestors(parents: Sequence[tuple[int, ...]], column: int) -> set[int]:
 
 
 def _reached(start: int, edges: set[PlacePair]) -> set[int]:
-    """What a path of edges leads to."""
+    """Return the columns that a path of edges from ``start`` reaches."""
     seen, ahead = {start}, [start]
     while ahead:
         one = ahead.pop()

@@ -57,7 +57,7 @@ _context = Context(prec=2000, traps=[Inexact, InvalidOperation, Overflow])
 
 
 def exact(cost: float | str) -> Decimal:
-    """Return the decimal that ``cost`` prints as; infinity stays infinity.
+    """Return a cost as the decimal that it prints as.
 
     >>> exact(0.1), exact("0.25")
     (Decimal('0.1'), Decimal('0.25'))
@@ -72,7 +72,7 @@ def exact(cost: float | str) -> Decimal:
 
 
 def add(left: Decimal, right: Decimal) -> Decimal:
-    """Return the sum, exactly; an error rather than a rounded result.
+    """Return the exact sum; raise an error rather than round.
 
     >>> total = ZERO
     >>> for _ in range(10):
@@ -84,7 +84,7 @@ def add(left: Decimal, right: Decimal) -> Decimal:
 
 
 def fits(spent: Decimal, total: Decimal) -> bool:
-    """Return whether ``spent`` <= ``total`` (1 + 1e-12).
+    """Return whether ``spent`` is within ``total``, up to a relative 1e-12.
 
     >>> fits(exact(1.0), exact(1.0)), fits(exact(1.000001), exact(1.0))
     (True, False)
@@ -93,7 +93,7 @@ def fits(spent: Decimal, total: Decimal) -> bool:
 
 
 def left_of(spent: Decimal, total: Decimal) -> Decimal:
-    """Return what remains of ``total``, never below zero.
+    """Return what remains of ``total`` after ``spent``, at least zero.
 
     >>> left_of(exact(0.7), exact(1.0))
     Decimal('0.3')
@@ -102,7 +102,7 @@ def left_of(spent: Decimal, total: Decimal) -> Decimal:
 
 
 def basic(events: Iterable[Event]) -> tuple[float, float]:
-    """Return the sum of epsilon and sum of delta; epsilon is infinite if any event has none."""
+    """Return epsilon and delta by basic composition; epsilon is infinite if an event has none."""
     epsilon, delta = ZERO, ZERO
     for event in events:
         epsilon, delta = add(epsilon, exact(event.epsilon)), add(delta, exact(event.delta))
@@ -110,7 +110,7 @@ def basic(events: Iterable[Event]) -> tuple[float, float]:
 
 
 def approximate_rho(event: Event) -> float:
-    """Return the rho of an event with its delta counted apart.
+    """Return the rho of an event without its delta, which is summed separately.
 
     An (epsilon, delta)-DP mechanism is epsilon-DP, hence epsilon^2/2-zCDP, except with probability delta
     ([4] Def. 8.1 and [3] Thm 3.1), so its rho is finite once its delta is summed by itself.
@@ -119,7 +119,7 @@ def approximate_rho(event: Event) -> float:
 
 
 def concentrated(events: Iterable[Event], delta: float) -> float:
-    """Return epsilon at ``delta`` from the sum of rho, tightly converted; the events' own deltas come off first."""
+    """Return the epsilon at ``delta`` of events by the sum of their rho (zCDP)."""
     rho, used = ZERO, ZERO
     for event in events:
         rho, used = add(rho, exact(approximate_rho(event))), add(used, exact(event.delta))
@@ -130,7 +130,7 @@ def concentrated(events: Iterable[Event], delta: float) -> float:
 
 
 def _homogeneous(epsilon: float, count: int, delta: float) -> None:
-    """Refuse what advanced and optimal composition are not stated for."""
+    """Refuse arguments outside the statement of advanced and optimal composition."""
     if not (math.isfinite(epsilon) and epsilon > 0 and count >= 1 and 0 < delta < 1):
         raise InputError("composition needs epsilon above 0, a count of 1 or more and delta between 0 and 1")
 
@@ -146,7 +146,7 @@ def advanced(epsilon: float, count: int, delta: float) -> float:
 
 
 def optimal_delta(epsilon: float, count: int, total: float) -> float:
-    """Return delta of ``count`` epsilon-DP mechanisms at ``total``; no smaller one holds for all ([3] Thm 3.3).
+    """Return the least delta at a ``total`` epsilon for ``count`` epsilon-DP mechanisms ([3] Thm 3.3).
 
     With p = e^epsilon/(1 + e^epsilon), the loss is (count - 2 l) epsilon where l is binomial(count, 1 - p):
     delta = sum over l of C(count, l) p^(count-l) (1-p)^l max(0, 1 - e^(total - (count - 2 l) epsilon)).
@@ -225,7 +225,7 @@ class Filter:
 
     @proved("composition.proof.md")
     def allows(self, spent: Spent) -> bool:
-        """Return whether the sums ``spent``, including the next event, satisfy the guarantee."""
+        """Return whether the filter allows the sums ``spent``, in which the next event is included."""
         if not fits(spent.delta, exact(self.reserve)):
             return False
         allowed = self.rho
@@ -233,7 +233,7 @@ class Filter:
 
     @proved("composition.proof.md")
     def without(self, share: float) -> Filter:
-        """Return the stop rule that reserves a public share of both sums for later.
+        """Return the filter that reserves a public share of both sums for later.
 
         >>> Filter(1.0).without(0.3).epsilon, Filter(1.0).without(0.3).allows(Spent(epsilon=exact(0.8)))
         (0.7, False)
@@ -244,7 +244,7 @@ class Filter:
         return _PartOfFilter(part * self.epsilon, self.delta, self.reserve, part * self.rho)
 
     def reading(self, spent: Spent) -> PrivacyCost:
-        """Return the odometer: least (epsilon, delta) for the sums, never above the total."""
+        """Return the odometer: the least (epsilon, delta) that covers the sums, never above the total."""
         by_sum = float(spent.epsilon)
         free = self.delta - self.reserve
         by_rho = epsilon_for(float(spent.rho), free) if spent.rho.is_finite() else math.inf

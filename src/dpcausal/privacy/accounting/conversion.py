@@ -53,7 +53,7 @@ def epsilon_classic(rho: float, delta: float) -> float:
 
 @proved("conversion.proof.md")
 def delta_for(rho: float, epsilon: float) -> float:
-    """Return the smallest delta the bound above gives for ``rho`` at ``epsilon``.
+    """Return the smallest delta that the tight conversion gives for ``rho`` at ``epsilon``.
 
     >>> delta_for(0.05, epsilon_classic(0.05, 1e-6)) < 1e-6
     True
@@ -77,7 +77,7 @@ def delta_for(rho: float, epsilon: float) -> float:
 
 
 def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Return the number nearest to ``outside``, to 1e-15, where ``holds`` is true; it is true at ``inside``."""
+    """Return the point nearest to ``outside`` at which ``holds`` is true, by bisection."""
     while abs(outside - inside) > 1e-15 * max(abs(outside), abs(inside)):
         middle = (inside + outside) / 2
         if middle in (inside, outside):

@@ -66,13 +66,13 @@ class GridLaw:
 
     @property
     def losses(self) -> Floats:
-        """The losses of the grid."""
+        """The privacy losses of the grid points."""
         return np.asarray(self.places * self.step, np.float64)
 
 
 @proved("losses.proof.md")
 def on_grid(law: LossLaw, step: float) -> GridLaw:
-    """Return the law on multiples of ``step``, each atom split between its two neighbours.
+    """Return the loss distribution on multiples of ``step``; it dominates the given one.
 
     A loss x with mass p becomes losses u <= x <= v with p_u + p_v = p and p_u e^-u + p_v e^-v = p e^-x: a spread that
     keeps both masses, hence dominates ([2]).
@@ -95,20 +95,20 @@ def on_grid(law: LossLaw, step: float) -> GridLaw:
 
 
 def log_moment(law: GridLaw, order: float) -> float:
-    """Return ln of the sum of mass e^(order loss): any number near it will do for a tilt."""
+    """Return the logarithm of the moment generating function of the loss at ``order``."""
     exponents = order * law.losses
     top = float(exponents.max())
     return top + math.log(float(law.masses @ np.exp(exponents - top)))
 
 
 def spread_of(law: LossLaw) -> float:
-    """Return nearly the root of the mean square loss."""
+    """Return about the root mean square of the loss."""
     largest = float(np.abs(law.losses).max())
     return largest * max(math.sqrt(float(law.masses @ (law.losses / largest) ** 2)), 1e-3)
 
 
 def tilt_for(laws: Sequence[GridLaw], delta: float) -> float:
-    """Return nearly the tilt at which Chernoff's bound on epsilon is least; any tilt is valid."""
+    """Return about the best exponential tilt for bounding epsilon at ``delta``; any tilt is valid."""
     largest = max(float(np.abs(law.losses).max()) for law in laws)
     most = min(MAX_EXPONENT / max(largest, 1e-300), 1e6)
 
@@ -135,13 +135,13 @@ def tilt_for(laws: Sequence[GridLaw], delta: float) -> float:
 
 @proved("losses.proof.md")
 def _peak(tilt: float) -> float:
-    """Return the largest (1 - e^-t) e^(-tilt t) over t > 0."""
+    """Return the maximum of (1 - e^-t) e^(-tilt t) over t > 0."""
     return math.exp(-math.log1p(tilt) - tilt * math.log1p(1 / tilt))
 
 
 @proved("losses.proof.md")
 def _window(laws: Sequence[GridLaw], tilt: float) -> tuple[float, float]:
-    """Return an interval that holds the tilted sum up to mass ``CUT_OFF`` on either side (Chernoff)."""
+    """Return an interval that contains the tilted sum of losses, up to mass ``CUT_OFF`` on either side."""
     at = [log_moment(law, tilt) for law in laws]
     variance = 0.0
     for law, kappa in zip(laws, at, strict=True):
@@ -166,7 +166,7 @@ def _window(laws: Sequence[GridLaw], tilt: float) -> tuple[float, float]:
 
 @proved("losses.proof.md")
 def _tilted(law: GridLaw, tilt: float, kappa: float, size: int) -> Floats:
-    """Return q = p e^(tilt x - kappa) on a circle of ``size`` places: x = i step is at i modulo ``size``."""
+    """Return the tilted masses p e^(tilt x - kappa), wrapped around a circle of ``size`` places."""
     turned = law.masses * np.exp(tilt * law.losses - kappa)
     return np.asarray(np.bincount(law.places % size, turned, size), np.float64)
 
@@ -222,7 +222,7 @@ def convolved(tilted: Sequence[tuple[Floats, int]]) -> tuple[Floats, float]:
 
 @proved("losses.proof.md")
 def epsilon_of_sum(laws: Sequence[LossLaw], delta: float) -> float:
-    """Return an epsilon at which the sum of all losses has at most this ``delta``; infinity where none is proved.
+    """Return an epsilon at which the sum of all losses has at most ``delta``; infinity if none is proved.
 
     >>> law = LossLaw(np.array([0.1, -0.1]), np.array([1, math.exp(-0.1)]) / (1 + math.exp(-0.1)), count=50)
     >>> round(epsilon_of_sum([law], 1e-6), 3)
@@ -277,7 +277,7 @@ def epsilon_of_sum(laws: Sequence[LossLaw], delta: float) -> float:
 
 
 def _least(spent: Callable[[float], float], delta: float, guess: float) -> float:
-    """Return nearly the least epsilon with ``spent(epsilon) <= delta``; infinity where none is found."""
+    """Return about the least epsilon with ``spent(epsilon) <= delta``; infinity if none is found."""
     low, high = 0.0, guess
     if spent(low) <= delta:
         return low

@@ -89,7 +89,7 @@ class FixedPlan:
         return min(self.compare(delta).values())
 
     def event(self, delta: float, label: str) -> ApproximateEvent:
-        """Return the whole plan as one (epsilon, delta) event, for a budget that has ``delta`` in reserve."""
+        """Return the whole plan as one (epsilon, delta) event, for a budget that reserves ``delta``."""
         return ApproximateEvent(
             label=label,
             neighbours=self.events[0].neighbours,
@@ -100,7 +100,7 @@ class FixedPlan:
 
 
 def _check_delta(delta: object) -> None:
-    """Refuse what is no number in [0, 1)."""
+    """Refuse a delta outside [0, 1)."""
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
         raise InputError(f"delta must be zero or more and below 1, not {delta!r}")
 
@@ -114,7 +114,7 @@ def _has_distribution(event: Event) -> bool:
 
 @proved("pld.proof.md")
 def _distribution_of(event: Event) -> LossLaw | None:
-    """Return the law of the loss of a pair that dominates ``event``; None if there is none."""
+    """Return the privacy loss distribution of a pair that dominates ``event``; None if there is none."""
     if not _has_distribution(event):
         return None
     if (
@@ -131,7 +131,7 @@ def _distribution_of(event: Event) -> LossLaw | None:
 
 @proved("pld.proof.md")
 def _laplace(shift: int, scale: float) -> LossLaw:
-    """Return the loss law of discrete Laplace noise on an integer that moves by ``shift``: (shift - 2x)/scale.
+    """Return the loss distribution of discrete Laplace noise on an integer that moves by ``shift``.
 
     >>> law = _laplace(2, 5.0)
     >>> law.losses.tolist(), round(float(law.masses.sum()), 12)
@@ -147,7 +147,7 @@ def _laplace(shift: int, scale: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _gaussian(sigma: float) -> LossLaw:
-    """Return the loss law of discrete Gaussian noise z on an integer that moves by 1: (1 - 2z)/(2 sigma^2)."""
+    """Return the loss distribution of discrete Gaussian noise on an integer that moves by 1."""
     most = math.ceil(39 * sigma) + 1  # beyond, less mass than ``UNDERFLOW``
     z = np.arange(-most, most + 1)
     masses = np.exp(-((z / sigma) ** 2) / 2)
@@ -156,7 +156,7 @@ def _gaussian(sigma: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _response(epsilon: float, delta: float) -> LossLaw:
-    """Return the loss law of randomised response that reveals everything with probability ``delta``.
+    """Return the loss distribution of (epsilon, delta) randomised response.
 
     >>> law = _response(0.1, 0.0)
     >>> round(float((law.masses * (law.losses > 0)).sum()), 6)
@@ -168,7 +168,7 @@ def _response(epsilon: float, delta: float) -> LossLaw:
 
 @proved("pld.proof.md")
 def _composed(events: Sequence[Event], delta: float) -> float:
-    """Return epsilon at ``delta`` for events that all have a distribution."""
+    """Return the epsilon at ``delta`` of events that all have a loss distribution."""
     groups: dict[tuple[tuple[str, Any], ...], list[Event]] = {}
     for event in events:
         groups.setdefault(_parameters(event), []).append(event)
@@ -182,13 +182,13 @@ def _composed(events: Sequence[Event], delta: float) -> float:
 
 
 def _parameters(event: Event) -> tuple[tuple[str, Any], ...]:
-    """Return what decides an event's distribution: its kind and everything but its label."""
+    """Return what determines an event's distribution: its kind and parameters, without the label."""
     return tuple(sorted((name, value) for name, value in event.to_dict().items() if name != "label"))
 
 
 @proved("pld.proof.md")
 def _numerical(events: Sequence[Event], delta: float) -> float:
-    """Return the best epsilon at ``delta`` with distributions where there are any and the sum of rho for the rest."""
+    """Return the best epsilon at ``delta``: loss distributions where they exist, rho for the rest."""
     without = [event for event in events if not _has_distribution(event)]
     ranged: list[Event] = [event for event in events if isinstance(event, BoundedRangeEvent)]
     best = math.inf
@@ -277,7 +277,7 @@ def compose(releases: Iterable[PrivacyStatement | Event], *, delta: float) -> fl
 
 @proved("pld.proof.md")
 def _fixed_events(statement: PrivacyStatement) -> list[Event]:
-    """Return the events of a statement as far as they were fixed beforehand.
+    """Return the events of a statement whose costs were fixed beforehand; refuse others.
 
     Of a single event that is everything. Of several the costs were fixed, but the grid of a later one may follow an
     earlier answer (as in the ``moments`` method): of these only the costs are used. Raises ``InputError`` if the
@@ -298,7 +298,7 @@ def _fixed_events(statement: PrivacyStatement) -> list[Event]:
 
 
 def _cost_alone(event: Event) -> Event:
-    """Return an event with the cost of this one, without the grid that it was drawn on."""
+    """Return an event with the same cost but without the grid that it was drawn on."""
     if isinstance(event, LaplaceEvent):
         return PureEvent(
             label=event.label, neighbours=event.neighbours, mechanism="laplace", cost=event.epsilon

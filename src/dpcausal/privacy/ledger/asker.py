@@ -39,11 +39,11 @@ class Asker:
                 )
 
     def note(self) -> dict[str, str]:
-        """Return what is known, for the note of an entry."""
+        """Return who asks and why as a mapping, for the note of an entry."""
         return {name: text for name, text in asdict(self).items() if text is not None}
 
     def over(self, other: Asker) -> Asker:
-        """Return what this says, and what ``other`` says of the rest."""
+        """Return this asker with missing fields filled from ``other``."""
         return Asker(**{**other.note(), **self.note()})
 
 
@@ -53,13 +53,13 @@ NAMES = tuple(field.name for field in fields(Asker))
 
 
 def asking() -> Asker:
-    """Return who asks within this block."""
+    """Return who is recorded as asking within the current block."""
     return _ASKING.get()
 
 
 @contextmanager
 def asked_by(asker: Asker) -> Iterator[None]:
-    """Record who asks in the ledger entries of charges that are made within the block."""
+    """Record, within the block, who asks in the ledger entries of charges."""
     token = _ASKING.set(asker.over(_ASKING.get()))
     try:
         yield

@@ -49,7 +49,7 @@ def ledgers_beside(url: str) -> list[tuple[str, list[str]]]:
 def other_budgets(
     ledger: str | Path, dataset: str, file: str = "", folder: Path | None = None
 ) -> list[OtherBudget]:
-    """Return budgets that the rows may have besides that of ``dataset`` in ``ledger`` (an address or a file).
+    """Return other budgets that the same rows may have besides that of ``dataset`` in ``ledger``.
 
     Entries that note the ``file`` with the rows count, here and in ledgers of its ``folder``.
     """
@@ -66,7 +66,7 @@ def other_budgets(
 
 
 def charged_beside(ledgers: Iterable[Path], file: str) -> list[OtherBudget]:
-    """Return the budgets in these SQLite ledgers to which a file was charged, by its name."""
+    """Return the budgets in these SQLite ledgers that were charged for a file of this name."""
     return [OtherBudget(path.name, name, file) for path in ledgers for name in _charged_for(path, file)]
 
 
@@ -87,7 +87,7 @@ def _others(own: Path, folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def _names(path: Path) -> list[str]:
-    """Return the data sets of a ledger's file."""
+    """Return the names of the data sets in a ledger's file."""
     return [name for (name,) in _rows(path, "SELECT dataset FROM dpcausal_entries WHERE kind = 'create'")]
 
 
@@ -101,7 +101,7 @@ def _charged_for(path: Path, file: str) -> list[str]:
 
 
 def _rows(path: Path, query: str, *values: str) -> list[tuple[str]]:
-    """Return what a query finds in a ledger's file; nothing where it can't be read."""
+    """Return the rows of a query on a ledger's file; nothing where it can't be read."""
     try:
         location = f"file:{quote(str(path))}?mode=ro"
         with closing(sqlite3.connect(location, uri=True, timeout=0.2)) as connection:
@@ -121,7 +121,7 @@ def sqlite_files(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def _is_sqlite(path: Path) -> bool:
-    """Return whether a file begins as SQLite files do."""
+    """Return whether a file begins with the SQLite header."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -139,7 +139,7 @@ _BETWEEN_DIGITS = re.compile(r"[\s_.\-]+")
 
 
 def skeleton(name: str) -> str:
-    """Return a name reduced to what a person would distinguish: no case, marks or spaces.
+    """Return a name without case, accents and spaces, to compare lookalikes.
 
     >>> skeleton("Cohort 2"), skeleton("cohort2"), skeleton("co\N{CYRILLIC SMALL LETTER ER}hort 1-2")
     ('cohort2', 'cohort2', 'cophortl-2')
@@ -157,7 +157,7 @@ def _unseen(character: str) -> bool:
 
 
 def lookalike(name: str, known: Iterable[str]) -> str | None:
-    """Return the first of the known names, in order, that is another one and looks like this.
+    """Return the first known name that is different but looks the same; None if there is none.
 
     >>> lookalike("Cohort", ["cohort", "survey"]), lookalike("cohort", ["cohort"])
     ('cohort', None)

@@ -37,7 +37,7 @@ class Cap(NamedTuple):
     delta: str | None = None
 
     def passed_by(self, epsilon: float | str, delta: float | str) -> str | None:
-        """Return the name of the first amount that is above the cap; None where neither is."""
+        """Return the name of the first amount above the cap; None if both are within."""
         for unit, cost, most in (("epsilon", epsilon, self.epsilon), ("delta", delta, self.delta)):
             if most is not None and not fits(exact(cost), exact(most)):
                 return unit
@@ -66,13 +66,13 @@ class Entry:
     hash: str = ""
 
     def sealed(self) -> Entry:
-        """Return this entry with its right hash."""
+        """Return this entry with its hash computed."""
         fields = asdict(self)
         del fields["hash"]
         return replace(self, hash=hashlib.sha256(canonical(fields).encode()).hexdigest())
 
     def intact(self) -> bool:
-        """Return whether the hash is that of the content."""
+        """Return whether the hash matches the content."""
         try:
             return self.hash == self.sealed().hash
         except (TypeError, ValueError):  # something in a column that JSON can't hold
@@ -112,16 +112,16 @@ class Entry:
 
     @property
     def purpose(self) -> str | None:
-        """What for."""
+        """What it was asked for."""
         return self.asker.purpose
 
     @property
     def project(self) -> str | None:
-        """In which project."""
+        """In which project it was asked."""
         return self.asker.project
 
     def cap(self) -> Cap:
-        """Return what one release of the data set may cost at most; of the entry that created it."""
+        """Return the cap on one release, from the entry that created the data set."""
         limits = self.to_dict()["note"].get("cap") or {}
         return Cap(limits.get("epsilon"), limits.get("delta"))
 
@@ -141,12 +141,12 @@ class Verification:
 
 
 def canonical(value: Mapping[str, Any]) -> str:
-    """Return JSON with one spelling: sorted keys, no blanks, ASCII."""
+    """Return JSON in canonical form: sorted keys, no blanks, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def genesis(identity: str, version: int) -> str:
-    """Return the hash before the first entry."""
+    """Return the hash that precedes the first entry."""
     return hashlib.sha256(f"dpcausal ledger {version} {identity}".encode()).hexdigest()
 
 
@@ -247,12 +247,12 @@ class Account:
     cap_delta: float | None = None
 
     def left_text(self) -> str:
-        """Return what is left, for an error message."""
+        """Return what remains of the budget, for an error message."""
         return f"epsilon {self.left_epsilon:.6g}, delta {self.left_delta:.6g}"
 
 
 def account(total: Entry, last: Entry, releases: int) -> Account:
-    """Return the account after the entry ``last``; ``total`` is the entry that created the data set."""
+    """Return the account of a data set after the entry ``last``."""
     cap, most = (exact(total.epsilon), exact(total.delta)), total.cap()
     spent = exact(last.spent_epsilon), exact(last.spent_delta)
     return Account(

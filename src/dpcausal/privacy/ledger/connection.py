@@ -60,7 +60,7 @@ def remove_idle_journal(path: Path) -> None:
 
 
 def _at_exit() -> None:
-    """Delete the journals of ledgers that this process wrote to."""
+    """Delete the journals of ledgers that this process wrote to, when it ends."""
     for path, writer in _written.items():
         if writer == process.token():
             remove_idle_journal(path)
@@ -157,7 +157,7 @@ class Database:
             pause = min(2 * pause, 0.5)
 
     def _diagnose(self, error: SQLAlchemyError) -> tuple[str, bool]:
-        """Return one line for a person, and whether trying again can help."""
+        """Return a one-line description of an error, and whether a retry can help."""
         cause = error.orig if isinstance(error, DBAPIError) else None
         code = getattr(cause, "sqlite_errorcode", None)
         if isinstance(cause, sqlite3.Error):
@@ -212,7 +212,7 @@ def _one_line(error: object) -> str:
 
 
 def _sqlite(url: URL, wait: float) -> Engine:
-    """Return an engine for an SQLite file."""
+    """Return an SQLAlchemy engine for an SQLite file; ``wait`` is the busy timeout in seconds."""
     path = Path(str(url.database)).absolute()
 
     def connect() -> sqlite3.Connection:
@@ -238,7 +238,7 @@ def _sqlite(url: URL, wait: float) -> Engine:
 
 
 def _postgresql(url: URL) -> Engine:
-    """Return an engine for PostgreSQL."""
+    """Return an SQLAlchemy engine for PostgreSQL."""
     limits: dict[str, Any] = {"connect_timeout": 10, "tcp_user_timeout": 20_000, "keepalives_idle": 10}
     arguments = {name: value for name, value in limits.items() if name not in url.query}
     try:

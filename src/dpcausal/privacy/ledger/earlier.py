@@ -61,7 +61,7 @@ class EarlierRelease(NamedTuple):
 
 
 def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
-    """Return the charges with their parsed notes, oldest first; a note that is no JSON object is skipped."""
+    """Return the charges with their parsed notes, oldest first; notes that are not JSON objects are skipped."""
     found: list[tuple[Entry, Mapping[str, Any]]] = []
     for entry in sorted(entries, key=lambda entry: entry.seq):
         try:
@@ -74,7 +74,7 @@ def noted(entries: Iterable[Entry]) -> list[tuple[Entry, Mapping[str, Any]]]:
 
 
 def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """Return the question and the method in a note, without the budget; None where it has none.
+    """Return the question and method that a note describes, without the budget; None if it has none.
 
     Whether common causes may be hidden is left to ``asks_latent``: releases of methods that know the difference answer
     either.
@@ -99,7 +99,7 @@ def what_is_asked(note: Mapping[str, Any]) -> tuple[object, ...] | None:
 
 
 def asks_latent(note: Mapping[str, Any]) -> bool:
-    """Return whether a note allows hidden common causes."""
+    """Return whether the question of a note allows hidden common causes."""
     return note.get("latent") is True
 
 
@@ -115,7 +115,7 @@ def can_be_searched_again(note: Mapping[str, Any]) -> bool:
 def asked_before(
     entries: Iterable[Entry], note: Mapping[str, Any]
 ) -> EarlierQuestion | EarlierRelease | None:
-    """Return the entries that asked the same question, else those whose release answers it; None where there are none.
+    """Return the earlier entries with the same question, or whose release answers it; None if none.
 
     Of the same file, where both name one.
     """
@@ -138,7 +138,7 @@ def asked_before(
 
 
 def other_rows(entries: Iterable[Entry], note: Mapping[str, Any]) -> EarlierRows | None:
-    """Return the entries whose number of rows is another one; None where it is not known, or was there before."""
+    """Return earlier entries with another number of rows; None if unknown or if this number occurred before."""
     rows = note.get("rows")
     known = {entry.seq: n for entry, earlier in noted(entries) if isinstance(n := earlier.get("rows"), int)}
     if not known or not isinstance(rows, int) or rows in known.values():

@@ -40,7 +40,7 @@ class Requirement(NamedTuple):
 
 
 def address(url: str, folder: Path | None = None) -> Address:
-    """Return what two addresses of one ledger have in common; a relative file is looked up from ``folder``."""
+    """Return the normalised address of a ledger, equal for all spellings of it."""
     from dpcausal.privacy.ledger.connection import parse  # late: SQLAlchemy only where a ledger is named
 
     parsed = parse(url)
@@ -51,7 +51,7 @@ def address(url: str, folder: Path | None = None) -> Address:
 
 
 def requirements(file: Path | None) -> list[Requirement]:
-    """Return what the environment, and the settings beside ``file``, ask for."""
+    """Return the ledgers that the environment, and settings beside ``file``, require."""
     found = []
     word = os.environ.get(VARIABLE, "").strip()
     if word.lower() not in _NO:
@@ -62,7 +62,7 @@ def requirements(file: Path | None) -> list[Requirement]:
 
 
 def _beside(path: Path) -> list[Requirement]:
-    """Return what a file of settings asks for; nothing where there is none."""
+    """Return the requirement in a settings file; nothing where there is none."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -115,12 +115,12 @@ class Ledger:
 
     @property
     def name(self) -> str:
-        """Where the ledger is, without any password."""
+        """The ledger's address, without any password."""
         return self._database.name
 
     @property
     def address(self) -> Address:
-        """What two spellings of this ledger's address have in common."""
+        """The normalised address of this ledger, equal for all its spellings."""
         return address(self._database.text)
 
     @property
@@ -399,7 +399,7 @@ class Ledger:
         return self._database.run(work, write=False)
 
     def left_after(self, entry: Entry) -> dict[str, float]:
-        """Return what was left, of epsilon and of delta, after a charge made here; read in its own transaction."""
+        """Return the epsilon and delta that remained after a charge made here."""
         found = account(self._totals[entry.dataset], entry, 0)
         return {"epsilon": found.left_epsilon, "delta": found.left_delta}
 
@@ -464,5 +464,5 @@ class Ledger:
 
 
 def _time() -> str:
-    """Return the time now, in UTC."""
+    """Return the present time in UTC, as text."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -51,7 +51,7 @@ state = Table(
 
 
 def columns_of(value: type, **options: Mapping[str, Any]) -> list[Column[Any]]:
-    """Return a column for every field of a dataclass, by its annotation, with further ``options`` by name."""
+    """Return an SQLAlchemy column for every field of a dataclass, by its annotation."""
     kinds: dict[str, Any] = {"str": Text, "int": Integer, "float": Float}
     return [
         Column(
@@ -108,7 +108,7 @@ def exists(connection: Connection) -> bool:
 
 
 def create(connection: Connection) -> None:
-    """Make tables, triggers and the one row of state, unless another process was faster.
+    """Create tables, triggers and the state row, unless another process did.
 
     On PostgreSQL under READ COMMITTED, so that the second look sees what the faster one committed.
     """
@@ -125,7 +125,7 @@ def create(connection: Connection) -> None:
 
 
 def altered(ledger: str) -> LedgerError:
-    """Return the error for a row that does not fit its hash."""
+    """Return the error for a row whose hash does not match: the ledger was altered."""
     return LedgerError(f"the ledger {ledger} was altered: run dpcausal ledger verify; nothing was charged")
 
 
@@ -182,7 +182,7 @@ def check_tail(connection: Connection, ledger: str, now: Row[Any]) -> None:
 
 
 def append(connection: Connection, entry: Entry) -> Entry:
-    """Write ``entry`` and make it the head."""
+    """Insert ``entry`` and record it as the head of the chain."""
     connection.execute(insert(entries).values(asdict(entry)))
     connection.execute(update(state).values(entries=entry.seq, head=entry.hash))
     return entry

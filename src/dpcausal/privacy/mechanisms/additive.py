@@ -69,12 +69,12 @@ class Laplace:
 
     @cached_property
     def on(self) -> Grid:
-        """The grid in use."""
+        """The grid that values are rounded to."""
         return self.grid or Grid.fitting(self.sensitivity, self.size)
 
     @cached_property
     def steps(self) -> tuple[float, float]:
-        """(sensitivity, scale) in grid steps."""
+        """Sensitivity and noise scale in grid steps."""
         sensitivity = self.on.sensitivity(self.sensitivity, self.size)
         return sensitivity, laplace_scale(sensitivity, self.epsilon)
 
@@ -141,12 +141,12 @@ class Gaussian:
 
     @cached_property
     def on(self) -> Grid:
-        """The grid in use."""
+        """The grid that values are rounded to."""
         return self.grid or Grid.fitting(self.sensitivity, self.size, norm=2)
 
     @cached_property
     def steps(self) -> tuple[float, float]:
-        """(sensitivity, sigma) in grid steps."""
+        """Sensitivity and sigma in grid steps."""
         sensitivity = self.on.sensitivity(self.sensitivity, self.size, norm=2)
         return sensitivity, gaussian_sigma(sensitivity, self.rho)
 

@@ -64,7 +64,7 @@ class Grid:
 
     @proved("base.proof.md")
     def to_integer(self, value: float) -> int:
-        """Return ``to_integers`` of one number, forty times faster."""
+        """Return the nearest grid point of one number, much faster than ``to_integers``."""
         scaled = float(value) / self.step
         if scaled != scaled:
             return 0
@@ -78,7 +78,7 @@ class Grid:
 
     @proved("base.proof.md")
     def sensitivity(self, sensitivity: float, size: int = 1, norm: int = 1) -> float:
-        """Return the sensitivity in steps of ``size`` rounded values of lp sensitivity ``sensitivity`` (``norm`` p).
+        """Return the lp sensitivity (``norm`` p), in grid steps, of ``size`` values after rounding.
 
         >>> Grid(0.25).sensitivity(1.0), Grid(1.0, exact=True).sensitivity(2.0)
         (5.0, 2.0)
@@ -145,7 +145,7 @@ def release(mechanism: Mechanism[Value, Released], budget: Charger, label: str, 
 
 
 def begin(mechanism: Interactive[Session], budget: Charger, label: str, threshold: float) -> Session:
-    """Charge ``budget`` for a whole session of ``mechanism``, then start it."""
+    """Charge ``budget`` for a whole session of an interactive ``mechanism``, then start it."""
     budget.charge(mechanism.event(label))
     return mechanism.start(threshold)
 

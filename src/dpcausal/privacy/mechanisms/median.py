@@ -70,7 +70,7 @@ class Range:
             raise InputError(f"at most 2^40 cells, not {self.cells}")
 
     def to_points(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Return the nearest grid point of each value, sorted; a map of each value alone, so it costs nothing."""
+        """Return the nearest grid point of each value, sorted."""
         floats = np.nan_to_num(np.asarray(values, dtype=np.float64).ravel(), nan=self.lower)
         share = (np.clip(floats, self.lower, self.upper) - self.lower) / (self.upper - self.lower)
         return np.sort(np.clip(np.rint(share * self.cells), 0, self.cells).astype(np.int64))
@@ -82,7 +82,7 @@ class Range:
 
 
 def median_runs(points: NDArray[np.int64], cells: int) -> list[tuple[int, int, int]]:
-    """Return runs of grid points with equal score, as (first point, width, twice the distance); covers 0..cells."""
+    """Return runs of grid points with equal median score, as (first point, width, twice the distance)."""
     n = int(points.size)
     values, counts = np.unique(points, return_counts=True)
     runs, below, start = [], 0, 0
@@ -115,7 +115,7 @@ class ExponentialMedian:
 
     @property
     def on(self) -> Range:
-        """The grid in use."""
+        """The range and grid of values."""
         return Range(self.lower, self.upper, self.cells)
 
     def event(self, label: str) -> BoundedRangeEvent:
@@ -125,7 +125,7 @@ class ExponentialMedian:
         )
 
     def exponents(self, runs: list[tuple[int, int, int]]) -> list[Fraction]:
-        """Return epsilon dist/2 of each run."""
+        """Return the exponent of the exponential mechanism for each run: epsilon dist/2."""
         return [Fraction(self.epsilon) * twice / 4 for _, _, twice in runs]
 
     @proved("median.proof.md")
@@ -153,7 +153,7 @@ class Admissible(NamedTuple):
 
 @proved("median.proof.md")
 def admissible(kind: str, epsilon: float, delta: float | None) -> Admissible:
-    """Return (alpha, beta) of a kind of noise; refuses an epsilon for which the proof's inequality fails."""
+    """Return the constants (alpha, beta) of smooth sensitivity for a kind of noise; refuse an invalid epsilon."""
     if kind == "cauchy":
         return Admissible(epsilon / 2, epsilon / 2)
     assert delta is not None
@@ -195,7 +195,7 @@ def smooth_sensitivity(points: NDArray[np.int64], cells: int, beta: float) -> fl
 
 @proved("median.proof.md")
 def rung(target: float, beta: float) -> float:
-    """Return the smallest 16 e^(beta j), j = 0, 1, ..., that is at least ``target``."""
+    """Return the smallest number of the ladder 16 e^(beta j), j = 0, 1, ..., that is at least ``target``."""
     j = max(0, math.ceil(math.log(max(target / LOWEST_RUNG, 1.0)) / beta) - 2)
     while LOWEST_RUNG * math.exp(beta * j) < target:
         j += 1
@@ -236,7 +236,7 @@ class SmoothMedian:
 
     @property
     def admissible(self) -> Admissible:
-        """The constants in use."""
+        """The constants (alpha, beta) of smooth sensitivity in use."""
         return admissible(self.noise, self.epsilon, self.delta)
 
     def scale(self, points: NDArray[np.int64]) -> float:
@@ -247,7 +247,7 @@ class SmoothMedian:
 
     @property
     def name(self) -> str:
-        """As events call it."""
+        """The name of the mechanism in events."""
         return f"smooth-median-{self.noise}"
 
     def event(self, label: str) -> ApproximateEvent | PureEvent:
@@ -267,7 +267,7 @@ class SmoothMedian:
         return on.to_value(int(points[points.size // 2]) + self._noise(self.scale(points)))
 
     def _noise(self, scale: float) -> int:
-        """Draw noise of this scale, of the kind asked for."""
+        """Draw noise of this scale, of the mechanism's kind."""
         match self.noise:
             case "laplace":
                 return noise.discrete_laplace(scale)

@@ -54,7 +54,7 @@ class NoisyRank:
 
     @cached_property
     def on(self) -> Grid:
-        """The grid in use."""
+        """The grid that values are rounded to."""
         return self.grid or Grid.fitting(self.sensitivity)
 
     @cached_property
@@ -73,7 +73,7 @@ class NoisyRank:
 
     @proved("noisy_rank.proof.md")
     def sample(self, values: ArrayLike) -> bool:
-        """Return whether value 0 is among the largest. Charge the event first."""
+        """Return whether value 0 is, after noise, among the largest. Charge the event first."""
         integers = self.on.to_integers(values)
         if integers.shape != (self.size,):
             raise InputError(f"this mechanism takes {self.size} values, not {integers.shape}")

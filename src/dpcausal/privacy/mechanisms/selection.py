@@ -71,7 +71,7 @@ class Selection:
 
     @cached_property
     def on(self) -> Grid:
-        """The grid in use."""
+        """The grid that scores are rounded to."""
         return self.grid or Grid.fitting(self.sensitivity)
 
     @cached_property
@@ -90,7 +90,7 @@ class Selection:
         return rounded
 
     def exponents(self, integer_scores: Sequence[int]) -> list[Fraction]:
-        """Return gamma_j for each candidate: zero for the best."""
+        """Return the exponent gamma_j of each candidate, zero for the best."""
         best = max(integer_scores)
         per_step = Fraction(self.epsilon) / Fraction(self.reach)
         return [(best - score) * per_step for score in integer_scores]
@@ -117,7 +117,7 @@ class Exponential(Selection):
 
     @proved("selection.proof.md")
     def choose(self, integers: NDArray[np.int64]) -> int:
-        """Return the index of the candidate chosen by scores in grid steps."""
+        """Return the index of a candidate drawn by the exponential mechanism on scores in grid steps."""
         return noise.categorical_steps(
             integers.max() - integers, Fraction(self.epsilon) / Fraction(self.reach)
         )
@@ -144,7 +144,7 @@ class PermuteAndFlip(Selection):
 
     @proved("selection.proof.md")
     def choose(self, integers: NDArray[np.int64]) -> int:
-        """Return the index of the candidate chosen by scores in grid steps."""
+        """Return the index of a candidate drawn by permute-and-flip on scores in grid steps."""
         per_step = Fraction(self.epsilon) / Fraction(self.reach)
         accepted = np.flatnonzero(noise.bernoulli_exp_many(integers.max() - integers, per_step))
         return int(accepted[noise.uniform_below(accepted.size)])
@@ -181,8 +181,10 @@ class NoisyMax(Selection):
 
 @proved("selection.proof.md")
 def epsilon_per_round(count: int, epsilon: float | None, rho: float | None) -> float:
-    """Return what each of ``count`` rounds may cost: count e <= epsilon, or count e^2/8 <= rho, as rational
-    numbers."""
+    """Return the epsilon of each of ``count`` rounds within a total epsilon or rho, exactly.
+
+    count e <= epsilon, or count e^2/8 <= rho, as rational numbers.
+    """
     if epsilon is not None:
         each, total = epsilon / count, Fraction(epsilon)
         while count * Fraction(each) > total:
@@ -273,7 +275,7 @@ class SpanningTree:
 
     @property
     def count(self) -> int:
-        """Rounds: pairs of the tree."""
+        """The number of rounds: pairs in the tree."""
         return self.nodes - 1
 
     @cached_property
@@ -293,7 +295,10 @@ class SpanningTree:
         )
 
     def sample(self, scores: ArrayLike) -> list[tuple[int, int]]:
-        """Return the chosen pairs, in the order they were chosen; one score for every pair, ascending. Charge first."""
+        """Return the pairs of a privately chosen spanning tree, in the order chosen. Charge the event first.
+
+        There is one score for every pair, ascending.
+        """
         left = self.round.integer_scores(scores)
         ends = np.array(list(combinations(range(self.nodes), 2)))
         if len(left) != len(ends):

@@ -38,8 +38,9 @@ from dpcausal.privacy.mechanisms.sparse_vector import Noise, SparseVector, Spars
 
 @proved("sieve_and_examine.proof.md")
 def unamplified(epsilon: float, rows: int, subsample: int) -> float:
-    """Return the eps' whose cost on a random ``subsample`` of ``rows`` rows is ``epsilon`` (a hair below, for
-    rounding).
+    """Return the epsilon on a random ``subsample`` of ``rows`` rows that costs ``epsilon`` after amplification.
+
+    It is a hair below, for rounding.
 
     >>> round(unamplified(0.5, 20, 1), 3)
     2.637
@@ -84,7 +85,7 @@ class SieveAndExamine:
         _ = self.sieve, self.examine  # a scale that no draw can have is refused now, not after a charge
 
     def _check_subsample(self, size: int) -> None:
-        """Refuse a subsample without rows, sensitivity, replace-one neighbours and one hit a round."""
+        """Refuse a subsample unless it has rows, replace-one neighbours and one hit a round."""
         if self.rows is None or self.sieve_sensitivity is None or not 0 < size < self.rows:
             raise InputError("a subsample needs rows, 0 < subsample < rows, and the sensitivity at its size")
         if Neighbours.parse(self.neighbours) != Neighbours.REPLACE_ONE or self.hits != 1:
@@ -160,11 +161,11 @@ class SieveSession:
 
     @property
     def halted(self) -> bool:
-        """Whether the last hit that was charged has occurred; true and false hits count alike."""
+        """Whether all hits that were charged have occurred."""
         return self._sieve.halted
 
     def ask(self, sieve_value: float, examine_value: Callable[[], float]) -> bool:
-        """Return whether a query is above the threshold. ``examine_value`` is called only at a (noisy) hit.
+        """Return whether a query is above the threshold; ``examine_value`` is computed only at a noisy hit.
 
         Raises ``HaltedError`` when the round is over.
         """

@@ -58,13 +58,13 @@ class Scales(NamedTuple):
 
 @proved("sparse_vector.proof.md")
 def sparse_vector_cost(sensitivity: float, scales: Scales, positives: int, monotone: bool) -> Fraction:
-    """Return the pure epsilon of a session: exact, for either kind of noise."""
+    """Return the exact pure epsilon of a session with these noise scales."""
     delta, per_hit = Fraction(sensitivity), 1 if monotone else 2
     return delta / Fraction(scales.threshold) + per_hit * positives * delta / Fraction(scales.query)
 
 
 def sparse_vector_scales(sensitivity: float, epsilon: float, positives: int, monotone: bool) -> Scales:
-    """Return the scales of the optimal split, rounded up so that ``sparse_vector_cost`` is at most ``epsilon``."""
+    """Return the noise scales of the optimal split of ``epsilon``, rounded up."""
     factor = positives if monotone else 2 * positives
     threshold = Fraction(epsilon / (1 + factor ** (2 / 3)))
     query = (Fraction(epsilon) - threshold) / factor
@@ -99,7 +99,7 @@ class SparseVector:
 
     @cached_property
     def on(self) -> Grid:
-        """The grid in use."""
+        """The grid that query values are rounded to."""
         return self.grid or Grid.fitting(self.sensitivity)
 
     @cached_property
@@ -112,7 +112,7 @@ class SparseVector:
 
     @cached_property
     def centre(self) -> int:
-        """Median of query noise minus threshold noise, in steps: public, added to the threshold."""
+        """Median of query noise minus threshold noise, in grid steps; it is added to the threshold."""
         if self.noise == "laplace":
             return 0
         low, high = self.scales  # of two exponentials: P(high - low >= x) in closed form
@@ -185,7 +185,7 @@ class SparseVectorSession:
             return found
 
     def _first(self, rounded: NDArray[np.int64]) -> int | None:
-        """Return the index of the first value answered above, None if none is."""
+        """Return the index of the first value answered above, None if none is; values are in grid steps."""
         mechanism, scale = self.mechanism, self.mechanism.scales.query
         for start in range(0, rounded.size, CHUNK):
             part = rounded[start : start + CHUNK]

@@ -54,7 +54,7 @@ class SmoothTrimmedMean(SmoothMedian):
 
     @property
     def name(self) -> str:
-        """As events call it."""
+        """The name of the mechanism in events."""
         return f"smooth-trimmed-mean-{self.noise}"
 
     def scale(self, points: NDArray[np.int64]) -> float:
