@@ -11,13 +11,9 @@ import dpcausal as dc
 from dpcausal.audit import exact
 from dpcausal.privacy.mechanisms.sieve_and_examine import unamplified
 from dpcausal.privacy.mechanisms.sparse_vector import Scales
-from dpcausal.stats.published import (
-    printed_tau,
-    printed_tau_z,
-    spearman_z_sensitivity,
-    tau_a,
-    weighted_kendall_z,
-)
+from dpcausal.stats.printed_ranks import in_rows, in_tables, printed_rho, printed_tau, printed_tau_z
+from dpcausal.stats.published import spearman_z_sensitivity, tau_a, weighted_kendall_z
+from dpcausal.stats.value_ranks import ranked
 from priv_pc import compared
 from priv_pc.runs import FIRST_SEED, NETWORKS, counts, finish, point, table
 
@@ -42,10 +38,10 @@ def line_4_attained(epsilon: float, ratio: float) -> float:
     return math.log1p(math.expm1(inner) / ratio)
 
 
-def printed_rho(ranks: np.ndarray) -> float:
+def rho_of(ranks: np.ndarray) -> float:
     """Return Definition 7 to the letter, of ranks against 1 ... n: denominator n(n - 1)."""
-    n = len(ranks)
-    return float(abs(1 - 6 * np.square(ranks - np.arange(1, n + 1)).sum() / (n * (n - 1))))
+    rising, one_block = np.arange(len(ranks)), np.zeros(len(ranks), np.int64)
+    return float(printed_rho(in_rows(ranked(ranks), ranked(rising), one_block))[0])
 
 
 def without_a_deletion(network: str) -> tuple[float, float]:
@@ -83,15 +79,16 @@ def main(quick: bool, out: Path) -> None:
         "## Definitions 5 and 6",
         "",
         "Printed: a pair that is not concordant is discordant, ties too, and tau is |C - D|, in every block. The "
-        "papers' code and ours: ties count 0, and signs stay.",
+        "papers' code and ours: ties count 0, and signs stay. The printed ones, and those below, are what "
+        '`ci_test(..., variant="paper")` computes by `kendall` and `spearman`.',
         "",
         *table(
             ["", "as printed", "ties 0, signed"],
             [
                 ["two blocks of 40 rows, perfectly dependent in opposite directions: z",
-                 f"{printed_tau_z(opposite):.2f}", f"{weighted_kendall_z(opposite, 1.0):.2f}"],
+                 f"{printed_tau_z(in_tables(opposite)):.2f}", f"{weighted_kendall_z(opposite, 1.0):.2f}"],
                 ["two even columns of two levels, independent, 100 rows: tau",
-                 f"{printed_tau(even[0]):.2f}", f"{tau_a(even):.2f}"],
+                 f"{printed_tau(in_tables(even))[0]:.2f}", f"{tau_a(even):.2f}"],
             ],
         ),
         "",
@@ -110,8 +107,8 @@ def main(quick: bool, out: Path) -> None:
         *table(
             ["", "value"],
             [
-                ["rho as printed of 100 rows in reverse order", f"{printed_rho(falling):.1f}"],
-                ["change when a row is added that is last in both", f"{printed_rho(falling) - printed_rho(added):.2f}"],
+                ["rho as printed of 100 rows in reverse order", f"{rho_of(falling):.1f}"],
+                ["change when a row is added that is last in both", f"{rho_of(falling) - rho_of(added):.2f}"],
                 ["theorem 8, 30/n", f"{30 / 100:.2f}"],
                 ["theorem 9, 31 sqrt(k)/sqrt(n - k) at n = 1,000, k = 4", f"{31 * 2 / math.sqrt(996):.3f}"],
                 ["our bound with proof there, add-remove",
