@@ -15,7 +15,9 @@ import numpy as np
 
 from curate import sensitivity
 from dpcausal.gwas.printed import with_svt
-from dpcausal.stats.published import printed_tau, printed_tau_z, spearman_z_sensitivity
+from dpcausal.stats.printed_ranks import in_tables, printed_tau, printed_tau_z
+from dpcausal.stats.published import spearman_z_sensitivity
+from dpcausal.testing import seeded
 from gcm import crt_printed, overfit
 from gcm.design import Cell
 from gcm.methods import KENDALL, named, priv_crt
@@ -39,7 +41,7 @@ def family_wise(method: Screening) -> float:
 def moved_rho() -> float:
     """How far Definition 7 as printed moves when a row is added to 100 in reverse order."""
     falling = np.arange(100, 0, -1.0)
-    return definitions.printed_rho(falling) - definitions.printed_rho(np.append(falling, 101.0))
+    return definitions.rho_of(falling) - definitions.rho_of(np.append(falling, 101.0))
 
 
 def questions() -> float:
@@ -55,10 +57,20 @@ def kendall_rejects(complexity: int) -> float:
     return rate.rejected / rate.reps
 
 
+def null_rejected(method: str, variant: str) -> float:
+    """How often a rank test, as printed or ours, rejects independence where it holds."""
+    with seeded(44):
+        return reconciled.rejected(0.0, {"method": method, "variant": variant}, 60)
+
+
 COMPUTED: dict[str, Callable[[], float]] = {
     **{f"line_4_ratio_{r}": lambda r=r: definitions.line_4_attained(1.0, r) for r in (1, 3, 20)},  # type: ignore[misc]
-    "printed_tau_independent": lambda: printed_tau([[25, 25], [25, 25]]),
-    "printed_tau_opposite": lambda: printed_tau_z([[[20, 0], [0, 20]], [[0, 20], [20, 0]]]),
+    "printed_tau_independent": lambda: printed_tau(in_tables([[[25, 25], [25, 25]]]))[0],
+    "printed_tau_opposite": lambda: printed_tau_z(in_tables([[[20, 0], [0, 20]], [[0, 20], [20, 0]]])),
+    "paper_kendall_level": lambda: null_rejected("kendall", "paper"),
+    "our_kendall_level": lambda: null_rejected("kendall", "ours"),
+    "paper_spearman_level": lambda: null_rejected("spearman", "paper"),
+    "our_spearman_level": lambda: null_rejected("spearman", "ours"),
     "printed_rho_moved": moved_rho,
     "reconciled_laplace": lambda: reconciled.real_delta("laplace", 1.0, 1.0),
     "reconciled_gaussian": lambda: reconciled.real_delta("gaussian", 1.0, 1.0),

@@ -43,6 +43,11 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
 
 
+def line_of(*texts: str) -> str:
+    """A row of a table; a bar in a text does not end its cell."""
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |\n"
+
+
 def on_page(fact: dict[str, Any]) -> str:
     """The cell of a finished page that a fact is."""
     lines = page_lines(fact["page"])
@@ -89,7 +94,7 @@ def page() -> str:
         for row in known["row"]:
             if row["paper"] == paper["id"]:
                 says = re.sub(r"\{(\w+)\}", lambda name: facts[name[1]], row["says"])
-                parts.append(f"| {row['what']} | {row['where']} | {says} | {shown(row['shown'])} |\n")
+                parts.append(line_of(row["what"], row["where"], says, shown(row["shown"])))
     return "".join(parts)
 
 

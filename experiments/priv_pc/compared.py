@@ -40,7 +40,7 @@ from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import concordance, kendall, kendall_margin
-from dpcausal.stats.published import printed_tau_z
+from dpcausal.stats.printed_ranks import in_tables, printed_tau_z
 
 
 def all_rows(epsilon: float, n: int) -> int:
@@ -88,7 +88,7 @@ def flips_ties(blocks: Blocks, level: float = 0.05) -> float:
 
 def definition_pvalue(counts: Counts, question: Query) -> float:
     """Two-sided p-value of Definition 6 as printed: ties discordant, |tau| in every block."""
-    return float(2 * ndtr(-printed_tau_z(blocks_of(counts, question))))
+    return float(2 * ndtr(-printed_tau_z(in_tables(blocks_of(counts, question)))))
 
 
 def tau_b_pvalue(counts: Counts, question: Query) -> float:

@@ -57,7 +57,7 @@ def rejected(effect: float, options: dict[str, Any], data_sets: int) -> float:
         y = np.where(rng.random(ROWS) < effect, x, y)
         data = dc.read({"x": names[x], "y": names[y]}, SCHEMA)
         found += not dc.ci_test(
-            data, "x", "y", method="chi2", epsilon=1.0, delta=delta, level=LEVEL, **options
+            data, "x", "y", epsilon=1.0, delta=delta, level=LEVEL, **{"method": "chi2", **options}
         ).independent
     return found / data_sets
 

@@ -511,6 +511,11 @@ def _tests() -> Iterator[Case]:
     asked += [("g", "levels", ("a", "c", []), {"median": "laplace", "trim": 0.2})]
     as_printed = {"median": "laplace", "variant": "paper"}  # refused: not private
     asked += [(name, "levels", ("a", "c", []), as_printed) for name in ("chi2", "g")]
+    for name in ("kendall", "spearman"):
+        asked += [
+            (name, "levels", ranked, {"variant": "paper"}),
+            (name, "numbers", valued, {"variant": "paper"}),
+        ]
     asked += [("measured", "levels", tabled, {}), ("measured", "numbers", mixed, {})]
     asked += [("measured", "levels", tabled, {"noise": noise}) for noise in ("laplace", "gaussian")]
     asked += [("measured", "levels", tabled, {"form": form}) for form in ("omnibus", "pooled")]
@@ -698,6 +703,8 @@ PRINTED = ("priv-pc", "svt-pc", "em-pc", "curate")  # methods with a variant tha
 AS_PRINTED = {
     *(f"discover {name} levels variant=paper" for name in PRINTED),
     *(f"ci_test {name} levels a,c| median=laplace variant=paper" for name in ("chi2", "g")),
+    *(f"ci_test {name} levels a,b|d variant=paper" for name in ("kendall", "spearman")),
+    *(f"ci_test {name} numbers x,y|z variant=paper" for name in ("kendall", "spearman")),
     *(f"gwas method={method} variant=paper" for method in ("svt", "em")),
 }
 

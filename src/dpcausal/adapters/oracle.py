@@ -121,6 +121,8 @@ class PrivateOracle:
                 raise InputError(
                     f"an oracle takes pure tests: {method} with these options spends a delta of its own"
                 )
+            if self._test.printed:
+                raise InputError(f"an oracle takes private tests: {method} with variant='paper' is none")
             file = getattr(data, "file", None)
             self._budget = Budget(
                 epsilon,

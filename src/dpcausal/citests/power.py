@@ -135,7 +135,7 @@ def power_curve(
     deals them without knowing their number, which nothing here accounts for.
     """
     given = question.numeric.intersection(question.given)
-    if rows < 1 or not isinstance(test, Measured | RankTest | Gcm):
+    if rows < 1 or test.printed or not isinstance(test, Measured | RankTest | Gcm):
         return None
     if isinstance(test, Gcm):
         if test.variant != "parts" or test.parts is not None or neighbours is Neighbours.ADD_REMOVE:

@@ -18,6 +18,11 @@ widths instead, or "schema", the declared bins. With two or more numeric z prefe
 ``spread.proof.md``): the statistic has the same sensitivity for all strata that do not depend on the rows, and these
 depend on what was released before. **Null law**: that of the statistic, normal given the margins, plus the noise.
 **Cost** O(n log n) on values, O(k r c) on tables. **Edge cases**: empty and constant blocks add nothing.
+
+``variant="paper"`` is Priv-PC's Definitions 5 and 7 where nothing is given, 6 and 8 else, to the letter
+(``stats/printed_ranks.py``), with Laplace noise of the sensitivity that theorems 6 to 9 claim over epsilon. It is
+**not private**. "Independent" is a noisy value up to the two-sided normal quantile of the level, by the variance that
+the paper names: Definition 4 leaves the threshold open. Numeric z enters by its declared bins, or by ``strata``.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from dpcausal.citests.base import (
     Charger,
@@ -45,9 +51,11 @@ from dpcausal.citests.base import (
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.quantiles import MARGIN, exact_spread, pure_spread
 from dpcausal.citests.result import HeldBySpread, HeldByStrata, HeldFixed
+from dpcausal.core.entropy import public_generator
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import Noisy, Public, SettingKnown
+from dpcausal.core.variants import NOT_PRIVATE, Variant, refuse_real_rows
 from dpcausal.counts.memory import counts_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
@@ -56,6 +64,14 @@ from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_weight
 from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
+from dpcausal.stats.printed_ranks import (
+    PrintedRank,
+    RankCounts,
+    in_rows,
+    in_tables,
+    printed_kendall,
+    printed_spearman,
+)
 from dpcausal.stats.spearman import spearman, spearman_joint_sensitivity, spearman_weight
 from dpcausal.stats.spread import Spread
 from dpcausal.stats.value_ranks import ANY_LEVELS, Ranked, rank_statistics, ranked
@@ -84,11 +100,14 @@ class RankTest(TableTest, ValueTest):
         Strata,
         "strata of numeric given columns: auto (equal counts, measured privately), a number (equal widths) or schema",
     ] = "auto"
+    variant: Annotated[Variant, NOT_PRIVATE] = "ours"
 
     releases = Noisy("statistic")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.variant == "paper" and self.strata == "auto":
+            object.__setattr__(self, "strata", "schema")  # nothing is measured beforehand
         if self.strata not in ("auto", "schema") and (
             isinstance(self.strata, str | bool) or not 1 <= self.strata <= 1 << 20
         ):
@@ -114,6 +133,21 @@ class RankTest(TableTest, ValueTest):
     def sensitivity(neighbours: Neighbours, r: int, c: int, k: int, weight: float) -> float:
         """Return the l1 sensitivity of (statistic, weight x variance)."""
 
+    @staticmethod
+    @abstractmethod
+    def printed_value(counts: RankCounts, k: int) -> PrintedRank:
+        """Return the statistic as printed of rows in k blocks."""
+
+    @property
+    def printed(self) -> bool:
+        """Whether it is as Priv-PC prints it, which is not private."""
+        return self.variant == "paper"
+
+    @property
+    def signed(self) -> bool:
+        """Whether the statistic has a sign: as printed it is an absolute value."""
+        return super().signed and not self.printed
+
     @property
     def assumes(self) -> tuple[Public, ...]:
         """Public facts beyond the schema: the strata, where there are some."""
@@ -135,10 +169,14 @@ class RankTest(TableTest, ValueTest):
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
         """Return the outcome of z = statistic/sqrt(variance) against the normal law, without privacy."""
+        if self.variant == "paper":
+            return _printed_outcome(self.printed_value(in_tables(blocks), len(blocks)), level)
         return _normal_outcome(*self.value(blocks), level)
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
         """Release statistic and variance together with noise; return the outcome (the p-value is post-processing)."""
+        if self.variant == "paper":
+            return self._as_printed(in_tables(blocks), len(blocks), settings)
         return self._release(question, *self.value(blocks), settings, budget)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
@@ -146,6 +184,8 @@ class RankTest(TableTest, ValueTest):
         if self._on_table(question):
             return self.classical(question.blocks(counts_of(data)), level)
         cells = self._cells(question, data, data.n, lambda name: exact_spread(data, name))
+        if self.variant == "paper":
+            return _printed_outcome(self.printed_value(_in_rows(question, data, cells[0]), cells[1]), level)
         return _normal_outcome(*self._of_rows(question, data, *cells), level)
 
     def private_values(
@@ -155,6 +195,9 @@ class RankTest(TableTest, ValueTest):
         if self._on_table(question):
             return self.private(question, question.blocks(counts_of(data)), settings, budget)
         checked_rows(data.n)  # before anything is charged
+        if self.variant == "paper":
+            block, k = blocks_of(question, data, bins_for(question, data, self.strata, settings.n))
+            return self._as_printed(_in_rows(question, data, block), k, settings)
         each, left = 0.0, settings
         if self._by_spread(numeric := numeric_given(question, data)):
             settings.require_all(budget, f"{self.name}: {question}")
@@ -169,6 +212,19 @@ class RankTest(TableTest, ValueTest):
         cells = self._cells(question, data, settings.n, spread_of)
         sized = _as_numbers(question, data, cells[1])
         return self._release(sized, *self._of_rows(question, data, *cells), left, budget)
+
+    def _as_printed(self, counts: RankCounts, k: int, settings: TestSettings) -> Outcome:
+        """Return the paper's test: not private, refused unless a seed is set, and charged to nobody."""
+        refuse_real_rows(self.name)
+        found = self.printed_value(counts, k)
+        if not math.isfinite(found.sensitivity):
+            raise InputError(
+                f"variant='paper' needs more rows than cells of the given columns, which are {k}"
+            )
+        noisy = found.value + float(public_generator().laplace(0.0, found.sensitivity / settings.epsilon))
+        return Outcome(
+            independent=not noisy > found.spread * -float(ndtri(settings.level / 2)), statistic=noisy
+        )
 
     def _cells(
         self, question: Question, data: Dataset, n: int | None, spread_of: Callable[[str], Spread]
@@ -227,6 +283,16 @@ def _normal_outcome(statistic: float, variance: float, level: float) -> Outcome:
     return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
 
 
+def _printed_outcome(found: PrintedRank, level: float) -> Outcome:
+    """Return the two-sided normal test of a statistic as printed, by the variance that the paper claims."""
+    return _normal_outcome(found.value, found.spread**2, level)
+
+
+def _in_rows(question: Question, data: Dataset, block: NDArray[np.int64]) -> RankCounts:
+    """Return what statistics as printed count in the rows of every block. Not private."""
+    return in_rows(ranked_column(data, question.x), ranked_column(data, question.y), block)
+
+
 @lru_cache(maxsize=256)
 def _mechanism(
     test: RankTest, neighbours: Neighbours, r: int, c: int, k: int, epsilon: float
@@ -254,6 +320,7 @@ class KendallTest(RankTest):
     value = staticmethod(kendall)
     weight = staticmethod(kendall_weight)
     sensitivity = staticmethod(kendall_joint_sensitivity)
+    printed_value = staticmethod(printed_kendall)
 
     @staticmethod
     def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:
@@ -270,7 +337,7 @@ class KendallTest(RankTest):
         >>> KendallTest().tau(300.0, 2000)
         0.3
         """
-        return max(-1.0, min(2 * statistic / n, 1.0))
+        return None if self.printed else max(-1.0, min(2 * statistic / n, 1.0))
 
 
 @dataclass(frozen=True)
@@ -287,6 +354,7 @@ class SpearmanTest(RankTest):
     value = staticmethod(spearman)
     weight = staticmethod(spearman_weight)
     sensitivity = staticmethod(spearman_joint_sensitivity)
+    printed_value = staticmethod(printed_spearman)
 
     @staticmethod
     def row_value(x: Ranked, y: Ranked, block: NDArray[np.int64], k: int) -> tuple[float, float]:

@@ -11,11 +11,11 @@ loss is larger. Noise is a float plus a float.
 ``wide_examine=False`` leaves it out. The search is that of Algorithm 3: an edge at a time, neighbours as they are now
 (``stable=True`` is another one, which does not depend on the order of columns).
 
-**The score.** Definitions 5 and 6 count ties as discordant and take |tau| in every block (``printed_tau_z``): on two
-levels nearly every pair is tied, so independent columns score .75 sqrt(W), and no edge is ever deleted. The paper's
-figures can't have been made so. Its reference code [3] takes the one-sided p-value of the weighted z with signed
-tau-a; an edge goes where that is above .10, the tweak is .02, and strata of at most two rows or of one level are
-skipped. That is what runs here (``pvalue``).
+**The score.** Definitions 5 and 6 count ties as discordant and take |tau| in every block
+(``stats/printed_ranks.py``): on two levels nearly every pair is tied, so independent columns score .75 sqrt(W), and no
+edge is ever deleted. The paper's figures can't have been made so. Its reference code [3] takes the one-sided p-value of
+the weighted z with signed tau-a; an edge goes where that is above .10, the tweak is .02, and strata of at most two rows
+or of one level are skipped. That is what runs here (``pvalue``).
 
 **EM-PC** [2]: at every order and node a number of edges to delete, then so many edges, by the exponential mechanism;
 the utility of a question is how many rows must change until its test turns, taken for 1-sensitive. We have [2] through

@@ -164,38 +164,6 @@ def tau_a_sensitivity(neighbours: Neighbours | str, r: int, c: int, n: int) -> f
     return (2.0 if is_binary(r, c) else 4.0) / rows
 
 
-def printed_tau_z(blocks: ArrayLike) -> float:
-    """Return Definition 6 with Definition 5 to the letter: ties count as discordant, and tau is |tau| in every block.
-
-    Not what the papers' code or ``weighted_kendall`` computes: independent columns of two even levels have
-    |tau| = 3/4, and blocks of opposite sign add up. 0 without a block of two rows.
-
-    >>> opposite = [[[20, 0], [0, 20]], [[0, 20], [20, 0]]]
-    >>> round(printed_tau_z(opposite), 2), weighted_kendall(opposite).numerator
-    (6.59, 0.0)
-    >>> round(tau_a([[[25, 25], [25, 25]]]), 2), round(printed_tau([[25, 25], [25, 25]]), 2)
-    (0.0, 0.75)
-    """
-    table = checked_blocks(blocks)
-    weights = np.asarray(_weight(block_sizes(table).astype(np.float64)))
-    total = float(weights.sum())
-    tau = np.array([printed_tau(block) for block in table])
-    return float(weights @ tau) / math.sqrt(total) if total > 0 else 0.0
-
-
-def printed_tau(block: ArrayLike) -> float:
-    """Return Definition 5 to the letter: 2 |C - D|/(n(n-1)) where every pair that is not concordant is discordant."""
-    table = np.asarray(block, np.int64)
-    n = int(table.sum())
-    after = np.cumsum(np.cumsum(table[::-1, ::-1], 0), 1)[
-        ::-1, ::-1
-    ]  # rows at or beyond a cell in both columns
-    above = np.zeros_like(table)
-    above[:-1, :-1] = after[1:, 1:]
-    concordant, pairs = int((table * above).sum()), n * (n - 1) // 2
-    return abs(2 * concordant - pairs) / pairs if pairs else 0.0
-
-
 def spearman_z(blocks: ArrayLike, floor: float) -> float:
     """Return the papers' weighted Spearman z with a public floor under the root: n - k is never above the sum there.
 

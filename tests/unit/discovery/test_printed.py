@@ -15,7 +15,6 @@ from dpcausal.discovery import printed
 from dpcausal.discovery.curate import cost_now
 from dpcausal.discovery.search import AsPrinted
 from dpcausal.planning.sieve import optimal_subsample
-from dpcausal.stats.published import printed_tau, printed_tau_z
 
 PAPERS = ("priv-pc", "svt-pc", "em-pc", "curate")
 DATA = dc.networks.load("cancer").sample(4000, seed=1)
@@ -102,19 +101,6 @@ def test_the_coin_of_lemma_1_deletes_and_that_of_the_public_code_never_does() ->
         for coin in (True, False)
     )
     assert with_coin <= without
-
-
-def test_definition_5_to_the_letter() -> None:
-    """Every pair of rows by hand: concordant, or else discordant."""
-    rng = np.random.default_rng(3)
-    x, y = rng.integers(3, size=(2, 40))
-    concordant = sum(bool((x[i] - x[j]) * (y[i] - y[j]) > 0) for i in range(len(x)) for j in range(i))
-    pairs = len(x) * (len(x) - 1) // 2
-    table = np.zeros((3, 3), np.int64)
-    np.add.at(table, (x, y), 1)
-    assert printed_tau(table) == pytest.approx(abs(concordant - (pairs - concordant)) / pairs)
-    weight = 9 * 40 * 39 / (2 * 85)
-    assert printed_tau_z(table[None]) == pytest.approx(math.sqrt(weight) * printed_tau(table))
 
 
 def test_utilities_of_em_pc_change_sign_where_the_test_turns() -> None:
