@@ -59,7 +59,7 @@ def main(quick: bool, out: Path) -> None:
             cells = [one.mean(), other.mean(), gap.min(), gap.max()]
             moved.append([network, label.removesuffix(OTHER), *(f"{cell:.3f}" for cell in cells)])
     ranked = [
-        [*row, "stable" if stable else "printed"]
+        ["stable" if stable else "printed", *row]
         for stable, points in searches.items()
         for row in rankings(points, [(label, SVT) for label in (PRIV_PC, LINE_12, ON_ALL_ROWS)])
     ]
@@ -85,6 +85,6 @@ def main(quick: bool, out: Path) -> None:
         "",
         "Who is above whom by either search, counted as for figure 1.",
         "",
-        *table([*RANKED_HEADS, "search"], ranked),
+        *table(["search", *RANKED_HEADS], ranked),
     ]
     finish(out, name, lines)
