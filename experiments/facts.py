@@ -15,6 +15,7 @@ import numpy as np
 
 from curate import sensitivity
 from dpcausal.gwas.printed import with_svt
+from dpcausal.planning.sieve import claimed_type_one, claimed_type_two, type_one_error, type_two_error
 from dpcausal.stats.printed_ranks import in_tables, printed_tau, printed_tau_z
 from dpcausal.stats.published import spearman_z_sensitivity
 from dpcausal.testing import seeded
@@ -64,7 +65,7 @@ def null_rejected(method: str, variant: str) -> float:
 
 
 COMPUTED: dict[str, Callable[[], float]] = {
-    **{f"line_4_ratio_{r}": lambda r=r: definitions.line_4_attained(1.0, r) for r in (1, 3, 20)},  # type: ignore[misc]
+    **{f"line_4_ratio_{r}": lambda r=r: definitions.line_4_attained(1.0, r) for r in (1, 2, 3, 20)},  # type: ignore[misc]
     "printed_tau_independent": lambda: printed_tau(in_tables([[[25, 25], [25, 25]]]))[0],
     "printed_tau_opposite": lambda: printed_tau_z(in_tables([[[20, 0], [0, 20]], [[0, 20], [20, 0]]])),
     "paper_kendall_level": lambda: null_rejected("kendall", "paper"),
@@ -72,6 +73,10 @@ COMPUTED: dict[str, Callable[[], float]] = {
     "paper_spearman_level": lambda: null_rejected("spearman", "paper"),
     "our_spearman_level": lambda: null_rejected("spearman", "ours"),
     "printed_rho_moved": moved_rho,
+    "theorem_4": lambda: type_one_error(1, 20, 1),
+    "theorem_4_claim": lambda: claimed_type_one(1, 20, 1),
+    "theorem_5": lambda: type_two_error(2, 0, 1),
+    "theorem_5_claim": lambda: claimed_type_two(2, 0, 1),
     "reconciled_laplace": lambda: reconciled.real_delta("laplace", 1.0, 1.0),
     "reconciled_gaussian": lambda: reconciled.real_delta("gaussian", 1.0, 1.0),
     "reconciled_beta": lambda: reconciled.real_delta("laplace", 1.0, math.log(1 / reconciled.DELTA) / 2),

@@ -2,8 +2,10 @@
 
     python tools/papers.py [--check]
 
-Figures in the texts are names in braces: facts, each a cell of a finished page below docs/figures. A row is linked to
-the pages and pictures that its commands make. ``--check``: is the page up to date?
+Figures in the texts are names in braces: facts, each a cell of a finished page below docs/figures, rounded where the
+name is followed by a format. A row is linked to the pages and pictures that its commands make. A quote is a sentence
+with facts that stands on another page, which is written by hand: it is only looked up there. ``--check``: is the page
+up to date, and does every quote stand on its page?
 """
 
 from __future__ import annotations
@@ -83,30 +85,59 @@ def shown(cell: str) -> str:
     return ", ".join([cell, *links])
 
 
+def filled(text: str, facts: dict[str, str]) -> str:
+    """A text with its facts, no 0 before a point: {name}, or {name:.2f} for fewer places."""
+
+    def value(found: re.Match[str]) -> str:
+        name, form = found.groups()
+        cell = facts[name] if form is None else format(float(facts[name]), form)
+        return re.sub(r"(?<!\d)0\.", ".", cell)
+
+    return re.sub(r"\{(\w+)(?::([^}]*))?\}", value, text)
+
+
+def all_facts(known: dict[str, Any]) -> dict[str, str]:
+    """Every fact as its page has it."""
+    return {name: on_page(fact) for name, fact in known["facts"].items()}
+
+
+def not_quoted() -> list[str]:
+    """The quotes that do not stand on their pages, with the facts as they are."""
+    known = table()
+    facts, absent = all_facts(known), []
+    for quote in known["quote"]:
+        text = " ".join((ROOT / quote["page"]).read_text(encoding="utf-8").split())
+        if (says := filled(quote["says"], facts)) not in text:
+            absent.append(f"{quote['page']} lacks: {says}")
+    return absent
+
+
 def page() -> str:
     """The whole page."""
     known = table()
-    facts = {name: re.sub(r"^0\.", ".", on_page(fact)) for name, fact in known["facts"].items()}
+    facts = all_facts(known)
     parts = [HEAD]
     for paper in known["paper"]:
         about = textwrap.fill(paper["about"], 120, break_on_hyphens=False, break_long_words=False)
         parts.append(f"\n## {paper['id']}\n\n{about}\n\n{COLUMNS}")
         for row in known["row"]:
             if row["paper"] == paper["id"]:
-                says = re.sub(r"\{(\w+)\}", lambda name: facts[name[1]], row["says"])
+                says = filled(row["says"], facts)
                 parts.append(line_of(row["what"], row["where"], says, shown(row["shown"])))
     return "".join(parts)
 
 
 def main() -> int:
     """Write, or compare."""
-    new = page()
+    new, absent = page(), not_quoted()
+    for line in absent:
+        print(line)
     if "--check" in sys.argv[1:]:
         same = PAGE.read_text(encoding="utf-8") == new
         print("papers.md:", "up to date" if same else "not up to date: run python tools/papers.py")
-        return int(not same)
+        return int(not same or bool(absent))
     PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return int(bool(absent))
 
 
 if __name__ == "__main__":

@@ -64,8 +64,17 @@ def test_a_simulated_figure_of_the_page_is_so(name: str) -> None:
     agrees(name)
 
 
+def test_other_pages_quote_the_same_facts() -> None:
+    """docs/corrections.md, which is written by hand: sentences with the facts as their pages have them now."""
+    assert len(TOOL["table"]()["quote"]) > 15
+    assert TOOL["not_quoted"]() == []
+    filled = TOOL["filled"]("{one} and {two:.2f}, {two:.0f} at {one}", {"one": "0.5 at 10.5", "two": "4.496"})
+    assert filled == ".5 at 10.5 and 4.50, 4 at .5 at 10.5"
+
+
 def test_every_fact_is_quoted_and_computed() -> None:
-    quoted = {name for row in TOOL["table"]()["row"] for name in re.findall(r"\{(\w+)\}", row["says"])}
+    told = [one["says"] for kind in ("row", "quote") for one in TOOL["table"]()[kind]]
+    quoted = {name for says in told for name in re.findall(r"\{(\w+)[:}]", says)}
     assert quoted == set(FACTS)
     assert {name for name, fact in FACTS.items() if "within" in fact} == set(computed())
 
@@ -113,6 +122,17 @@ def test_small_totals_and_both_searches_are_computed_anew(
     page = (ROOT / "docs" / "figures" / "priv-pc-small.md").read_text(encoding="utf-8")
     assert len(lines) == 6
     assert [line for line in lines if line not in page] == []
+
+
+def test_both_pages_rank_the_printed_search_alike() -> None:
+    """What priv-pc-small counts beside the stable search is what figure 1 has."""
+    figure, small = (
+        (ROOT / "docs" / "figures" / f"priv-pc-{name}.md").read_text(encoding="utf-8")
+        for name in ("figure1", "small")
+    )
+    ranked = [line for line in small.splitlines() if line.startswith("| printed | Priv-PC")]
+    assert len(ranked) == 3
+    assert [line for line in ranked if f"\n{line.removeprefix('| printed ')}\n" not in figure] == []
 
 
 def rows() -> list[list[str]]:

@@ -43,7 +43,7 @@ ABOUT = {
     ),
     "priv-pc-tweak": Figure("priv_pc/tweak.py", PRIV_PC, "threshold tweak, section 3.1", "", "11 s"),
     "priv-pc-definitions": Figure(
-        "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "7 s", "7 s"
+        "priv_pc/definitions.py", PRIV_PC, "algorithm 1, definitions 5 to 8, theorem 9", "9 s", "9 s"
     ),
     "priv-pc-reconciled": Figure(
         "priv_pc/reconciled.py", PRIV_PC, "algorithm 6, definition 10", "1 min", "15 s"

@@ -155,7 +155,7 @@ def printed_spearman(counts: RankCounts, k: int) -> PrintedRank:
     if k > 1:
         claimed = 31 * math.sqrt(k) / math.sqrt(n - k) if n > k else math.inf
         return PrintedRank(printed_rho_z(counts), claimed, 1.0)
-    return _one_block(printed_rho(counts), 30 / n if n > 0 else math.inf, counts.rows - 1.0)
+    return _one_block(printed_rho(counts), 30 / n if n > 0 else math.inf, counts.rows.astype(np.float64) - 1)
 
 
 def _one_block(value: Floats, claimed: float, weight: Floats) -> PrintedRank:
