@@ -60,7 +60,7 @@ NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a w
 
 
 def is_asked(plan: MeasurementPlan, order: int) -> bool:
-    """Return whether the plan can answer questions with ``order`` columns held fixed."""
+    """Return whether questions with ``order`` columns held fixed are asked at all: from pairs, or larger tables."""
     return order <= MAX_SET or (plan.larger and plan.share_of_order(order) > 0)
 
 
@@ -362,7 +362,7 @@ def forecast_graph(
 
 
 def _usable(schema: Schema | None, public: PublicNumbers) -> PublicNumbers | None:
-    """Return the columns that can show a link, the likeliest first; None if fewer than two are left.
+    """Return the columns with two or more levels: a target first, then those with fewest; None if fewer than two.
 
     Where a schema is given numbers are taken by their values: each is one feature, like two levels.
     """
@@ -405,7 +405,7 @@ def _remedies(
 
 
 def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest number of columns in [low, high) for which ``shows`` holds.
+    """Return the largest number of columns in [low, high) for which ``shows`` holds; ``low`` is not asked.
 
     >>> most_columns(lambda columns: columns <= 7, 1, 20)
     7
