@@ -134,11 +134,11 @@ class RankTest(TableTest, ValueTest):
         return HeldByStrata(columns, strata[columns[0]], model=False)
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:
-        """Return the outcome of z = statistic/sqrt(variance) against the normal law, without privacy."""
+        """Compare z = statistic/sqrt(variance) with the normal law."""
         return _normal_outcome(*self.value(blocks), level)
 
     def private(self, question: Question, blocks: Blocks, settings: TestSettings, budget: Charger) -> Outcome:
-        """Release statistic and variance together with noise; return the outcome (the p-value is post-processing)."""
+        """Release statistic and variance together; the p-value is post-processing."""
         return self._release(question, *self.value(blocks), settings, budget)
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:

@@ -43,7 +43,7 @@ class Scores(NamedTuple):
 
 
 def outcome_scores(name: str, column: Column, event: Level | None) -> Scores:
-    """Return the score of each level or bin of an outcome: 1 for the event, else its place, or its bin's middle.
+    """Return the score of each level or bin of an outcome: 1 for the event, or its place, number or middle.
 
     Raises
     ------
