@@ -44,7 +44,7 @@ def printed(name: str, function: Function) -> str:
 
 def draw(seed: int, count: int, source: Path = SOURCE) -> list[str]:
     """Return the printed text of ``count`` functions, the same for the same seed and the same names."""
-    found = {}
+    found: dict[str, Function] = {}
     for path in sorted(source.rglob("*.py")):
         module = ".".join(path.relative_to(source.parent).with_suffix("").parts)
         found.update(functions(ast.parse(path.read_text()).body, module))

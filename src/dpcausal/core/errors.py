@@ -129,7 +129,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean_column(name: str, columns: Iterable[str]) -> str:
-    """Return ``did_you_mean`` for a column; where none is near, the columns there are, the first twelve of many.
+    """Return a hint that names the nearest column; where none is near, the columns there are.
 
     >>> did_you_mean_column("weight", ["smoking", "age"])
     '; there are smoking, age'

@@ -31,7 +31,7 @@ Run = tuple[Keys, NDArray[np.int64]]  # distinct keys in increasing order, and t
 
 
 def cube_pays(sizes: Ints, rows: int) -> bool:
-    """Return whether a histogram over the whole joint domain costs less than going through the rows."""
+    """Return whether a histogram over the whole joint domain is cheap to count for this number of rows."""
     return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(MAX_CUBE_CELLS, max(4 * rows, 1024))
 
 
@@ -139,7 +139,7 @@ def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
 
 @jit()
 def shift_in(keys: Any, column: Any, shift: Any) -> None:
-    """Add the codes of a column, shifted to their bits, to the keys."""
+    """Set, in the keys, the bits that hold the codes of a column."""
     for i in range(keys.shape[0]):
         keys[i] |= nb.uint64(column[i]) << shift
 

@@ -157,7 +157,10 @@ class FeatureQueries:
         return numbers.select(**{here: place(name, here) for name, here in called.items()})
 
     def cells(self, columns: Mapping[str, Cells]) -> tuple[ir.Table, dict[str, str]]:
-        """Return the query for the feature cells of every row, and the names of its columns."""
+        """Return the query that gives every row's cell in each column, and the names of its result columns.
+
+        A cell is a level, or a range of numbers, whose rows share the same feature vector.
+        """
         called = {name: f"c{i}" for i, name in enumerate(columns)}
         first = self._barrier(
             self._table.select(

@@ -238,7 +238,7 @@ class BatchRows:
         return self.all_place_counts([name])[name]
 
     def all_place_counts(self, names: Sequence[str]) -> dict[str, tuple[Integers, Integers]]:
-        """Return ``place_counts`` of several columns, in one pass."""
+        """Return the occupied grid places, and rows at each, of several numeric columns in one pass."""
         found = {name: np.zeros(PLACES, np.int64) for name in names}
         for batch in self._batches():
             for name, counts in found.items():

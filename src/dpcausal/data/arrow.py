@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[Kind, tuple[Any, ...]], ...] = (
 
 
 def kind_of(type_: pa.DataType) -> Kind:
-    """Return the kind of value that an array of this type holds: text, integer, float, date and so on."""
+    """Return the kind of value that an array of this type holds, such as "text", "integer" or "time"."""
     for kind, checks in _KINDS:
         if any(check(type_) for check in checks):
             return kind

@@ -366,7 +366,7 @@ class Numeric:
         return bool(self.missing_level or self.missing or self.missing_texts)
 
     def shown(self, value: float) -> str:
-        """Return a number of this column as text for people: a date as a date."""
+        """Return a number of this column as text for people."""
         return f"{value:g}"
 
     def on_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -179,9 +179,10 @@ def marks_by_pairs(
 def _collider_weights(
     contrasts: Contrasts, pair: PlacePair, first: Given, near: Sequence[Collection[int]], cost: float
 ) -> dict[int, float]:
-    """Return the log weights of a collider at each common neighbour of a separated pair.
+    """Return the log weight of a collider at each common neighbour of a pair that ``first`` separated.
 
-    Sets are of neighbours of either end; ``first`` separated the pair. ``cost`` is the evidence that an edge needs.
+    It is large where sets without the neighbour separate the pair better than sets with it. Sets are of neighbours of
+    either end (``near``: of every column); ``cost`` is the evidence that an edge needs.
     """
     a, c = pair
     middles = sorted(set(near[a]) & set(near[c]))

@@ -90,9 +90,9 @@ from dpcausal.stats.moments import (
     RELATIVE_RIDGE,
     MomentTest,
     moment_sensitivity,
-    moments_again,
     packed,
     partial_test,
+    replicated_moments,
     unpacked,
 )
 from dpcausal.stats.spread import Spread
@@ -234,9 +234,9 @@ class Moments:
             for name, places in self.places.items()
         ]
 
-    def again(self, draw: Callable[[tuple[int, int]], Floats]) -> Moments:
+    def replicate(self, draw: Callable[[tuple[int, int]], Floats]) -> Moments:
         """Return moments that another sample with new noise might give; ``draw`` makes standard normal numbers."""
-        return replace(self, matrix=moments_again(self.matrix, self.rows, self.noise, draw))
+        return replace(self, matrix=replicated_moments(self.matrix, self.rows, self.noise, draw))
 
     def test(self, question: Query) -> MomentTest:
         """Return the test of one question; a column with one level is independent of all."""
@@ -549,7 +549,7 @@ def again_of(
     draw, quiet = released_generator(moments.matrix).standard_normal, replace(task, stage=silent_stage)
 
     def once() -> frozenset[Pair]:
-        found, _ = search(quiet, moments.again(draw), stable, latent)
+        found, _ = search(quiet, moments.replicate(draw), stable, latent)
         return found.skeleton.edges - found.skeleton.open(task.known)  # what is open was not found again
 
     return found_again(task.stage, edges, asked, once)

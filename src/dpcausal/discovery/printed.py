@@ -89,14 +89,14 @@ def pvalue(counts: Counts, question: Query) -> float:
 def table_pvalue(table: Blocks) -> float:
     """Return the one-sided p-value of ``pvalue`` for a table whose last axes are x and y."""
     blocks = table.reshape(-1, *table.shape[-2:])
-    live = live_blocks(blocks)
+    live = testable_blocks(blocks)
     if not live.any():
         return math.nan
     numerator, weight = weighted_kendall(blocks[live])
     return float(ndtr(-abs(numerator) / math.sqrt(weight)))
 
 
-def live_blocks(blocks: Blocks) -> NDArray[np.bool_]:
+def testable_blocks(blocks: Blocks) -> NDArray[np.bool_]:
     """Return a mask of the strata that can be tested: over two rows, and over one level of x and of y."""
     levels = [(blocks.sum(axis=axis) > 0).sum(axis=1) for axis in (1, 2)]
     return np.asarray((blocks.sum(axis=(1, 2)) > 2) & (levels[0] > 1) & (levels[1] > 1))
@@ -230,7 +230,7 @@ def flips_tau_a(blocks: Blocks) -> float:
     It is z less its threshold over the 9/2/sqrt(n) by which one row is said to move it; without a stratum that can be
     tested nothing turns, and the answer is that of the reference code, dependent.
     """
-    live, n = live_blocks(blocks), int(blocks.sum())
+    live, n = testable_blocks(blocks), int(blocks.sum())
     if not live.any():
         return float(n)
     numerator, weight = weighted_kendall(blocks[live])

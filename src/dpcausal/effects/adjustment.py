@@ -192,7 +192,7 @@ def _sets_of_graph(schema: Schema, request: EffectRequest, graph: Graph) -> Adju
 
 
 def _why_no_path(request: EffectRequest, graph: Graph) -> str:
-    """Return the end of a sentence on why the graph has no path from treatment to outcome."""
+    """Return what the graph says of treatment and outcome instead of a path, as the end of a sentence."""
     treatment, outcome, doubts = request.treatment, request.outcome, request.doubts
     if frozenset((treatment, outcome)) in doubts.open:
         return "; here neither an edge between the two nor its absence could be shown: the pair is open"

@@ -224,7 +224,7 @@ class LeftOut(NamedTuple):
 def left_out(
     arms: Arms, whole: Arms, place: NDArray[np.intp], keep: NDArray[np.bool_], level: float
 ) -> LeftOut:
-    """Return an upper bound on the share of rows in strata that were left out, from noisy counts.
+    """Return the share of rows in strata that were left out, by noisy counts, and an upper bound on it.
 
     Counted are these strata themselves, or what all others do not hold, whichever has less noise. Noise that makes a
     count low gets its stratum left out, so that either count is too low: by E[e; N + e < t] = s phi((t - N)/s) for
@@ -246,7 +246,9 @@ def left_out(
 
 
 def too_low(counts: Floats, least: Floats, variance: Floats) -> float:
-    """Return how many rows noise is expected to hide by making noisy counts fall below ``least``.
+    """Return by how much, at most, noise is expected to lower the counts of strata that it leaves out.
+
+    The sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
 
     The sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
 

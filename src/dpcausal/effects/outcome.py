@@ -43,7 +43,7 @@ class Scores(NamedTuple):
 
 
 def outcome_scores(name: str, column: Column, event: Level | None) -> Scores:
-    """Return the score of each level or bin of an outcome: 0/1 for an event, else its value.
+    """Return the score of each level or bin of an outcome: 1 for the event, or its place, number or middle.
 
     Raises
     ------

@@ -105,7 +105,9 @@ def find_lines(text: Any, ends: Any) -> bool:
 
 @jit()
 def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
-    """Return the interval (low, high) of y inside the ellipse at x, for 0 <= x <= nx.
+    """Return the interval (low, high) of c10 = y for which the table with c11 = x is not significant, 0 <= x <= nx.
+
+    The border of significance, chi2 = tau, is an ellipse in (x, y).
 
     On the box's edges one end is a corner of the box, exactly: rounding must not open a way out there.
     """
@@ -123,7 +125,7 @@ def _band(x: Any, n: Any, nx: Any, ny: Any, tau: Any) -> Any:
 
 @jit()
 def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
-    """Return the least move of y within [0, top] that leaves [low, high]; infinity if none does."""
+    """Return how far y must move within [0, top] to leave the interval [low, high]; infinity if it can't."""
     best = math.inf
     if low > 0.0:
         best = max(y - low, 0.0)
@@ -135,7 +137,9 @@ def _leave(y: Any, low: Any, high: Any, top: Any) -> Any:
 @jit()
 @proved("statistics.proof.md")
 def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -> None:
-    """Write the signed distance of each table (c11, c10) to the ellipse into ``out``; negative inside.
+    """Write into ``out[i]`` the distance of (c11[i], c10[i]) to the border of significance, chi2 = tau.
+
+    The border is an ellipse; tables inside, which are not significant, have minus their distance to the outside.
 
     A table and its mirror image (the other allele counted) are computed as one of the two: the same double.
     """
@@ -170,7 +174,7 @@ def signed_distances(c11: Any, c10: Any, n1: Any, n0: Any, tau: Any, out: Any) -
 
 @jit()
 def _log_mass(x: Any, n1: Any, n0: Any, m: Any) -> Any:
-    """Return log P(c11 = x | M1 = m), for real x."""
+    """Return log P(c11 = x | M1 = m) of the hypergeometric law of allele counts, for real x."""
     if x < 0.0 or x > m or x > n1 or m - x > n0:
         return -math.inf
     own = math.lgamma(n1 + 1.0) - math.lgamma(x + 1.0) - math.lgamma(n1 - x + 1.0)
@@ -181,7 +185,10 @@ def _log_mass(x: Any, n1: Any, n0: Any, m: Any) -> Any:
 
 @jit()
 def _beyond(x: Any, step: Any, n1: Any, n0: Any, m: Any) -> Any:
-    """Return the sum of masses at x, x + step, ...: an upper bound of a tail probability beyond the mode."""
+    """Return an upper bound on the hypergeometric tail P(c11 >= x | M1 = m) (<= x for a negative step).
+
+    The sum of masses at x, x + step, x + 2 step, ..., for x beyond the mode.
+    """
     mass = math.exp(_log_mass(x, n1, n0, m))
     total = 0.0
     while mass > 1e-12 * total and mass > 0.0:
@@ -237,7 +244,10 @@ def fill_laws(n1: Any, n0: Any, margins: Any, c11: Any, c10: Any, mass: Any) -> 
 
 @jit()
 def noisy_tail(cut: Any, value: Any, mass: Any, up: Any, down: Any) -> Any:
-    """Return P(value + Z >= cut) averaged over ``mass``, Z having exponential tails of scales ``up`` and ``down``."""
+    """Return P(V + Z >= cut) for V with values ``value`` and probabilities ``mass``, and noise Z.
+
+    Z = Exp(up) - Exp(down) in law: exponential tails of scales ``up`` and ``down``.
+    """
     total, share = 0.0, up / (up + down)
     for j in range(value.shape[0]):
         gap = cut - value[j]
@@ -251,7 +261,7 @@ def noisy_tail(cut: Any, value: Any, mass: Any, up: Any, down: Any) -> Any:
 
 @jit()
 def noisy_cuts(level: Any, value: Any, mass: Any, up: Any, down: Any, tolerance: Any, out: Any) -> None:
-    """Set ``out[i]`` to the cut at which ``noisy_tail`` of row i is ``level``, rounded up to ``tolerance`` scales."""
+    """Write into ``out[i]`` the cut that V_i + Z exceeds with probability ``level`` (``noisy_tail``), rounded up."""
     for i in range(value.shape[0]):
         low, high = math.inf, -math.inf
         for j in range(value.shape[1]):

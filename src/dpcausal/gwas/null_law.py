@@ -118,7 +118,10 @@ class NullLaw:
         down: float,
         tolerance: float = 1e-9,
     ) -> Floats:
-        """Return ``noisy_cuts`` at any margins, rounded up to ``tolerance`` noise scales."""
+        """Return, for any margins, the cut that statistic + noise exceeds with probability ``level``.
+
+        It is rounded up to ``tolerance`` noise scales.
+        """
         values, mass = self.laws(statistic, margins)
         out = np.empty(len(values))
         kernels.noisy_cuts(level, values, mass, up, down, tolerance, out)

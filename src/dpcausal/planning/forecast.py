@@ -60,7 +60,7 @@ NOTABLE_GAIN = 2.0  # times the noise from which on a missing delta is worth a w
 
 
 def is_asked(plan: MeasurementPlan, order: int) -> bool:
-    """Return whether the plan can answer questions with ``order`` columns held fixed."""
+    """Return whether questions with ``order`` columns held fixed are asked at all: from pairs, or larger tables."""
     return order <= MAX_SET or (plan.larger and plan.share_of_order(order) > 0)
 
 
@@ -143,12 +143,12 @@ def table_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) -> Expect
     return pair_at(plan, places, aim)
 
 
-def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, louder: float = 1.0) -> Expected:
-    """Return the expected table of x and y alone, with ``louder`` times the noise variance."""
+def pair_at(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim, noise_factor: float = 1.0) -> Expected:
+    """Return the expected table of x and y alone, with ``noise_factor`` times the planned noise variance."""
     x, y = (plan.sizes[j] for j in places[:2])
 
     def noise(columns: tuple[int, ...]) -> float:
-        return louder * plan.variance(columns)
+        return noise_factor * plan.variance(columns)
 
     return Expected(aim.rows, x, y, (), aim.share, noise)
 
@@ -167,13 +167,13 @@ def curve_at(
 ) -> PowerCurve:
     """Return the power curve for the columns at these places: the chance to find w, as a function of w.
 
-    w is that of levels as declared; groups that they are merged to keep part of it (``MeasurementPlan.kept``), or all
-    with ``at_best``.
+    w is that of levels as declared; merged to groups they retain part of it (``MeasurementPlan.retained``), or all with
+    ``at_best``.
     """
     if not is_asked(plan, len(places) - 2):
         return lambda w: 0.0
     table, pair = table_at(plan, places, aim), pair_at(plan, places, aim)
-    enough, kept = plan.enough(aim.level), 1.0 if at_best else plan.kept(*places[:2])
+    enough, kept = plan.enough(aim.level), 1.0 if at_best else plan.retained(*places[:2])
 
     def found(w: float) -> float:
         left = w * kept
@@ -197,7 +197,7 @@ def can_call_absent(plan: MeasurementPlan, places: tuple[int, ...], aim: Aim) ->
     order = len(places) - 2
     if order <= MAX_SET:
         once_only = pair_at(plan, places, aim, 1.0 if plan.joint else plan.first_look / plan.variance((2, 2)))
-        left = plan.settings.absent * plan.kept(*places[:2])
+        left = plan.settings.absent * plan.retained(*places[:2])
         if power_of_evidence(once_only, left, plan.enough(aim.level)) >= WANTED:
             return True
     if not (plan.larger and is_asked(plan, order)):
@@ -362,7 +362,7 @@ def forecast_graph(
 
 
 def _usable(schema: Schema | None, public: PublicNumbers) -> PublicNumbers | None:
-    """Return the columns that can show a link, the likeliest first; None if fewer than two are left.
+    """Return the columns with two or more levels: a target first, then those with fewest; None if fewer than two.
 
     Where a schema is given numbers are taken by their values: each is one feature, like two levels.
     """
@@ -405,7 +405,7 @@ def _remedies(
 
 
 def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest number of columns in [low, high) for which ``shows`` holds.
+    """Return the largest number of columns in [low, high) for which ``shows`` holds; ``low`` is not asked.
 
     >>> most_columns(lambda columns: columns <= 7, 1, 20)
     7

@@ -20,7 +20,7 @@ large, a mechanism chooses pairs that join all columns, and these alone are meas
 **Levels.** Noise in a correlation grows with the number of levels, what a table can show hardly does. So a column with
 more levels than noise leaves room for is measured with levels merged (``merged_levels``): neighbouring ones where they
 have an order, else so that groups are of like size; a level for missing values stays apart. What two columns keep of a
-dependence then is ``MeasurementPlan.kept``.
+dependence then is ``MeasurementPlan.retained``.
 
 **A target.** Pairs with the one column that is asked about come first, then those among it and the columns that look
 most promising.
@@ -148,16 +148,16 @@ def merged_levels(
     return tuple(names[group] for group in groups)
 
 
-def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = None) -> float:
+def retained_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = None) -> float:
     """Return the share of a squared dependence that a column retains when its levels are merged to these groups.
 
     With an order, that of a trend: the variance of ranks between groups over all of it, for equally common levels.
     Without one, the mean over dependences of every kind: groups leave g - 1 of r - 1 dimensions. ``apart`` is the place
     of a level for missing values, which is never merged: the others count.
 
-    >>> kept_by_groups((0, 0, 1, 1), ordered=True), kept_by_groups((0, 1, 1, 1), ordered=False)
+    >>> retained_by_groups((0, 0, 1, 1), ordered=True), retained_by_groups((0, 1, 1, 1), ordered=False)
     (0.8, 0.3333333333333333)
-    >>> kept_by_groups((0, 1, 2), ordered=False), kept_by_groups((0, 0, 1, 1, 2), ordered=True, apart=4)
+    >>> retained_by_groups((0, 1, 2), ordered=False), retained_by_groups((0, 0, 1, 1, 2), ordered=True, apart=4)
     (1.0, 0.8)
     """
     known = [group for level, group in enumerate(groups) if level != apart]
@@ -172,15 +172,15 @@ def kept_by_groups(groups: Sequence[int], *, ordered: bool, apart: int | None = 
 
 
 @lru_cache(maxsize=1024)
-def kept_by_most(size: int, most: int, *, ordered: bool) -> float:
+def retained_by_most(size: int, most: int, *, ordered: bool) -> float:
     """Return the share of information that remains if a column of equally common levels is merged to ``most``.
 
-    >>> kept_by_most(4, 2, ordered=True), kept_by_most(3, 3, ordered=False)
+    >>> retained_by_most(4, 2, ordered=True), retained_by_most(3, 3, ordered=False)
     (0.8, 1.0)
     """
     if size <= most:
         return 1.0
-    return kept_by_groups(merged_levels([1.0] * size, most, ordered=ordered), ordered=ordered)
+    return retained_by_groups(merged_levels([1.0] * size, most, ordered=ordered), ordered=ordered)
 
 
 def mostly_numbers(columns: Sequence[str], numeric: Collection[str]) -> bool:
@@ -397,15 +397,15 @@ class MeasurementPlan:
         """Whether levels of any column are merged."""
         return self.sizes != self.public.sizes
 
-    def kept(self, x: int, y: int) -> float:
+    def retained(self, x: int, y: int) -> float:
         """Return the share of a dependence (Cohen's w) that two columns retain when their levels are merged."""
-        return math.sqrt(self._kept[x] * self._kept[y])
+        return math.sqrt(self._retained[x] * self._retained[y])
 
     @cached_property
-    def _kept(self) -> list[float]:
+    def _retained(self) -> list[float]:
         """For every column, the share of its information that merging its levels retains."""
         return [
-            kept_by_most(column.size - column.missing, most, ordered=column.ordered)
+            retained_by_most(column.size - column.missing, most, ordered=column.ordered)
             for column, most in zip(self.public.columns, self.levels, strict=True)
         ]
 
@@ -818,7 +818,7 @@ def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSet
     if public.target is not None or sum(public.sizes) < settings.tree_levels * len(columns):
         return False
     kept = [
-        kept_by_most(column.size - column.missing, few, ordered=column.ordered)
+        retained_by_most(column.size - column.missing, few, ordered=column.ordered)
         for column, few in zip(columns, most_levels(columns, room, settings), strict=True)
     ]
     return room**2 * (math.fsum(kept) / len(kept)) ** 2 <= settings.tree_signal

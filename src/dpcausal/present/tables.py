@@ -476,5 +476,5 @@ def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks:
 
 
 def absent_rows(result: DiscoveryResult) -> list[PairRow]:
-    """Return a row for every absent pair."""
+    """Return a row for every absent pair; those with a one-level column only if they were declared absent."""
     return [row for row in pair_rows(result) if row.state == "absent" and (row.declared or not row.one_level)]

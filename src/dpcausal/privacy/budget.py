@@ -357,7 +357,7 @@ class Budget:
         return BudgetError.of("budget", unit, float(getattr(asked, unit)), float(spent), left)
 
     def _enter_ledger(self) -> None:
-        """Charge the whole total to the ledger, once; a retry uses the same release id."""
+        """Charge the whole total to the data set, once; a retry uses the same release id."""
         if self._ledger is None:
             self._warn_of_missing_ledger()
         if self._ledger is None or self._dataset is None or self._entry is not None:

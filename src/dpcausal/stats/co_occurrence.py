@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
-from dpcausal.stats.contrasts import Contrasts, Features, Round, least_detectable, least_detectable_again
+from dpcausal.stats.contrasts import Contrasts, Features, Round, least_detectable, least_detectable_in_rounds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -285,7 +285,7 @@ def _detectable(now: int, then: int, entries: int, promising: float, threshold: 
     first, final = math.exp(now * STEP), math.exp(then * STEP)
     if now == then:
         return least_detectable(first, entries, threshold)
-    return least_detectable_again(first, final, entries, promising, threshold)
+    return least_detectable_in_rounds(first, final, entries, promising, threshold)
 
 
 def code_contrasts(

@@ -161,7 +161,9 @@ def _worst_chosen(sets: Sequence[Columns], sizes: Sequence[int], moved: Moved) -
 def _worst_chosen_kept(
     sets: tuple[Columns, ...], sizes: tuple[int, ...], moved: Moved, max_tried: int, eigenvalue_error: float
 ) -> float:
-    """Return ``_worst_chosen``, cached by its arguments.
+    """Return a bound on the total change of these sets of columns, whichever columns differ; cached.
+
+    With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
 
     With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
     """

@@ -172,7 +172,9 @@ class Known(NamedTuple):
 
 @jit(error_model="numpy")
 def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
-    """Return the evidence for dependence of x and y given columns, and the variance of an entry.
+    """Return the evidence (log Bayes factor) for dependence of x and y given columns.
+
+    Returned too: the variance of an entry. NaN for both where the columns given leave too little of x or of y.
 
     The variance is that under independence, the harmonic mean over entries.
     """
@@ -246,7 +248,10 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
 
 @jit(error_model="numpy")
 def given_kernels(known: Any, ends: Any, given: Any, first: Any) -> Any:
-    """Return ``given_kernel`` for many questions at once."""
+    """Return evidence and variance (``given_kernel``) of many questions, as an array (questions, 2).
+
+    ``ends`` has x and y of each; ``given[first[i]:first[i + 1]]`` are the columns held fixed in question i.
+    """
     found = np.empty((ends.shape[0], 2))
     for i in range(ends.shape[0]):
         columns = given[first[i] : first[i + 1]]
@@ -319,14 +324,14 @@ def least_detectable(variance: float, entries: int, threshold: float) -> float:
     return math.sqrt(variance * float(chndtrinc(cut, entries, 1.0 - POWER)))
 
 
-def least_detectable_again(
+def least_detectable_in_rounds(
     first: float, final: float, entries: int, promising: float, threshold: float
 ) -> float:
-    """Return ``least_detectable`` where promising pairs are measured a second time.
+    """Return the size of a block that is detected in ``POWER`` of runs, promising pairs measured twice.
 
     ``first`` and ``final`` are variances of an entry before and after that. The two steps are taken as independent.
 
-    >>> round(least_detectable_again(1e-3, 1e-4, 1, -0.5, 1.0), 3), round(least_detectable(1e-3, 1, 1.0), 3)
+    >>> round(least_detectable_in_rounds(1e-3, 1e-4, 1, -0.5, 1.0), 3), round(least_detectable(1e-3, 1, 1.0), 3)
     (0.065, 0.101)
     """
     cuts = [
@@ -539,7 +544,7 @@ class Contrasts:
         return self.evidences([(x, y, given)])[0]
 
     def evidences(self, questions: Sequence[Question]) -> list[float | None]:
-        """Return ``evidence`` for each question, all of them given some column."""
+        """Return the evidence for dependence (None: no answer) in each of many questions, computed together."""
         found = self.evidence_given(questions)[:, 0].tolist()
         return [None if math.isnan(one) else one for one in found]
 
@@ -557,7 +562,7 @@ class Contrasts:
         entries = len(self.columns[x].gains) * len(self.columns[y].gains)
         least = least_detectable(variance, entries, threshold)
         if (part := self._left_if_promising(x, y)) < 1.0:
-            least = least_detectable_again(variance, part * variance, entries, self._promising, threshold)
+            least = least_detectable_in_rounds(variance, part * variance, entries, self._promising, threshold)
         return least / kept
 
     def strata(self, given: tuple[int, ...]) -> float:

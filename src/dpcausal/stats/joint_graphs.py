@@ -553,7 +553,7 @@ class JointGraphs(NamedTuple):
         score, likelihood = _score(self, config, combos, logits, chance)
         return float(score), config, combos, logits, chance, float(likelihood)
 
-    def again(self, parents: Parents, generator: Any) -> JointGraphs:
+    def replicate(self, parents: Parents, generator: Any) -> JointGraphs:
         """Return the scorer for another sample with new noise, simulated from this graph.
 
         Its logits are drawn from what is known of them: normal, around the fit, by the information in the table.

@@ -700,7 +700,7 @@ def gamma_pvalue(value: float, mean: float, variance: float) -> float:
 
 
 def cauchy_combination(first: float, second: float) -> float:
-    """Return the Cauchy combination of two p-values, valid for nearly any dependence.
+    """Return the Cauchy combination of two p-values: nearly valid for small ones, whatever their dependence.
 
     >>> round(cauchy_combination(0.03, 0.03), 6), round(cauchy_combination(0.001, 0.5), 4)
     (0.03, 0.002)

@@ -161,7 +161,7 @@ def unpacked(vector: Floats, size: int) -> Floats:
     return matrix
 
 
-def moments_again(
+def replicated_moments(
     moments: Floats, n: float, noise: float, draw: Callable[[tuple[int, int]], Floats]
 ) -> Floats:
     """Return moments that another sample with new noise might give, if these were the truth.
@@ -182,7 +182,7 @@ def moments_again(
     draw
         Standard normal numbers of a shape.
 
-    >>> same = moments_again(np.diag([1e6, 4e6]), 1e12, 0.0, np.random.default_rng(1).standard_normal)
+    >>> same = replicated_moments(np.diag([1e6, 4e6]), 1e12, 0.0, np.random.default_rng(1).standard_normal)
     >>> same.round(-3).tolist()
     [[1000000.0, 0.0], [0.0, 4000000.0]]
     """

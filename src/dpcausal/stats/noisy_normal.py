@@ -71,7 +71,7 @@ def laplace_pvalue(statistic: ArrayLike, variance: ArrayLike, scale: float) -> N
 
 
 def laplace_tail(statistic: float, variance: float, scale: float) -> float:
-    """Return ``laplace_pvalue`` of one number, scale > 0, ten times faster.
+    """Return the two-sided p-value of one normal statistic with Laplace noise, faster than ``laplace_pvalue``.
 
     >>> laplace_tail(2.0, 0.0, 1.0) == math.exp(-2.0)
     True

@@ -80,9 +80,9 @@ class StrataEffect(NamedTuple):
 def estimable_population(table: StrataTable, level: float) -> Population:
     """Return the population whose effect the table can estimate: all, else the exposed, else the overlap.
 
-    All, or the exposed, are told if their interval is expected to be at most ``WIDER`` times as wide as the narrowest
-    of the three, with one-way margins as released (``smoothed``): the noise of strata, which makes intervals narrow
-    or wide, does not choose, but where it leaves nothing to be said. With one stratum the three are one: all.
+    All, or the exposed, are chosen if their interval is expected to be at most ``WIDER`` times as wide as the narrowest
+    of the three, with one-way margins as released (``smoothed``): the noise of strata, which makes intervals narrow or
+    wide, decides only where it leaves no answer. With one stratum the three populations are the same: all.
 
     >>> filled = np.tile([[60.0, 40.0], [30.0, 20.0]], (8, 1, 1))
     >>> few = np.tile([[900.0, 100.0], [9.0, 1.0]], (8, 1, 1))
@@ -96,10 +96,10 @@ def estimable_population(table: StrataTable, level: float) -> Population:
     widths = {
         one: effect.interval[1] - effect.interval[0] for one, effect in found.items() if effect is not None
     }
-    told = [
+    estimable = [
         one for one in get_args(Population) if one in widths and widths[one] <= WIDER * min(widths.values())
     ]
-    return next((one for one in told if population_effect(table, one, level) is not None), "all")
+    return next((one for one in estimable if population_effect(table, one, level) is not None), "all")
 
 
 def smoothed(table: StrataTable) -> StrataTable:
@@ -174,7 +174,7 @@ def population_effects(
     (0.1, True)
     """
     models = _Models(table)
-    return {one: _told(models, one, level) for one in populations}
+    return {one: _standardised_effect(models, one, level) for one in populations}
 
 
 def population_effect(table: StrataTable, population: str, level: float) -> StrataEffect | None:
@@ -238,7 +238,7 @@ class _Models:
         )
 
 
-def _told(models: _Models, population: str, level: float) -> StrataEffect | None:
+def _standardised_effect(models: _Models, population: str, level: float) -> StrataEffect | None:
     """Return the effect standardised to a population; None if the counts do not determine it."""
     if not models.clear or (population == "all" and not models.stratified[1]):
         return None

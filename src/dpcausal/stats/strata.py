@@ -209,7 +209,7 @@ def sizes(counts: Floats, levels: tuple[int, ...], noise: float) -> Sizes:
 
 @lru_cache(maxsize=16)
 def basis(levels: tuple[int, ...]) -> tuple[Floats, NDArray[np.int64]]:
-    """Return an orthonormal basis over strata (mean, main effects, interactions), and the order of each column.
+    """Return basis columns over strata (mean, main effects, interactions) of mean square 1, and their orders.
 
     Where these are too many (``MOST_TERMS``, ``MOST_NUMBERS``), the main effects, and else the mean alone.
 

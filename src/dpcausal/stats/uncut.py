@@ -194,11 +194,11 @@ class Uncut:
         """Return the evidence for dependence of x and y given these; None where too little remains of x or y."""
         key = (x, y, given)
         if key not in self._answers:
-            self._answers[key] = self._asked(x, y, given)
+            self._answers[key] = self._compute(x, y, given)
         return self._answers[key]
 
-    def _asked(self, x: int, y: int, given: tuple[int, ...]) -> Answer | None:
-        """Compute what ``ask`` returns, which caches it."""
+    def _compute(self, x: int, y: int, given: tuple[int, ...]) -> Answer | None:
+        """Return the evidence for dependence of x and y given these, computed anew; ``ask`` caches it."""
         columns = (x, y, *given)
         k, v, bins = (
             np.block([[self._block(i, j)[part] for j in columns] for i in columns]) for part in range(3)

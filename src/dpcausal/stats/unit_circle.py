@@ -77,7 +77,7 @@ def unit_circle_sensitivity(n1: int, n0: int, tau: float, *, person: bool = Fals
 
 
 def margin_law(n1: int, n0: int, m1: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the hypergeometric distribution of c11 given all margins: values and probabilities.
+    """Return the hypergeometric distribution of c11 given all margins, without values of negligible probability.
 
     >>> margin_law(2, 2, 2)[1].round(4).tolist()
     [0.1667, 0.6667, 0.1667]

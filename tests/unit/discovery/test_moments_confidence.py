@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.stats.moments import moments_again
+from dpcausal.stats.moments import replicated_moments
 
 NUMBER = dc.Numeric(-5, 5)
 
@@ -50,7 +50,7 @@ def test_another_sample_spreads_as_samples_do() -> None:
     n, cov = 400, np.array([[1.0, 0.6], [0.6, 1.0]])
     truth = np.zeros((3, 3))
     truth[0, 0], truth[1:, 1:] = n, n * cov
-    drawn = np.array([moments_again(truth, n, 0.0, rng.standard_normal)[1, 2] for _ in range(4000)])
+    drawn = np.array([replicated_moments(truth, n, 0.0, rng.standard_normal)[1, 2] for _ in range(4000)])
     rows = rng.multivariate_normal([0, 0], cov, size=(4000, n))
     seen = (rows[..., 0] * rows[..., 1]).sum(axis=1)
     # standard errors of 4,000 draws: 1.1% of a standard deviation, 1.6% of its size; bounds of 5 (p < 1e-6 each)
@@ -63,6 +63,6 @@ def test_noise_is_drawn_anew_and_not_counted_twice() -> None:
     truth = np.diag([1e4, 1e4, 1e4])
     noisy = truth.copy()
     noisy[1, 2] = noisy[2, 1] = 30.0  # less than the noise of 50: taken as nothing
-    drawn = np.array([moments_again(noisy, 1e12, 50.0, rng.standard_normal)[1, 2] for _ in range(4000)])
+    drawn = np.array([replicated_moments(noisy, 1e12, 50.0, rng.standard_normal)[1, 2] for _ in range(4000)])
     assert abs(drawn.mean()) < 5 * 50 / np.sqrt(4000)
     assert abs(drawn.std() / 50 - 1) < 5 / np.sqrt(2 * 4000)

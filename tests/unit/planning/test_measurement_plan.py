@@ -25,11 +25,11 @@ from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
     components_mechanism,
-    kept_by_groups,
-    kept_by_most,
     merged_levels,
     noise_variance,
     plan_measurement,
+    retained_by_groups,
+    retained_by_most,
 )
 from dpcausal.planning.power import directions, margin, power_of_evidence
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
@@ -256,7 +256,7 @@ def test_the_power_of_a_pair_is_the_searches(rows: int) -> None:
     design = planned((3,) * 11, rows, 1.0, 1e-6)
     places, aim = (0, 1), Aim(rows, 0.05, 0.8, 0.1, None)
     table = pair_at(design, places, aim)
-    w = least_found(design, places, aim) * design.kept(*places)  # what is left of it between groups
+    w = least_found(design, places, aim) * design.retained(*places)  # what is left of it between groups
     rng = np.random.default_rng(1)
     u, v = directions(margin(table.x, None)), directions(margin(table.y, None))
     bump = u @ np.full((u.shape[1], v.shape[1]), w / math.sqrt(table.dof)) @ v.T
@@ -292,7 +292,7 @@ def test_a_detectable_trend_between_merged_levels_is_found_in_most_runs(
     aim = Aim(rows, 0.05, 0.8, 0.1, None)
     once = pair_at(design, (0, 1), aim, design.first_look / design.variance((2, 2)))
     enough = acceptance_threshold(columns, 0.05)
-    w = smallest_found(lambda w: power_of_evidence(once, w, enough)) / design.kept(0, 1)
+    w = smallest_found(lambda w: power_of_evidence(once, w, enough)) / design.retained(0, 1)
     assert can_call_absent(design, (0, 1), aim) == says_absent == (w <= SETTINGS.absent)
     assert design.merged
     most = design.sizes[0]
@@ -323,8 +323,8 @@ def test_what_merged_levels_keep_is_a_part_of_the_dependences_that_there_can_be(
     wanted = (
         ranks @ onto @ ranks / (ranks @ ranks) if ordered else np.trace(centred @ onto @ centred) / (size - 1)
     )
-    assert kept_by_groups(groups.tolist(), ordered=ordered) == pytest.approx(float(wanted))
-    assert kept_by_most(size, size, ordered=ordered) == 1.0
+    assert retained_by_groups(groups.tolist(), ordered=ordered) == pytest.approx(float(wanted))
+    assert retained_by_most(size, size, ordered=ordered) == 1.0
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

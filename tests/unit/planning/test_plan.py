@@ -151,7 +151,7 @@ def test_chances_are_those_of_the_look() -> None:
     chances = graph.power[:3]
     assert chances < best[:3]  # a refusal is sure that nothing shows; a plan counts what groups keep
     places = found.orders[0].places
-    assert found.measurement.kept(*places[:2]) == pytest.approx(0.8)  # four bins, two groups
+    assert found.measurement.retained(*places[:2]) == pytest.approx(0.8)  # four bins, two groups
     curve = curve_at(found.measurement, places, found.aim, at_best=True)
     kept = [curve(w) for w in (0.08, 0.24, 0.4)]
     assert chances == pytest.approx(tuple(kept))

@@ -134,7 +134,7 @@ def test_repeats_are_drawn_around_the_fit() -> None:
     """The mean of 200 repeats has the released margins, within five standard errors of sampling, noise and the fit."""
     law = np.einsum("i,ij,k->ijk", [0.6, 0.4], [[0.8, 0.2], [0.5, 0.5]], [0.5, 0.5])
     graphs, rng = noisy(drawn(law, 2000, 1), 1, kurtosis=3.0), np.random.default_rng(3)
-    tables = np.array([graphs.again(((), (0,), ()), rng).table for _ in range(200)])
+    tables = np.array([graphs.replicate(((), (0,), ()), rng).table for _ in range(200)])
     assert tables.min() < 0.0 or tables.std(axis=0).min() > 3.0
     spread = np.sqrt(2 * (2000 * 0.3 + graphs.noise))
     assert np.abs(tables.mean(axis=0) - graphs.table).max() < 5 * spread / math.sqrt(200) + 3 * 5

@@ -130,7 +130,7 @@ class Forward:
         rules, evidence, strength = self.rules, self.contrasts.pair_evidence, self.contrasts.strength
         self.near, self._near_bits = [set() for _ in range(d)], [0] * d
         for pair in sorted(rules.required):
-            self._join(pair)
+            self._add_edge(pair)
         self.asked[0] = len(all_pairs(d))
         candidates = [
             (x, y)
@@ -141,7 +141,7 @@ class Forward:
         ]
         for x, y in sorted(candidates, key=lambda pair: (-strength[pair], pair)):
             if not self._reached(x, 1 << y) >> y & 1:
-                self._join((x, y))
+                self._add_edge((x, y))
         waiting = {pair: float(evidence[pair]) for pair in candidates if pair[1] not in self.near[pair[0]]}
         self._compute_ahead(self._questions(waiting))
         while waiting:
@@ -153,14 +153,14 @@ class Forward:
                     del waiting[pair]
                 continue
             del waiting[pair]
-            self._join(pair)
+            self._add_edge(pair)
         self._compute_ahead(self._questions(pair for pair in self.edges() if pair not in rules.required))
         while True:
             weak = [(self.weakest(*pair)[0], pair) for pair in self.edges() if pair not in rules.required]
             weak = [one for one in weak if one[0] <= rules.acceptance_threshold]
             if not weak:
                 break
-            self._part(min(weak)[1])
+            self._remove_edge(min(weak)[1])
         return self
 
     def separate(self) -> Forward:
@@ -254,7 +254,7 @@ class Forward:
         return self._evidence[key]
 
     def _questions(self, pairs: Iterable[PlacePair]) -> Iterator[Question]:
-        """Yield the questions that ``weakest`` now asks about these pairs."""
+        """Yield every question about these pairs that may separate them in the present graph."""
         return ((x, y, given) for x, y in pairs for given in self._sets(x, y))
 
     def _compute_ahead(self, questions: Iterable[Question]) -> None:
@@ -325,13 +325,13 @@ class Forward:
             ahead = (ahead ^ here) | new
         return seen
 
-    def _join(self, pair: PlacePair) -> None:
+    def _add_edge(self, pair: PlacePair) -> None:
         """Add an edge between two columns."""
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
         self._turn_bits(pair)
 
-    def _part(self, pair: PlacePair) -> None:
+    def _remove_edge(self, pair: PlacePair) -> None:
         """Remove the edge between two columns."""
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])

@@ -72,7 +72,7 @@ class LargerTables:
                     if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
                         best[place[:2]] = i
                 elif answer is None:
-                    self.silent[self._why_silent(*place)] += 1
+                    self.silent[self._why_unanswered(*place)] += 1
                 tick(1)
         for i in best.values():
             found[i] = True
@@ -106,7 +106,7 @@ class LargerTables:
         """Return whether the set has more cells than a test could use."""
         return math.prod(self.now.tables.sizes[j] for j in given) > MAX_CONDITIONING_CELLS
 
-    def _why_silent(self, x: int, y: int, given: Columns) -> OpenReason:
+    def _why_unanswered(self, x: int, y: int, given: Columns) -> OpenReason:
         """Return why no table can answer whether x and y are independent given these columns."""
         min_se = self.now.plan.settings.min_se(len(given))
         return why_open(self.now.tables, x, y, given, min_se, too_many=self.too_many(given))

@@ -30,9 +30,9 @@ from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     components_mechanism,
     joint_mechanism,
-    kept_by_groups,
     merged_levels,
     noise_variance,
+    retained_by_groups,
 )
 from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.privacy.mechanisms.selection import SpanningTree
@@ -103,17 +103,19 @@ class Measurements:
         listed = range(len(self.tables.sizes)) if columns is None else columns
         found = self.tables.contrasts(self.rows, columns)
         return replace(
-            found, rounds=self.rounds if columns is None else (), kept=self.kept_of_dependence(listed)
+            found, rounds=self.rounds if columns is None else (), kept=self.retained_dependence(listed)
         )
 
-    def kept_of_dependence(self, columns: Sequence[int]) -> Floats | None:
+    def retained_dependence(self, columns: Sequence[int]) -> Floats | None:
         """Return the share of squared dependence that each column retains after merging; None: unmerged."""
         if not self.groups:
             return None
         declared = list(self.schema.values())
-        return np.array([kept_of(declared[j], self.groups[j]) if j in self.groups else 1.0 for j in columns])
+        return np.array(
+            [retained_share(declared[j], self.groups[j]) if j in self.groups else 1.0 for j in columns]
+        )
 
-    def kept_by_other_groups(self, generator: Any, columns: Sequence[int]) -> Floats:
+    def retained_by_other_groups(self, generator: Any, columns: Sequence[int]) -> Floats:
         """Return the share of a correlation that another random grouping of levels would retain."""
         turns = generator.integers(GROUPINGS, size=len(columns))
         return np.array(
@@ -261,7 +263,7 @@ def _merge_levels(task: Task, now: Measurements) -> Measurements:
             )
 
         groups[j] = grouped(counts)
-        regrouped[j] = kept_by_other_groups(counts, counted.variances[j,], now.rows, grouped)
+        regrouped[j] = retained_by_other_groups(counts, counted.variances[j,], now.rows, grouped)
     sizes = [max(groups[j]) + 1 if j in groups else size for j, size in enumerate(before.sizes)]
     tables = Components(sizes, before.values, before.variances)  # the number of rows
     return replace(now, tables=tables, groups=groups, regrouped=regrouped)
@@ -318,7 +320,7 @@ def _most_evidence(evidence: Floats, number: int) -> list[Columns]:
     return sorted(sorted(all_pairs(len(evidence)), key=lambda pair: (-evidence[pair], pair))[:number])
 
 
-def kept_by_other_groups(
+def retained_by_other_groups(
     counts: Floats, noise: float, rows: float, grouped: Callable[[Floats], tuple[int, ...]]
 ) -> Floats:
     """Return the share of a correlation that groups of levels drawn anew would retain, draw by draw.
@@ -329,9 +331,9 @@ def kept_by_other_groups(
 
     >>> def two(counts):
     ...     return tuple((counts > 400).astype(int).tolist())
-    >>> float(kept_by_other_groups(np.array([200.0, 700.0, 100.0]), 25.0, 1000.0, two).min())
+    >>> float(retained_by_other_groups(np.array([200.0, 700.0, 100.0]), 25.0, 1000.0, two).min())
     1.0
-    >>> bool(kept_by_other_groups(np.array([401.0, 400.0, 199.0]), 25.0, 1000.0, two).mean() < 0.9)
+    >>> bool(retained_by_other_groups(np.array([401.0, 400.0, 199.0]), 25.0, 1000.0, two).mean() < 0.9)
     True
     """
     part = np.clip(counts / max(rows, 1.0), 1e-3, 1.0)
@@ -349,14 +351,14 @@ def kept_by_other_groups(
     return np.array(kept)
 
 
-def kept_of(column: Column, groups: Sequence[int]) -> float:
+def retained_share(column: Column, groups: Sequence[int]) -> float:
     """Return the share of squared dependence that a column retains with its levels merged to these groups.
 
     >>> from dpcausal.data.columns import Numeric
-    >>> kept_of(Numeric(0, 9, [2, 4, 6]), (0, 0, 1, 1))
+    >>> retained_share(Numeric(0, 9, [2, 4, 6]), (0, 0, 1, 1))
     0.8
     """
-    return kept_by_groups(groups, ordered=has_order(column), apart=missing_place(column))
+    return retained_by_groups(groups, ordered=has_order(column), apart=missing_place(column))
 
 
 def tables_to_dict(measured: Measurements) -> dict[str, Any]:

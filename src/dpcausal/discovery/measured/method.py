@@ -345,10 +345,10 @@ def confidence_of(
             others,
             repeats,
             generator,
-            lambda: scope.measured.kept_by_other_groups(generator, scope.places),
+            lambda: scope.measured.retained_by_other_groups(generator, scope.places),
         )
     if graphs is not None and whole is not None and chosen:
-        graphs_again = graphs.again(whole.visited, generator)
+        graphs_again = graphs.replicates(whole.visited, generator)
         again |= found_again(task.stage, chosen, repeats, lambda: named(columns, next(graphs_again)))
     return repeats, again
 

@@ -173,11 +173,11 @@ class WholeGraphs:
         each = self.graphs.table.size * features**2 * round(REPEATED_STEPS * self.steps)
         return repeats_for(asked, REPEAT_WORK, each)
 
-    def again(self, visited: Sequence[Parents], generator: Any) -> Iterator[frozenset[PlacePair]]:
+    def replicates(self, visited: Sequence[Parents], generator: Any) -> Iterator[frozenset[PlacePair]]:
         """Yield, without end, the edges found on another sample with new noise."""
         while True:
             truth = visited[int(generator.integers(len(visited)))]
-            graphs = self.graphs.again(truth, generator)
+            graphs = self.graphs.replicate(truth, generator)
             table = JointTable(graphs.table.reshape(graphs.sizes), graphs.noise, graphs.kurtosis)
             contrasts = table.contrasts(graphs.rows)
             edges = Forward(contrasts, self.rules).run().edges()

@@ -119,7 +119,10 @@ def approximate_rho(event: Event) -> float:
 
 
 def concentrated(events: Iterable[Event], delta: float) -> float:
-    """Return the epsilon at ``delta`` of events by the sum of their rho (zCDP)."""
+    """Return the epsilon at ``delta`` of events by the sum of their rho (zCDP).
+
+    The events' own deltas come off ``delta`` first.
+    """
     rho, used = ZERO, ZERO
     for event in events:
         rho, used = add(rho, exact(approximate_rho(event))), add(used, exact(event.delta))

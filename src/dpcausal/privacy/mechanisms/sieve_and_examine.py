@@ -161,7 +161,7 @@ class SieveSession:
 
     @property
     def halted(self) -> bool:
-        """Whether all hits that were charged have occurred."""
+        """Whether the last hit that was charged has occurred; true and false hits count alike."""
         return self._sieve.halted
 
     def ask(self, sieve_value: float, examine_value: Callable[[], float]) -> bool:

@@ -37,7 +37,7 @@ def test_levels_are_merged_by_released_counts(monkeypatch: pytest.MonkeyPatch) -
         return np.ones(measure.GROUPINGS)
 
     monkeypatch.setattr(measure, "merged_levels", spied)
-    monkeypatch.setattr(measure, "kept_by_other_groups", no_others)
+    monkeypatch.setattr(measure, "retained_by_other_groups", no_others)
     columns = {name: [SCHEMA[name].levels[i] for i in codes] for name, codes in CODES.items()}
     with dc.testing.seeded(1):
         found = dc.discover(
@@ -105,7 +105,7 @@ def test_absent_needs_what_merged_levels_keep_of_a_link(monkeypatch: pytest.Monk
         return 55 - len(found.open) - len(found.graph.skeleton)
 
     few = absent()
-    monkeypatch.setattr(measure, "kept_by_groups", lambda *_, **__: 1.0)
+    monkeypatch.setattr(measure, "retained_by_groups", lambda *_, **__: 1.0)
     assert few < 5
     assert absent() > 20 + few
 
