@@ -145,7 +145,7 @@ def sets_sensitivity(
     moved = _moved_squared if norm == 2 else _moved_absolute
     groups = sorted(Counter(sizes).items())
     enumerable = math.prod(count + 1 for _, count in groups) <= MAX_ENUMERATED
-    if enumerable and set(sets) == set(combinations(range(len(sizes)), 2)):
+    if enumerable and sorted(sets) == list(combinations(range(len(sizes)), 2)):  # each of them once
         return min(together, ROUNDING * _worst_pairs(tuple(groups), moved))
     if max(map(len, sets), default=0) > 2:
         return together
@@ -162,8 +162,6 @@ def _worst_chosen_kept(
     sets: tuple[Columns, ...], sizes: tuple[int, ...], moved: Moved, max_tried: int, eigenvalue_error: float
 ) -> float:
     """Return a bound on the total change of these sets of columns, whichever columns differ; cached.
-
-    With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
 
     With a sign +1 for a column that differs and -1 for one that does not, the sum is c + l's + s'Qs.
     """

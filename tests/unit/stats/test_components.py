@@ -64,6 +64,16 @@ def test_all_pairs_are_tight(sizes: tuple[int, ...], relation: Neighbours) -> No
     assert absolute == pytest.approx(sets_sensitivity(pairs, sizes, relation, norm=1), rel=1e-9)
 
 
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("norm", [1, 2])
+def test_a_pair_that_is_listed_again_counts_again(relation: Neighbours, norm: int) -> None:
+    """All pairs, each of them three times: three times what they move together."""
+    pairs = list(combinations(range(4), 2))
+    once = sets_sensitivity(pairs, [2, 3, 3, 4], relation, norm=norm)
+    assert sets_sensitivity(3 * pairs, [2, 3, 3, 4], relation, norm=norm) >= 3 * once * (1 - 1e-9)
+    assert sets_sensitivity([*pairs, (0, 1)], [2, 3, 3, 4], relation, norm=norm) > once
+
+
 def test_pairs_that_are_too_many_to_try_fall_back_on_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = [2, 3, 4, 5]
     pairs = list(combinations(range(4), 2))
