@@ -210,6 +210,7 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
         status,
         settings=settings,
         columns=subject.columns(),
+        labels=subject.labels,
         left=left,
         unit=subject.unit,
         **values,
