@@ -1,7 +1,8 @@
 """How an option is spelled to the reader: as on the command line, or as an argument in Python.
 
 Texts that name an option use ``spelled``, also errors of lower packages. The command line declares around each command
-that it is the reader; a page that anybody may read shows both spellings.
+that it is the reader. A page that anybody may read shows both spellings, and so does a desk, which is asked in both
+ways.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
-_READER: ContextVar[Literal["python", "command", "both"]] = ContextVar("reader", default="python")
+_READER: ContextVar[Literal["python", "command", "desk", "page"]] = ContextVar("reader", default="python")
 
 
 def spelled(command: str, python: str) -> str:
@@ -27,7 +28,7 @@ def spelled(command: str, python: str) -> str:
     '--anyway (in Python anyway=True)'
     """
     reader = _READER.get()
-    if reader == "both":
+    if reader in ("desk", "page"):
         return f"{command} (in Python {python})"
     return command if reader == "command" else python
 
@@ -39,7 +40,7 @@ def asks() -> bool:
     ...     asks()
     False
     """
-    return _READER.get() != "both"
+    return _READER.get() != "page"
 
 
 @contextmanager
@@ -55,7 +56,22 @@ def for_command_line() -> Iterator[None]:
 @contextmanager
 def for_everyone() -> Iterator[None]:
     """Spell options in both ways within the block, for a page that others read."""
-    token = _READER.set("both")
+    token = _READER.set("page")
+    try:
+        yield
+    finally:
+        _READER.reset(token)
+
+
+@contextmanager
+def for_desk() -> Iterator[None]:
+    """Spell options in both ways within the block, for a caller who asks a desk in Python or by a command.
+
+    >>> with for_desk():
+    ...     asks(), spelled("--anyway", "anyway=True")
+    (True, '--anyway (in Python anyway=True)')
+    """
+    token = _READER.set("desk")
     try:
         yield
     finally:

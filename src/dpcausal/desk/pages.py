@@ -210,6 +210,7 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
         status,
         settings=settings,
         columns=subject.columns(),
+        labels=subject.labels,
         left=left,
         unit=subject.unit,
         **values,
@@ -253,6 +254,7 @@ def ask(
     outcome: Text = "",
     purpose: Text = "",
     project: Text = "",
+    anyway: Text = "",
     key: Text = "",
     given: Annotated[list[str] | None, Form()] = None,
     adjust: Annotated[list[str] | None, Form()] = None,
@@ -262,10 +264,11 @@ def ask(
     several = {"given": given or [], "adjust": adjust or []}
     typed = {
         "command": command, "epsilon": epsilon, "delta": delta, "method": method, "purpose": purpose,
-        "project": project, **single, **several,
+        "project": project, "anyway": anyway, **single, **several,
     }  # fmt: skip
     try:
         arguments = typed_arguments(command, epsilon, delta, method, single, several)
+        arguments |= {"anyway": True} if anyway else {}
         if action == "ask":
             found = desk.ask(
                 person, name, command, arguments, purpose=purpose, project=project or None, key=key or None

@@ -37,6 +37,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
+from dpcausal.core.spelling import for_desk
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
@@ -397,9 +398,10 @@ class Desk:
     ) -> tuple[Question, dict[str, Any]]:
         """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
         settings, subject = self.settings(dataset, person), self.subjects[dataset]
-        question = parse_question(command, arguments, settings, subject)
-        cost = rehearse(question, subject, self.ledger.address)
-        words = forecast_words(question, subject)
+        with for_desk():
+            question = parse_question(command, arguments, settings, subject)
+            cost = rehearse(question, subject, self.ledger.address)
+            words = forecast_words(question, subject)
         return question, {
             "epsilon": cost.epsilon,
             "delta": cost.delta,

@@ -59,6 +59,11 @@ class Table:
             for name, one in self.schema.items()
         ]
 
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What the code book says of columns, by name."""
+        return self.schema.labels
+
     def dummy_values(self, rows: int, seed: int) -> Mapping[str, Any]:
         """Return dummy rows, column by column."""
         return dummy_values(self.schema, rows, seed)
@@ -126,6 +131,11 @@ class Study:
     def columns(self) -> list[tuple[str, str]]:
         """Return no columns: SNPs are asked about all together."""
         return []
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Nothing: SNPs have no code book."""
+        return {}
 
     def dummy_values(self, rows: int, seed: int) -> Mapping[str, Any]:
         """Refuse: a script that screens needs counts, and ``dc.gwas.Simulation`` makes them up."""

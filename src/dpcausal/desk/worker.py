@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcausal.core.errors import InputError
+from dpcausal.core.spelling import for_desk
 from dpcausal.desk.acro import record
 from dpcausal.desk.questions import Question, rehearse
 from dpcausal.desk.request import Request
@@ -88,7 +89,8 @@ def release_files(answer: Any, request: Request) -> dict[str, bytes]:
         texts = {"privacy.json": answer.privacy.to_json(), "answer.json": answer.to_json()}
         if isinstance(answer, Screening):
             texts["hits.tsv"] = answer.to_tsv()
-    texts |= {"summary.txt": answer.summary(), RESULT: to_wire(answer)}
+    with for_desk():
+        texts |= {"summary.txt": answer.summary(), RESULT: to_wire(answer)}
     files = {name: text.encode() for name, text in texts.items()}
     return {**files, **record(files, request)}
 

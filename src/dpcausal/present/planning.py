@@ -455,7 +455,7 @@ def budget_words(ahead: PowerForecast, of: str = "") -> str:
 def help_words(ahead: PowerForecast, more: Sequence[str] = ()) -> str:
     """Return what would help, each way by itself, as a clause; ``more``: further ways."""
     words = {
-        "epsilon": spelled("--epsilon {:g}", "epsilon={:g}"),
+        "epsilon": spelled("--epsilon {0:g}", "epsilon={0:g}"),
         "delta": spelled("--delta 1e-6", "delta=1e-6"),
         "target": spelled("one --target", "one target"),
         "columns": "{:,} columns or fewer",

@@ -169,6 +169,16 @@ def test_texts_have_a_longest_length(make_desk, change, most):
     assert anna.post(path, json={**body, name: letter * most}).status_code == 201
 
 
+def test_texts_are_limited_by_the_desk_itself(make_desk):
+    """Also where a form brings them, or another route will."""
+    desk = make_desk(approvals=1)
+    for texts in ({"purpose": "p" * 1001}, {"purpose": "p", "project": "p" * 201}):
+        with pytest.raises(InputError):
+            desk.ask(person("anna"), "cohort", "ci_test", TEST, **texts)
+    with pytest.raises(InputError):
+        desk.decide(person("carol"), ask(desk).id, "refuse", "r" * 1001)
+
+
 def test_arguments_and_dummy_rows_are_limited(make_desk):
     desk = make_desk()
     anna = caller_of(desk, "anna")

@@ -128,3 +128,14 @@ def test_a_desk_protects_persons_where_the_schema_or_the_desk_says_so(tmp_path, 
 def test_dummy_rows_have_the_id_that_the_schema_names():
     schema = dc.Schema(smoke=dc.Categorical(["no", "yes"])).with_unit("pid", order_by="visit")
     assert dc.dummy(schema, 50).n == 50
+
+
+def test_an_analyst_reads_what_the_code_book_says(make_desk, tmp_path):
+    settings(tmp_path)
+    text = (tmp_path / "schema.toml").read_text()
+    (tmp_path / "schema.toml").write_text(
+        text.replace("[columns.Smoker]", '[columns.Smoker]\nlabel = "smoked in the last <year>"')
+    )
+    page = Browser(make_desk(), "anna").client.get("/data/cohort").text
+    assert "<td>Smoker: smoked in the last &lt;year&gt;</td>" in page
+    assert "<td>Cancer</td>" in page
