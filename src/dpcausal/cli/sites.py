@@ -164,13 +164,19 @@ def run_contribute(
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="Charged in this round, if not as the protocol asks.")
+        float | None, typer.Option("--epsilon", help="Charged for all rounds, if not as the protocol asks.")
     ] = None,
     delta: Annotated[
-        float | None, typer.Option("--delta", help="Charged in this round, if not as the protocol asks.")
+        float | None, typer.Option("--delta", help="Charged for all rounds, if not as the protocol asks.")
     ] = None,
     neighbours: Annotated[
         str | None, typer.Option("--neighbours", help="Of your site, if not as the protocol has it.")
+    ] = None,
+    rest_of: Annotated[
+        Path | None,
+        typer.Option(
+            "--rest-of", help="Second round: the folder of your first.", metavar="SITE", parser=path
+        ),
     ] = None,
     schema: OptionalSchema = None,
     columns: Columns = None,
@@ -196,7 +202,7 @@ def run_contribute(
         with warn_before_charge(rows.data, Charge()):
             found = dc.contribute(
                 counted, asked, name, epsilon=epsilon, delta=delta, neighbours=neighbours,  # type: ignore[arg-type]
-                ledger=ledger, dataset=dataset, progress=bars,
+                rest_of=rest_of, ledger=ledger, dataset=dataset, progress=bars,
             )  # fmt: skip
         found.save(out)
     if as_json:
