@@ -920,7 +920,13 @@ def _contributions() -> Iterator[Case]:
             if number > 1:
                 first = dc.contribute(data, _protocol(schema, terms, 2), "north")
             found = dc.contribute(data, protocol, "north", rest_of=first, progress=True)
-            return [first, found, found.files(), str(found), dc.pool([found], confidence=2) if number == 1 else None]
+            return [
+                first,
+                found,
+                found.files(),
+                str(found),
+                dc.pool([found], confidence=2) if number == 1 else None,
+            ]
 
         return run
 

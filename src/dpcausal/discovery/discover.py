@@ -36,9 +36,9 @@ from dpcausal.core.statement import (
     Asked,
     DeltaNotNeeded,
     KeptForEffects,
-    RoundOfTwo,
     NotPrivate,
     PrivacyStatement,
+    RoundOfTwo,
 )
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, attach_progress, number_known, source_limits, unit_of

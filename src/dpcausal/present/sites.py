@@ -41,6 +41,7 @@ def protocol_text(protocol: Protocol) -> str:
     """Return what a protocol asks of each site, one sentence a line."""
     epsilon, delta = protocol.epsilon, protocol.delta
     columns, both = len(protocol.schema), "" if protocol.rounds == 1 else " (both rounds together)"
+    asked = CHARGED[protocol.round if protocol.rounds > 1 else 0]
     but = f", apart from a probability of {delta:.3g}" if delta else ""
     which = f" and by all {columns * (columns - 1) // 2:,} pairs of them"
     if protocol.pairs is not None:
@@ -58,14 +59,13 @@ def protocol_text(protocol: Protocol) -> str:
         f"{counted(len(protocol.rows), 'site')} with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
         f"Each site counts its rows by {counted(columns, 'column')}{which}, adds {law} noise to every count, "
         "and gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
-        f"{CHARGED[protocol.round if protocol.rounds > 1 else 0].format(f'epsilon {epsilon:.6g}, delta {delta:.6g}')}: "
-        f"a change of {CHANGE[protocol.neighbours]} makes no contribution{both} more than {odds(epsilon)} times as likely "
-        f"or unlikely{but}.",
+        f"{asked.format(f'epsilon {epsilon:.6g}, delta {delta:.6g}')}: a change of {CHANGE[protocol.neighbours]} makes no "
+        f"contribution{both} more than {odds(epsilon)} times as likely or unlikely{but}.",
     ]
     if protocol.part is not None:
         lines.append(
-            f"{FIRST_OF_TWO[protocol.levels_first]} The first has {protocol.part.first:.0%} of the charge, and the rest can "
-            "be spent once. A site may leave after the first."
+            f"{FIRST_OF_TWO[protocol.levels_first]} The first has {protocol.part.first:.0%} of the charge; the rest can be "
+            "spent once. A site may leave after the first."
         )
     if protocol.groups:
         merged = [

@@ -173,7 +173,9 @@ def _round_of_two(fact: facts.RoundOfTwo) -> str:
         if fact.in_ledger
         else "which nothing but the site's word says, for no ledger was charged"
     )
-    return f"that two rounds share one charge, that of the first: {share}, and the rest was spent once, {once}"
+    return (
+        f"that two rounds share one charge, that of the first: {share}, and the rest was spent once, {once}"
+    )
 
 
 # words of all other facts: a text with fields filled in, or a function

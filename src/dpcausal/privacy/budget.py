@@ -72,8 +72,8 @@ from dpcausal.privacy.accounting.composition import (
     left_of,
 )
 from dpcausal.privacy.events import Event
-from dpcausal.privacy.ledger.chain import rest_is_spent
 from dpcausal.privacy.ledger.beside import SecondBudget, charged_beside, other_budgets, sqlite_files
+from dpcausal.privacy.ledger.chain import rest_is_spent
 from dpcausal.privacy.ledger.earlier import (
     MOST_ENTRIES,
     AskedBefore,
@@ -388,7 +388,7 @@ class Budget:
         return BudgetError.of("budget", unit, float(getattr(asked, unit)), float(spent), left)
 
     def _enter_ledger(self) -> None:
-        """Charge the whole total to the data set, once, or take the rest of an earlier charge; a retry has the same id."""
+        """Charge the whole total to the data set, or take the rest of an earlier charge, once; a retry has one id."""
         if self._ledger is None:
             self._warn_of_missing_ledger()
             self._take_rest_without_ledger()
@@ -409,7 +409,12 @@ class Budget:
             ENTERED.append((self._dataset, *terms))
         else:
             self._entry = self._ledger.take_rest(
-                self._dataset, self._rest_of.release, self._release, *terms, neighbours=self.neighbours, note=note
+                self._dataset,
+                self._rest_of.release,
+                self._release,
+                *terms,
+                neighbours=self.neighbours,
+                note=note,
             )
         self._left = self._ledger.left_after(self._entry)
 

@@ -5,9 +5,9 @@ and noised as any other discovery is, and keeps what was released. The folder al
 tables, as of ``discover``, so that the site can search them by itself), ``privacy.json`` and ``contribution.json``.
 
 **The file** ``contribution.json`` has ``format``; ``site``; ``protocol``, whole; ``software``; ``release``, the id of
-what was released; ``privacy``, a hash of the statement; ``rest_of``; and ``id``, a hash of all these. A folder of which any part was
-changed or exchanged is refused. It is no signature: whoever can write all of it can write the id, too, and nobody can
-see whether the tables are of real rows.
+what was released; ``privacy``, a hash of the statement; ``rest_of``, in a second round; and ``id``, a hash of all these.
+A folder of which any part was changed or exchanged is refused. It is no signature: whoever can write all of it can
+write the id, too, and nobody can see whether the tables are of real rows.
 
 **The second of two rounds** spends the rest of the charge that the site's own first contribution made for both, once
 (``privacy/accounting/rounds.proof.md``). Its folder says which (``rest_of``).
@@ -244,7 +244,9 @@ def first_of_two(
     """Return this site's contribution to the first round, of whose charge the second has the rest; None: no second."""
     if asked.round == 1:
         if rest_of is not None:
-            raise InputError("only the second round spends the rest of a charge: leave out rest_of (--rest-of)")
+            raise InputError(
+                "only the second round spends the rest of a charge: leave out rest_of (--rest-of)"
+            )
         return None
     if rest_of is None:
         raise InputError(
@@ -260,6 +262,8 @@ def first_of_two(
     part = first.values.plan.public.part
     if part is None or part.round != 1:
         raise InputError(f"the first round of {site} was charged for itself alone: there is no rest of it")
+    if asked.part is None or asked.part.first != part.first:
+        raise InputError(f"the first round of {site} had another share than this second one leaves it")
     return first
 
 

@@ -8,8 +8,8 @@ effects, other background knowledge.
 **The promise.** Each contribution has its own statement, which no other site can weaken. Where each person is in the
 rows of one site, all of them together protect a person as the weakest of them does (parallel composition); where a
 person may be in several, epsilons and deltas add up. The protocol says which was declared. The two rounds of one site
-share one charge, which counts once (``cost_of``). Where sites have different neighbours, the statement is for one row replaced, which is one removed
-and one added: (2 epsilon, (1 + e^epsilon) delta).
+share one charge, which counts once (``cost_of``). Where sites have different neighbours, the statement is for one row
+replaced, which is one removed and one added: (2 epsilon, (1 + e^epsilon) delta).
 
 **Mistakes.** A folder that was changed, that is there twice, or that belongs to another protocol is refused. A site
 that makes up its tables can't be recognised.
@@ -196,7 +196,9 @@ def refuse_pair(one: Contribution, other: Contribution) -> None:
         )
     first, second = sorted((one, other), key=lambda given: given.protocol.round)
     if second.rest_of not in (None, first.id):
-        raise InputError(f"{one.site} spent in its second round the rest of another first round than this one")
+        raise InputError(
+            f"{one.site} spent in its second round the rest of another first round than this one"
+        )
     if one.release.rows != other.release.rows:
         raise InputError(
             f"{one.site} has another number of rows in its second round: other persons are in it"

@@ -6,8 +6,8 @@ pair is measured. Two rounds share one total (``PartOfTotal``), which a site cha
 noise is Gaussian, so that nothing is lost by asking twice, and of epsilon where it is Laplace. What the first is for
 follows from public numbers:
 
-- **Levels** (``SHARE_LEVELS``), where noise is Gaussian and leaves no room for all levels of some column: single columns
-  alone. All sites together show which levels to merge, and the second round measures all pairs of merged columns.
+- **Levels** (``SHARE_LEVELS``), where noise is Gaussian and leaves no room for all levels of some column: single
+  columns alone. All sites together show which levels to merge, and the second round measures all pairs of merged ones.
 - **Pairs** (``SHARE_PAIRS``) elsewhere: all of them, and the second round measures the promising ones again.
 
 **The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a

@@ -163,9 +163,7 @@ def test_a_second_round_sharpens_promising_pairs_and_a_site_may_leave(contribute
     assert {("a", "b"), ("b", "c")} <= set(protocol.pairs)
     assert protocol.sites == ("east", "north", "south")
     with dc.testing.seeded(3):
-        second = [
-            dc.contribute(site(i), protocol, one.site, rest_of=one) for i, one in enumerate(first[:2])
-        ]
+        second = [dc.contribute(site(i), protocol, one.site, rest_of=one) for i, one in enumerate(first[:2])]
     assert next_protocol([*first, *second]) is None
     before, after = (pooled_release(given).values for given in (first, [*first, *second]))
     assert isinstance(before, Measurements)

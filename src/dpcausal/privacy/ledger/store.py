@@ -42,8 +42,8 @@ from dpcausal.privacy.ledger.chain import (
     canonical,
     check_chain,
     first_entry,
-    rest_is_spent,
     genesis,
+    rest_is_spent,
 )
 from dpcausal.privacy.ledger.connection import Database
 from dpcausal.privacy.ledger.required import Address, address
@@ -84,7 +84,9 @@ def refuse_other_rest(charged: Entry, epsilon: float, delta: float, neighbours: 
     note = charged.to_dict()["note"]
     first = note.get("part")
     if not isinstance(first, list) or first[0] != 1:
-        raise LedgerError(f"entry {charged.seq} of data set {charged.dataset!r} was not charged for two rounds")
+        raise LedgerError(
+            f"entry {charged.seq} of data set {charged.dataset!r} was not charged for two rounds"
+        )
     same = (exact(charged.epsilon), exact(charged.delta)) == (exact(epsilon), exact(delta))
     if not same or note["neighbours"] != neighbours:
         raise LedgerError(
@@ -446,7 +448,12 @@ class Ledger:
             tables.check_tail(connection, self.name, now)
             self._totals[dataset] = total
             charged = None if first is None else tables.find(connection, entries.c.release == first)
-            if charged is None or charged.kind != CHARGE or charged.dataset != dataset or not charged.intact():
+            if (
+                charged is None
+                or charged.kind != CHARGE
+                or charged.dataset != dataset
+                or not charged.intact()
+            ):
                 raise LedgerError(
                     f"the ledger {self.name} has no charge for the first round in data set {dataset!r}: name the "
                     "ledger and the data set that the first round was charged to"
