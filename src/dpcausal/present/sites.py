@@ -59,13 +59,13 @@ def protocol_text(protocol: Protocol) -> str:
         f"{counted(len(protocol.rows), 'site')} with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
         f"Each site counts its rows by {counted(columns, 'column')}{which}, adds {law} noise to every count, "
         "and gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
-        f"{asked.format(f'epsilon {epsilon:.6g}, delta {delta:.6g}')}: a change of {CHANGE[protocol.neighbours]} makes no "
-        f"contribution{both} more than {odds(epsilon)} times as likely or unlikely{but}.",
+        f"{asked.format(f'epsilon {epsilon:.6g}, delta {delta:.6g}')}: a change of {CHANGE[protocol.neighbours]} makes "
+        f"no contribution{both} more than {odds(epsilon)} times as likely or unlikely{but}.",
     ]
     if protocol.part is not None:
         lines.append(
-            f"{FIRST_OF_TWO[protocol.levels_first]} The first has {protocol.part.first:.0%} of the charge; the rest can be "
-            "spent once. A site may leave after the first."
+            f"{FIRST_OF_TWO[protocol.levels_first]} The first has {protocol.part.first:.0%} of the charge; the rest "
+            "can be spent once. A site may leave after the first."
         )
     if protocol.groups:
         merged = [

@@ -5,9 +5,9 @@ and noised as any other discovery is, and keeps what was released. The folder al
 tables, as of ``discover``, so that the site can search them by itself), ``privacy.json`` and ``contribution.json``.
 
 **The file** ``contribution.json`` has ``format``; ``site``; ``protocol``, whole; ``software``; ``release``, the id of
-what was released; ``privacy``, a hash of the statement; ``rest_of``, in a second round; and ``id``, a hash of all these.
-A folder of which any part was changed or exchanged is refused. It is no signature: whoever can write all of it can
-write the id, too, and nobody can see whether the tables are of real rows.
+what was released; ``privacy``, a hash of the statement; ``rest_of``, in a second round; and ``id``, a hash of all
+these. A folder of which any part was changed or exchanged is refused. It is no signature: whoever can write all of it
+can write the id, too, and nobody can see whether the tables are of real rows.
 
 **The second of two rounds** spends the rest of the charge that the site's own first contribution made for both, once
 (``privacy/accounting/rounds.proof.md``). Its folder says which (``rest_of``).

@@ -14,7 +14,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.json_files import save_text
-from dpcausal.core.statement import RoundOfTwo
+from dpcausal.core.statement import RoundOfTwo, SitesPooled
 from dpcausal.privacy.accounting.composition import Filter, PartOfTotal
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import event_from_dict
@@ -213,6 +213,17 @@ def test_the_rest_of_another_charge_is_not_pooled_as_one(site: Sites, tmp_path: 
     save_text(folder / "contribution.json", text.replace(again.id, first.id))
     with pytest.raises(dc.InputError, match="was changed"):
         load_contribution(folder)
+
+
+def test_a_site_whose_first_round_is_not_pooled_is_counted_all_the_same(site: Sites) -> None:
+    first, _ = two_rounds(site)
+    other = dc.contribute(site(1), first.protocol, "north")
+    second = next_protocol([first, other])
+    assert second is not None
+    found = dc.contribute(site(0), second, "east", rest_of=first)
+    privacy = dc.pool([other, found], confidence=0).privacy
+    costs = next(one for one in privacy.released if isinstance(one, SitesPooled)).sites
+    assert {name: cost for name, cost, *_ in costs} == {"east": 2.0, "north": 2.0}
 
 
 def test_a_budget_knows_what_it_is_the_rest_of() -> None:
