@@ -8,7 +8,8 @@ follows from public numbers:
 
 - **Levels** (``SHARE_LEVELS``), where noise is Gaussian and leaves no room for all levels of some column: single
   columns alone. All sites together show which levels to merge, and the second round measures all pairs of merged ones.
-- **Pairs** (``SHARE_PAIRS``) elsewhere: all of them, and the second round measures the promising ones again.
+- **Pairs** (``SHARE_PAIRS``) elsewhere: all of them, and the second round measures the promising ones again. On random
+  networks that gains little, and merging levels much.
 
 **The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a
 board of ethics; and the content, ``CONTENT``. It holds public numbers alone.
@@ -40,11 +41,13 @@ from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
     Shares,
+    again_count,
     components_mechanism,
     merged_levels,
     most_levels,
     noise_variance,
     signal,
+    spread_pairs,
 )
 from dpcausal.planning.plan import ExecutablePlan
 from dpcausal.planning.settings import SETTINGS
@@ -252,8 +255,14 @@ class Protocol:
     # ---- what can be expected
 
     def noise(self, rows: float) -> float:
-        """Return the variance of the noise in a pair of a site with so many rows, after one round of pairs."""
-        return self.of_pairs.plan_for(self.schema, rows).measurement.first_look
+        """Return the variance of the noise in a pair of a site with so many rows, promising where some are."""
+        once = self.of_pairs.plan_for(self.schema, rows).measurement.first_look
+        if self.part is None or self.levels_first:
+            return once
+        names, number = list(self.schema), again_count(len(self.schema))
+        some = [(names[i], names[j]) for i, j in spread_pairs(len(names), number)]
+        again = self.for_promising(some, ()).plan_for(self.schema, rows).measurement.first_look
+        return 1.0 / (1.0 / once + 1.0 / again)
 
     def least_found(self, sites: int | None = None) -> float:
         """Return the dependence (Cohen's w) that the first so many sites find in four runs of five.

@@ -72,6 +72,13 @@ def test_more_sites_find_weaker_links() -> None:
     assert found[0] / found[2] == pytest.approx(10**0.5, rel=0.15)
 
 
+def test_what_is_measured_twice_has_less_noise() -> None:
+    one, two = (dc.protocol(SCHEMA, [1000], 1.0, 1e-6, rounds=rounds) for rounds in (1, 2))
+    assert not two.levels_first
+    assert two.noise(1000) < one.noise(1000)
+    assert two.least_found() < one.least_found()
+
+
 def test_the_plan_of_a_site_is_its_own_in_rows_columns_and_budget() -> None:
     protocol = made().for_promising([("a", "b"), ("a", "k")], ["north"])
     plan = protocol.plan_for(SCHEMA.select(list("abc")), 500, 0.5, 0.0, Neighbours.ADD_REMOVE).measurement
