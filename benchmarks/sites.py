@@ -73,7 +73,7 @@ def graph_of(way: str, sites: list[dc.Dataset], epsilon: float) -> dc.Graph:
     given = [dc.contribute(site, protocol, name) for name, site in named.items()]
     further = next_protocol(given)
     if further is not None:
-        given += [dc.contribute(site, further, name) for name, site in named.items()]
+        given += [dc.contribute(sites[i], further, one.site, rest_of=one) for i, one in enumerate(given)]
     return dc.pool(given, confidence=0).graph
 
 

@@ -94,8 +94,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     second = protocol.for_promising([("smoke", "bronc")], ["east", "north", "site_a", "south"])
     second.save(folder / "protocol-2.json")
     for site in ("north", "south", "east"):
-        dc.contribute(rows, protocol, site).save(folder / site)
-        dc.contribute(rows, second, site).save(folder / f"{site}-2")
+        first = dc.contribute(rows, protocol, site)
+        first.save(folder / site)
+        dc.contribute(rows, second, site, rest_of=first).save(folder / f"{site}-2")
     schema = str(folder / "schema.toml")
     planned = ["plan", "--schema", schema, "--rows", "2000", "--epsilon", "1", "--out", str(folder / "plans")]
     assert run(planned) == 0  # for discover --plan

@@ -60,12 +60,13 @@ def test_two_hospitals_follow_the_guide(hospitals: Path) -> None:
     assert frozenset({"bronc", "dysp"}) in graph.skeleton
     privacy = json.loads((centre / "graph" / "privacy.json").read_text())
     assert privacy["private"]
-    assert 1.0 < privacy["epsilon"] <= 2.0  # of north, both rounds
-    # which have spent all that north has
-    again = "--protocol ../centre/first/protocol-2.json --site north --out more"
+    assert (privacy["epsilon"], privacy["delta"]) == (2.0, 1e-6)  # one charge for both rounds
+    # the rest of which was spent
+    again = "--protocol ../centre/first/protocol-2.json --site north --rest-of north --out more"
     ledger = "--ledger sqlite:///budget.db --dataset cohort"
     found = ran(hospitals / "north", f"dpcausal contribute data.csv {again} {ledger}")
     assert found.returncode == 3, found.stderr
+    assert "was spent already" in found.stderr
     assert not (hospitals / "north" / "more").exists()
 
 

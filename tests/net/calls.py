@@ -923,8 +923,17 @@ def _contributions() -> Iterator[Case]:
             if number == 3:  # the sizes of groups are the protocol's, whatever rows look like
                 common = {name: np.arange(1.0, column.size + 1.0) for name, column in schema.items()}
                 protocol = protocol.for_common(common, ["north"])
-            found = dc.contribute(data, protocol, "north", progress=True)
-            return [found, found.files(), str(found), dc.pool([found], confidence=2) if number == 1 else None]
+            first = None  # the second round spends what the first left, and names what it measures by what it released
+            if number > 1:
+                first = dc.contribute(data, _protocol(schema, terms, 2), "north")
+            found = dc.contribute(data, protocol, "north", rest_of=first, progress=True)
+            return [
+                first,
+                found,
+                found.files(),
+                str(found),
+                dc.pool([found], confidence=2) if number == 1 else None,
+            ]
 
         return run
 
@@ -1355,7 +1364,8 @@ def _commands() -> Iterator[Case]:
         site = ("contribute", "data.csv", "--site", "north")
         found = [command(folder, *site, "--protocol", "protocol.json", "--out", "one")]
         found += [command(folder, "pool", "one", "--out", "first", "--confidence", "2")]
-        found += [command(folder, *site, "--protocol", "first/protocol-2.json", "--out", "two")]
+        second = ("--protocol", "first/protocol-2.json", "--rest-of", "one")
+        found += [command(folder, *site, *second, "--out", "two")]
         return [*found, command(folder, "pool", "one", "two", "--out", "out", "--confidence", "2")]
 
     for name, run in (("contribute", contribute), ("pool", pool)):

@@ -45,6 +45,7 @@ PROGRESS = (
     "stages",
 )  # stages(show) yields stage(what, total), which yields tick(done)
 BUDGET = ("dpcausal", "Budget")  # its charge(*events) is where budgets are spent
+RESTS = "dpcausal.privacy.budget._RESTS_SPENT"  # what a process has spent, so that it is not spent twice
 STATEMENT = ("dpcausal", "PrivacyStatement")
 RELEASE = (
     "dpcausal.privacy.mechanisms",
@@ -242,7 +243,8 @@ class Recorder:
             with held.watching():
                 return call()
 
-        with watched(self):
+        # each run is a process of its own, which has spent the rest of no first round yet
+        with watched(self), mock.patch(RESTS, set()):
             seen = seen_of(looked_at)
         if self._replaying and self._fault is None and self._at < len(self.log):
             self._fault = f"ended before {self.log[self._at].what}, {self._at} of {len(self.log)}"

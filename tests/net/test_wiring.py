@@ -149,7 +149,7 @@ def contribution(relation: str, delta: float) -> Any:
     asked: Any = relation
     first = dc.protocol(MANY, [100, 100], 2.0, 2 * delta, neighbours=asked, rounds=2)
     second = first.for_promising([("x", "y"), ("z", "u"), ("v", "w")], ["north"])
-    return lambda data: dc.contribute(data, second, "north")
+    return lambda data: dc.contribute(data, second, "north", rest_of=dc.contribute(data, first, "north"))
 
 
 def stars(kind: str, seed: int = 0, **more: Any) -> Callable[[], Iterator[Star]]:

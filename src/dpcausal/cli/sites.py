@@ -43,7 +43,8 @@ and what each is asked to charge, in words for a board of ethics ("words").
 dpcausal protocol --schema schema.toml --rows 1000,800,1500 \\
   --epsilon 1 --delta 1e-6 > protocol.json
 
-# two rounds: the first, a tenth, shows all sites together which levels to merge
+# two rounds share the charge: the first shows all sites together which levels to
+# merge where there are too many, else which pairs to measure again
 dpcausal protocol --schema schema.toml --rows 1000,800,1500 \\
   --epsilon 1 --delta 1e-6 --rounds 2 > protocol.json
 
@@ -71,9 +72,10 @@ dpcausal contribute patients.csv --protocol protocol.json --out site_b \\
 dpcausal contribute patients.csv --protocol protocol.json --out site_c \\
   --schema own.toml
 
-# the second round, under the name of the first
+# the second round, with what the first left of its charge
 dpcausal contribute patients.csv --protocol protocol-2.json --site site_a \\
-  --out site_a-2 --ledger sqlite:///budget.db --dataset cohort"""
+  --rest-of site_a --out site_a-2 \\
+  --ledger sqlite:///budget.db --dataset cohort"""
 
 POOL_HELP = """Learn one graph from what several sites contributed, free.
 
@@ -110,9 +112,7 @@ def run_protocol(
     level: Annotated[float, typer.Option("--level", help="Size of each test.")] = 0.05,
     rounds: Annotated[
         int,
-        typer.Option(
-            "--rounds", help="1, or 2: single columns first; without a delta promising pairs again."
-        ),
+        typer.Option("--rounds", help="1, or 2: the second measures what the first shows to be worth it."),
     ] = 1,
     persons: Annotated[
         str,
@@ -164,13 +164,19 @@ def run_contribute(
     ledger: LedgerUrl = None,
     dataset: DatasetName = None,
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="Charged in this round, if not as the protocol asks.")
+        float | None, typer.Option("--epsilon", help="Charged for all rounds, if not as the protocol asks.")
     ] = None,
     delta: Annotated[
-        float | None, typer.Option("--delta", help="Charged in this round, if not as the protocol asks.")
+        float | None, typer.Option("--delta", help="Charged for all rounds, if not as the protocol asks.")
     ] = None,
     neighbours: Annotated[
         str | None, typer.Option("--neighbours", help="Of your site, if not as the protocol has it.")
+    ] = None,
+    rest_of: Annotated[
+        Path | None,
+        typer.Option(
+            "--rest-of", help="Second round: the folder of your first.", metavar="SITE", parser=path
+        ),
     ] = None,
     schema: OptionalSchema = None,
     columns: Columns = None,
@@ -196,7 +202,7 @@ def run_contribute(
         with warn_before_charge(rows.data, Charge()):
             found = dc.contribute(
                 counted, asked, name, epsilon=epsilon, delta=delta, neighbours=neighbours,  # type: ignore[arg-type]
-                ledger=ledger, dataset=dataset, progress=bars,
+                rest_of=rest_of, ledger=ledger, dataset=dataset, progress=bars,
             )  # fmt: skip
         found.save(out)
     if as_json:

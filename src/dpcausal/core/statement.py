@@ -148,6 +148,14 @@ class KeptForEffects(Public, kind="reserve"):
     share: float
 
 
+class RoundOfTwo(Public):
+    """One of two rounds that share one charge, and the share of the first; ``in_ledger``: whether a ledger has it."""
+
+    round: int
+    first: float
+    in_ledger: bool
+
+
 class PersonsOfSites(Public, named_by="what"):
     """Whether each person is in the rows of one site, as was declared, or may be in several."""
 

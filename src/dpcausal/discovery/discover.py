@@ -38,6 +38,7 @@ from dpcausal.core.statement import (
     KeptForEffects,
     NotPrivate,
     PrivacyStatement,
+    RoundOfTwo,
 )
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import Counts, attach_progress, number_known, source_limits, unit_of
@@ -299,6 +300,8 @@ def discover(
     Graph(columns)  # refuses names that no graph format can hold, before anything is charged
     named = checked_effects(effect, counts.schema)
     share = checked_reserve(reserve, epsilon, named)
+    part = None if executed is None else executed.measurement.public.part
+    rest_of = None if executed is None else executed.rest_of
     known = Knowledge.of(columns, required, forbidden, tiers)
     chosen, reason = _chosen(method, data, epsilon, delta, relation, options.get("target"))
     options = _checked_options(options, chosen, columns)
@@ -308,7 +311,8 @@ def discover(
     target = options.get("target")
     budget, no_delta, measurement = None, None, None
     if epsilon is not None:
-        require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
+        if rest_of is None:
+            require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, share)
         if not anyway:
             refuse_hopeless(forecast_graph(counts.schema, public, level, chosen.name), ledger, dataset)
@@ -322,6 +326,8 @@ def discover(
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
             later=share,
+            part=part,
+            rest_of=rest_of,
             ledger=ledger,
             dataset=dataset,
             note={
@@ -349,6 +355,7 @@ def discover(
         number_known(data) if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
         *found.public,
         *([KeptForEffects(share)] if share else []),
+        *([RoundOfTwo(*part, in_ledger=ledger is not None)] if part else []),
         *([DeltaNotNeeded(delta)] if budget and budget.total.delta < delta else []),
     )
     statement = charging.statement(
@@ -471,7 +478,8 @@ def _planned(executed: ExecutablePlan | None, public: PublicNumbers) -> Measurem
     if executed is None:
         return plan_measurement(public)
     rows = public.rows or executed.measurement.public.rows  # protected: as guessed, until they are released
-    return replace(executed.measurement, public=replace(public, rows=rows))
+    part = executed.measurement.public.part
+    return replace(executed.measurement, public=replace(public, rows=rows, part=part))
 
 
 def _chosen(

@@ -44,7 +44,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.data.columns import Numeric, has_order, missing_place
 from dpcausal.data.schema import Schema
 from dpcausal.planning.settings import SETTINGS, MeasuredSettings, acceptance_threshold
-from dpcausal.privacy.accounting.composition import Filter
+from dpcausal.privacy.accounting.composition import Filter, PartOfTotal
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import INTEGERS, Grid
 from dpcausal.privacy.mechanisms.selection import epsilon_per_round
@@ -222,6 +222,8 @@ class PublicNumbers:
         The place of the one column that is asked about.
     reserve : float
         The share of the total that is kept for later.
+    part : PartOfTotal or None
+        Which of two rounds this is, where they share the total.
     """
 
     columns: tuple[ColumnKind, ...]
@@ -231,6 +233,7 @@ class PublicNumbers:
     neighbours: Neighbours
     target: int | None = None
     reserve: float = 0.0
+    part: PartOfTotal | None = None
 
     @classmethod
     def of_schema(
@@ -273,6 +276,8 @@ class PublicNumbers:
     def total(self) -> Filter:
         """The filter on what the search may spend."""
         whole = Filter(self.epsilon, self.delta)
+        if self.part is not None:
+            return whole.part(self.part)
         return whole.without(self.reserve) if self.reserve else whole
 
     @property
@@ -567,6 +572,7 @@ class MeasurementPlan:
             "larger": self.larger,
             "shares": asdict(self.shares),
             "settings": asdict(self.settings),
+            **({} if self.public.part is None else {"part": list(self.public.part)}),
             **({} if self.only is None else {"only": [list(pair) for pair in self.only]}),
             **({"groups": [[j, list(groups)] for j, groups in self.groups]} if self.groups else {}),
         }
@@ -591,6 +597,7 @@ class MeasurementPlan:
             Neighbours.parse(data["neighbours"], labels=False),
             None if data["target"] is None else int(data["target"]),
             float(data["reserve"]),
+            PartOfTotal(int(data["part"][0]), float(data["part"][1])) if "part" in data else None,
         )
         shares = Shares(**{**data["shares"], "again": tuple(map(float, data["shares"]["again"]))})
         every = (shares.rows, shares.levels, shares.singles, shares.choice, shares.pairs, *shares.again)

@@ -51,7 +51,7 @@ from dpcausal.planning.forecast import (
 from dpcausal.planning.measurement_plan import MeasurementPlan, PublicNumbers, plan_measurement
 from dpcausal.planning.power import moments_curve, moments_pay
 from dpcausal.planning.settings import MAX_SET
-from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.accounting.composition import FirstCharge, check_total
 
 DEFAULT_ORDERS = 5  # shown unless more are asked for
 # of the rarest level of every column, for which the first line answers: runs on columns as uneven as those of a survey
@@ -84,12 +84,15 @@ class ExecutablePlan:
         The level of every test.
     noted : mapping
         What a ledger notes of it besides; not in the file.
+    rest_of : FirstCharge or None
+        In the second of two rounds: the charge of the first, whose rest is spent; not in the file.
     """
 
     schema: Schema
     measurement: MeasurementPlan
     level: float
     noted: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    rest_of: FirstCharge | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -21,6 +21,11 @@ PERSONS = {
     "epsilons and deltas of the sites add up.",
 }
 
+CHARGED = {  # by the round of two; 0: there is one
+    0: "Each site is asked to charge {}",
+    1: "Each site is asked to charge {} now, for two rounds together",
+    2: "Each site was charged {} for both rounds before the first, and is charged nothing now",
+}
 FIRST_OF_TWO = {  # whether it is for single columns
     True: "The first is for single columns alone: all sites together show which levels to merge where there are more "
     "than the noise leaves room for. The second measures all pairs.",
@@ -34,8 +39,9 @@ TOO_MANY = {  # whether two rounds would be of use
 
 def protocol_text(protocol: Protocol) -> str:
     """Return what a protocol asks of each site, one sentence a line."""
-    epsilon, delta = protocol.charge
-    columns = len(protocol.schema)
+    epsilon, delta = protocol.epsilon, protocol.delta
+    columns, both = len(protocol.schema), "" if protocol.rounds == 1 else " (both rounds together)"
+    asked = CHARGED[protocol.round if protocol.rounds > 1 else 0]
     but = f", apart from a probability of {delta:.3g}" if delta else ""
     which = f" and by all {columns * (columns - 1) // 2:,} pairs of them"
     if protocol.pairs is not None:
@@ -53,14 +59,13 @@ def protocol_text(protocol: Protocol) -> str:
         f"{counted(len(protocol.rows), 'site')} with about {', '.join(f'{n:,}' for n in protocol.rows)} rows.",
         f"Each site counts its rows by {counted(columns, 'column')}{which}, adds {law} noise to every count, "
         "and gives away nothing else. No row leaves a site, and no site need trust another with its rows.",
-        f"Each site is asked to charge epsilon {epsilon:.6g}, delta {delta:.6g} in this round: a change of "
-        f"{CHANGE[protocol.neighbours]} makes no contribution more than {odds(epsilon)} times as likely or "
-        f"unlikely{but}.",
+        f"{asked.format(f'epsilon {epsilon:.6g}, delta {delta:.6g}')}: a change of {CHANGE[protocol.neighbours]} makes "
+        f"no contribution{both} more than {odds(epsilon)} times as likely or unlikely{but}.",
     ]
-    if protocol.rounds > 1:
+    if protocol.part is not None:
         lines.append(
-            f"The two rounds together are asked to charge epsilon {protocol.epsilon:.6g}, delta {protocol.delta:.6g}. "
-            f"{FIRST_OF_TWO[protocol.levels_first]} A site may leave after the first."
+            f"{FIRST_OF_TWO[protocol.levels_first]} The first has {protocol.part.first:.0%} of the charge; the rest "
+            "can be spent once. A site may leave after the first."
         )
     if protocol.groups:
         merged = [

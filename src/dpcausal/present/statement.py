@@ -167,6 +167,20 @@ def _effect_sums(fact: facts.EffectSums) -> str:
     )
 
 
+def _round_of_two(fact: facts.RoundOfTwo) -> str:
+    share = f"a share of {fact.first:.0%} of it is for the first"
+    if fact.round == 1:
+        return f"that two rounds share this one charge: {share}, and the rest may be spent once by the second"
+    once = (
+        "as its ledger records"
+        if fact.in_ledger
+        else "which nothing but the site's word says, for no ledger was charged"
+    )
+    return (
+        f"that two rounds share one charge, that of the first: {share}, and the rest was spent once, {once}"
+    )
+
+
 # words of all other facts: a text with fields filled in, or a function
 WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     facts.Stated: "{0.text}",
@@ -192,6 +206,7 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     facts.LabelsKnown: "the labels in {0.labels} are fixed, whatever relation was asked for: who is in which group, "
     "and the size of both groups",
     facts.DeltaNotNeeded: "that a delta of {0.delta:.3g} was allowed: it was not needed and not charged",
+    facts.RoundOfTwo: _round_of_two,
     facts.KeptForEffects: "the share of {0.share:.0%} of the budget that is kept for effects, asked once the graph is "
     "known; the total covers them, whether they are asked or not",
     facts.KernelLists: "the {0.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the "

@@ -12,6 +12,10 @@ from the conversion of rho.
 first event, under a fresh random release id; the filter then spends within it. If that fails nothing is
 charged here either. ``later`` keeps a public share of the total until ``open_later``; the ledger is charged for it too.
 
+**Two rounds** (``part``) share one total. The first charges the ledger for both and spends its share; the second spends
+the rest of that charge (``rest_of``), which the ledger allows once, in one transaction before the first event
+(``accounting/rounds.proof.md``). A second round that dies after that has lost the rest.
+
 A budget can't be copied, pickled or used after ``fork``: two copies could spend the same epsilon twice. A fork is known
 by a random token, not by the process id (``core/process.py``). A snapshot of the whole machine that is restored twice
 is not seen: use a ledger outside of it.
@@ -58,9 +62,18 @@ from dpcausal.core.statement import (
     known_limits,
     weak_limits,
 )
-from dpcausal.privacy.accounting.composition import Filter, PrivacyCost, Spent, exact, left_of
+from dpcausal.privacy.accounting.composition import (
+    Filter,
+    FirstCharge,
+    PartOfTotal,
+    PrivacyCost,
+    Spent,
+    exact,
+    left_of,
+)
 from dpcausal.privacy.events import Event
 from dpcausal.privacy.ledger.beside import SecondBudget, charged_beside, other_budgets, sqlite_files
+from dpcausal.privacy.ledger.chain import rest_is_spent
 from dpcausal.privacy.ledger.earlier import (
     MOST_ENTRIES,
     AskedBefore,
@@ -80,6 +93,9 @@ _FILE: ContextVar[Path | None] = ContextVar("file", default=None)
 ENTERED: deque[tuple[str, float, float]] = deque(maxlen=16)
 # ledger, data set, file: looked for other budgets once a process
 _LOOKED: set[tuple[Path | None, str, Path | None]] = set()
+# first rounds without a ledger whose rest this process has spent
+_RESTS_SPENT: set[str] = set()
+_RESTS_LOCK = threading.Lock()
 
 
 @contextmanager
@@ -179,6 +195,11 @@ class Budget:
         The part of delta that is kept for events with a delta of their own.
     later : float, default 0.0
         A public share of the total, below 1, that is refused to every charge until ``open_later``.
+    part : PartOfTotal or None, default None
+        Which of two rounds this is, where they share the total: no more than its share can be charged.
+    rest_of : FirstCharge or None, default None
+        In the second of two rounds: the charge of the first. The ledger is not charged again, and refuses a second
+        budget for the same rest. Without a ledger only this process does.
     ledger : str, Ledger or None, default None
         A ledger or its address. The whole (epsilon, delta) is charged to it in one transaction just before the first
         event; if that fails, nothing is charged here either.
@@ -217,6 +238,8 @@ class Budget:
         neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
         reserve: float = 0.0,
         later: float = 0.0,
+        part: PartOfTotal | None = None,
+        rest_of: FirstCharge | None = None,
         ledger: str | Ledger | None = None,
         dataset: str | None = None,
         note: Mapping[str, Any] | None = None,
@@ -228,6 +251,12 @@ class Budget:
         self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
         self._later = bool(later)
         self._for_now = self._filter.without(later) if self._filter is not None and later else None
+        if (part is not None and part.round == 2) != (rest_of is not None):
+            raise InputError("the second of two rounds, and no other, needs to know the charge of the first")
+        if part is not None and later:
+            raise InputError("a round of two keeps no share for later")
+        self._part, self._rest_of = part, rest_of
+        self._round = None if self._filter is None or part is None else self._filter.part(part)
         refuse_half_named(ledger, dataset)
         if ledger is not None and epsilon is None:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
@@ -240,6 +269,8 @@ class Budget:
         self.unit = unit
         if unit != ONE_ROW:
             self._note["unit"] = unit.kind
+        if part is not None:
+            self._note["part"] = list(part)
         self._release = uuid.uuid4().hex
         self._entry: Entry | None = None
         self._left: dict[str, float] = {}  # in the ledger, after the charge
@@ -260,7 +291,7 @@ class Budget:
     @property
     def total(self) -> Filter:
         """The stop rule with its total ``epsilon``, ``delta`` and ``rho``: what may be spent now."""
-        return self.whole if self._for_now is None else self._for_now
+        return self._round or self._for_now or self.whole
 
     @property
     def whole(self) -> Filter:
@@ -357,9 +388,10 @@ class Budget:
         return BudgetError.of("budget", unit, float(getattr(asked, unit)), float(spent), left)
 
     def _enter_ledger(self) -> None:
-        """Charge the whole total to the data set, once; a retry uses the same release id."""
+        """Charge the whole total to the data set, or take the rest of an earlier charge, once; a retry has one id."""
         if self._ledger is None:
             self._warn_of_missing_ledger()
+            self._take_rest_without_ledger()
         if self._ledger is None or self._dataset is None or self._entry is not None:
             return
         if isinstance(self._ledger, str):
@@ -367,17 +399,37 @@ class Budget:
 
             self._ledger = Ledger.open(self._ledger)
         self._warn_of_other_budgets()
+        note = {"dpcausal": __version__, **self._note}
+        terms = (self.whole.epsilon, self.whole.delta)
         self._warn_of_earlier_entries()
-        self._entry = self._ledger.charge(
-            self._dataset,
-            self._release,
-            self.whole.epsilon,
-            self.whole.delta,
-            neighbours=self.neighbours,
-            note={"dpcausal": __version__, **self._note},
-        )
-        ENTERED.append((self._dataset, self.whole.epsilon, self.whole.delta))
+        if self._rest_of is None:
+            self._entry = self._ledger.charge(
+                self._dataset, self._release, *terms, neighbours=self.neighbours, note=note
+            )
+            ENTERED.append((self._dataset, *terms))
+        else:
+            self._entry = self._ledger.take_rest(
+                self._dataset,
+                self._rest_of.release,
+                self._release,
+                *terms,
+                neighbours=self.neighbours,
+                note=note,
+            )
         self._left = self._ledger.left_after(self._entry)
+
+    def _take_rest_without_ledger(self) -> None:
+        """Take the rest of a charge that no ledger has; this process refuses to take it twice."""
+        if self._rest_of is None or self._events:
+            return
+        if self._rest_of.release is not None:
+            raise InputError("the first round was charged to a ledger: the second needs the same one")
+        if not self._secure():  # nothing is spent by noise that is no secret
+            return
+        with _RESTS_LOCK:
+            if self._rest_of.id in _RESTS_SPENT:
+                raise rest_is_spent(f"first round {self._rest_of.id}")
+            _RESTS_SPENT.add(self._rest_of.id)
 
     def _warn_of_other_budgets(self) -> None:
         """Warn where the rows may have another budget, before this one is charged; by public names only."""
@@ -391,7 +443,7 @@ class Budget:
         _LOOKED.add(asked)
         name, folder = ("", None) if self._file is None else (self._file.name, self._file.parent)
         others = other_budgets(self._ledger.file, self._dataset, name, folder)
-        if others:  # a charge that is refused is told of that alone
+        if others and self._rest_of is None:  # a charge that is refused is told of that alone
             self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
         for other in others:
             warnings.warn(display().summary(other, dataset=self._dataset), SecondBudget, stacklevel=2)
@@ -413,7 +465,7 @@ class Budget:
         newest = self._ledger.newest(self._dataset, MOST_ENTRIES)
         earlier = [entry for entry in newest if entry.release != self._release]  # not this one, tried again
         rows, same = other_rows(earlier, self._note), asked_before(earlier, self._note)
-        if rows is not None or same is not None:
+        if self._rest_of is None and (rows is not None or same is not None):
             # a charge that is refused is told of that alone
             self._ledger.require(self._dataset, self.whole.epsilon, self.whole.delta)
         if rows is not None:
@@ -470,7 +522,7 @@ class Budget:
         unit = self.unit if unit is None else unit
         secure = self._secure()
         reading = self.reading()
-        fixed = not self._later and (not adaptive or not self._events)
+        fixed = not self._later and self._part is None and (not adaptive or not self._events)
         guarantee = reading if fixed else PrivacyCost(self.whole.epsilon, self.whole.delta, "filter")
         definition, parameters = self._definition(guarantee)
         return PrivacyStatement(

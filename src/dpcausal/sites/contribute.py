@@ -5,18 +5,22 @@ and noised as any other discovery is, and keeps what was released. The folder al
 tables, as of ``discover``, so that the site can search them by itself), ``privacy.json`` and ``contribution.json``.
 
 **The file** ``contribution.json`` has ``format``; ``site``; ``protocol``, whole; ``software``; ``release``, the id of
-what was released; ``privacy``, a hash of the statement; and ``id``, a hash of all these. A folder of which any part was
-changed or exchanged is refused. It is no signature: whoever can write all of it can write the id, too, and nobody can
-see whether the tables are of real rows.
+what was released; ``privacy``, a hash of the statement; ``rest_of``, in a second round; and ``id``, a hash of all
+these. A folder of which any part was changed or exchanged is refused. It is no signature: whoever can write all of it
+can write the id, too, and nobody can see whether the tables are of real rows.
 
-**Guarantee** that of ``discover``: (epsilon, delta)-DP for the rows of this site, charged before noise is drawn.
+**The second of two rounds** spends the rest of the charge that the site's own first contribution made for both, once
+(``privacy/accounting/rounds.proof.md``). Its folder says which (``rest_of``).
+
+**Guarantee** that of ``discover``: (epsilon, delta)-DP for the rows of this site, charged before noise is drawn; of two
+rounds, for both together.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,12 +38,14 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.release import Release, load_release
+from dpcausal.privacy.accounting.composition import FirstCharge
 from dpcausal.sites.protocol import Protocol, load_protocol, protocol_of
 
 if TYPE_CHECKING:
     from dpcausal.privacy.ledger import Ledger
 
 FORMAT = 1
+Terms = tuple[float | None, float | None, Neighbours | None]
 FILE, RELEASE, STATEMENT = "contribution.json", "release.json", "privacy.json"
 
 
@@ -57,6 +63,8 @@ class Contribution:
         The noisy tables; ``.discover()`` searches them at no cost.
     software : str
         What made it.
+    rest_of : str or None
+        In the second of two rounds: the id of the first contribution, of whose charge this is the rest.
 
     Examples
     --------
@@ -71,6 +79,7 @@ class Contribution:
     protocol: Protocol
     release: Release
     software: str = f"dpcausal {__version__}"
+    rest_of: str | None = None
 
     def __repr__(self) -> str:
         return (
@@ -137,6 +146,7 @@ class Contribution:
             "software": self.software,
             "release": self.release.id,
             "privacy": content_id(self.privacy.to_dict()),
+            **({} if self.rest_of is None else {"rest_of": self.rest_of}),
         }
 
 
@@ -157,6 +167,7 @@ def contribute(
     epsilon: float | None = None,
     delta: float | None = None,
     neighbours: Literal["replace-one", "add-remove"] | Neighbours | None = None,
+    rest_of: Contribution | str | os.PathLike[str] | None = None,
     ledger: str | Ledger | None = None,
     dataset: str | None = None,
     progress: bool = False,
@@ -175,9 +186,12 @@ def contribute(
     site : str
         The name of the site. It is shown with the result. In the second round it must be that of the first.
     epsilon, delta : float or None, default None
-        What the site charges in this round, where that is not what the protocol asks for.
+        What the site charges, for two rounds together, where that is not what the protocol asks for.
     neighbours : str, Neighbours or None, default None
         Of this site, where it is not that of the protocol.
+    rest_of : Contribution, path or None, default None
+        In the second of two rounds: this site's own contribution to the first, whose charge is for both. The rest of it
+        can be spent once.
     ledger, dataset, progress
         As for ``dc.discover``.
 
@@ -191,7 +205,7 @@ def contribute(
     InputError
         If an argument can't be used as given; nothing was charged.
     BudgetError
-        If the ledger does not allow it; nothing was released.
+        If the ledger does not allow it, or the rest of the first round was spent; nothing was released.
 
     Examples
     --------
@@ -208,14 +222,70 @@ def contribute(
         known = ", ".join(asked.sites)
         raise InputError(f"no site {name!r} took part in the first round: there are {known}")
     counts = counts_of(data)
-    relation = asked.neighbours if neighbours is None else Neighbours.parse(neighbours, labels=False)
+    relation = None if neighbours is None else Neighbours.parse(neighbours, labels=False)
+    terms, first = (epsilon, delta, relation), first_of_two(rest_of, asked, name)
+    if first is not None:
+        terms = terms_of_both(first, terms)
+        refuse_other_ledger(first, ledger, dataset)
     # for the rows of the protocol: discover takes those that there are, where their number is public
-    plan = asked.plan_for(counts.schema, max(asked.rows), epsilon, delta, relation)
+    plan = asked.plan_for(counts.schema, max(asked.rows), *terms)
+    if first is not None:
+        plan = replace(plan, rest_of=FirstCharge(first.id, (first.privacy.ledger or {}).get("release")))
     found = discover(
         data, plan=plan, ledger=ledger, dataset=dataset, progress=progress, anyway=True, confidence=0
     )
     assert isinstance(found.release, Release)
-    return Contribution(name, asked, found.release)
+    return Contribution(name, asked, found.release, rest_of=None if first is None else first.id)
+
+
+def first_of_two(
+    rest_of: Contribution | str | os.PathLike[str] | None, asked: Protocol, site: str
+) -> Contribution | None:
+    """Return this site's contribution to the first round, of whose charge the second has the rest; None: no second."""
+    if asked.round == 1:
+        if rest_of is not None:
+            raise InputError(
+                "only the second round spends the rest of a charge: leave out rest_of (--rest-of)"
+            )
+        return None
+    if rest_of is None:
+        raise InputError(
+            "the second round spends the rest of what the first was charged: name the folder of this site's first "
+            "contribution (--rest-of, or rest_of=)"
+        )
+    first = rest_of if isinstance(rest_of, Contribution) else load_contribution(rest_of)
+    if first.site != site or first.protocol.id != asked.first:
+        raise InputError(
+            f"that is {first.site}'s contribution to protocol {first.protocol.id}, not {site}'s to {asked.first}, the "
+            "first round of this protocol"
+        )
+    part = first.values.plan.public.part
+    if part is None or part.round != 1:
+        raise InputError(f"the first round of {site} was charged for itself alone: there is no rest of it")
+    if asked.part is None or asked.part.first != part.first:
+        raise InputError(f"the first round of {site} had another share than this second one leaves it")
+    return first
+
+
+def terms_of_both(first: Contribution, asked: Terms) -> Terms:
+    """Return epsilon, delta and neighbours as the first round charged them for both; refuse others."""
+    public = first.values.plan.public
+    both = (public.epsilon, public.delta, public.neighbours)
+    if any(mine is not None and mine != theirs for mine, theirs in zip(asked, both, strict=True)):
+        raise InputError(
+            f"the first round was charged epsilon {both[0]:g}, delta {both[1]:g} ({both[2]}) for both: leave out others"
+        )
+    return both
+
+
+def refuse_other_ledger(first: Contribution, ledger: object, dataset: str | None) -> None:
+    """Refuse a second round that is counted elsewhere than the first."""
+    before = first.privacy.ledger
+    if (before is None) != (ledger is None):
+        how = "no ledger: leave it out" if before is None else "a ledger: name the same one"
+        raise InputError(f"the first round was charged to {how}")
+    if before is not None and before["dataset"] != dataset:
+        raise InputError(f"the first round was charged to data set {before['dataset']!r}, not {dataset!r}")
 
 
 def checked_site(site: object) -> str:
@@ -259,7 +329,9 @@ def load_contribution(folder: str | os.PathLike[str]) -> Contribution:
     if not isinstance(release.values, Measurements):
         raise InputError(f"{name!r} is no contribution: its release holds no tables")
     protocol.check_fits(release.schema)
-    found = Contribution(checked_site(data["site"]), protocol, release, str(data["software"]))
+    found = Contribution(
+        checked_site(data["site"]), protocol, release, str(data["software"]), data.get("rest_of")
+    )
     if (
         json.loads(found.files()[FILE]) != data
         or PrivacyStatement.from_json(json.dumps(statement)) != found.privacy

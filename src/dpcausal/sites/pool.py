@@ -7,9 +7,9 @@ effects, other background knowledge.
 
 **The promise.** Each contribution has its own statement, which no other site can weaken. Where each person is in the
 rows of one site, all of them together protect a person as the weakest of them does (parallel composition); where a
-person may be in several, epsilons and deltas add up. The protocol says which was declared. The rounds of one site add
-up in either case. Where sites have different neighbours, the statement is for one row replaced, which is one removed
-and one added: (2 epsilon, (1 + e^epsilon) delta).
+person may be in several, epsilons and deltas add up. The protocol says which was declared. The two rounds of one site
+share one charge, which counts once (``cost_of``). Where sites have different neighbours, the statement is for one row
+replaced, which is one removed and one added: (2 epsilon, (1 + e^epsilon) delta).
 
 **Mistakes.** A folder that was changed, that is there twice, or that belongs to another protocol is refused. A site
 that makes up its tables can't be recognised.
@@ -121,7 +121,7 @@ def pooled_release(contributions: Sequence[Contribution | str | os.PathLike[str]
     every = [one for given in rounds.values() for one in given]
     counts = [given[0].release.rows for given in rounds.values()]
     rows = math.fsum(site.rows for site in sites)
-    public = PublicNumbers.of_schema(schema, rows, protocol.charge[0], protocol.charge[1], privacy.neighbours)
+    public = PublicNumbers.of_schema(schema, rows, protocol.epsilon, protocol.delta, privacy.neighbours)
     of_levels = all(one.protocol.of_levels for one in every)
     plan = measured_at_once(public, () if of_levels else None, groups)
     plan = replace(plan, gaussian=any(one.values.plan.gaussian for one in every))
@@ -193,6 +193,11 @@ def refuse_pair(one: Contribution, other: Contribution) -> None:
     if one.protocol.round == other.protocol.round:
         raise InputError(
             f"{both} are for the same round: a site contributes once, and two sites need two names"
+        )
+    first, second = sorted((one, other), key=lambda given: given.protocol.round)
+    if second.rest_of not in (None, first.id):
+        raise InputError(
+            f"{one.site} spent in its second round the rest of another first round than this one"
         )
     if one.release.rows != other.release.rows:
         raise InputError(
@@ -313,8 +318,12 @@ def pooled_statement(rounds: Rounds) -> PrivacyStatement:
 
 
 def cost_of(given: Sequence[Contribution], *, as_replaced: bool) -> tuple[float, float]:
-    """Return epsilon and delta of the rounds of a site; ``as_replaced``: for one row replaced, whatever it was for."""
-    statements = [one.privacy for one in given]
+    """Return epsilon and delta of the rounds of a site; ``as_replaced``: for one row replaced, whatever it was for.
+
+    What spent the rest of a charge that is there as well counts with it: the first round's statement is of both.
+    """
+    charged = {one.id for one in given}
+    statements = [one.privacy for one in given if one.rest_of not in charged]
     epsilon = math.fsum(one.epsilon or 0.0 for one in statements)
     delta = math.fsum(one.delta or 0.0 for one in statements)
     if as_replaced and statements[0].neighbours is Neighbours.ADD_REMOVE:

@@ -2,14 +2,14 @@
 
 All sites measure the same columns and pairs of the same schema, each with noise of its own
 (``planning/measurement_plan.py``: components, no levels merged by what a site's rows look like). In one round every
-pair is measured. The two rounds are two releases of a site: their epsilons and deltas add up to the total. What the
-first is for follows from public numbers:
+pair is measured. Two rounds share one total (``PartOfTotal``), which a site charges before the first: of rho where the
+noise is Gaussian, so that nothing is lost by asking twice, and of epsilon where it is Laplace. What the first is for
+follows from public numbers:
 
-- **Gaussian noise.** What can be measured goes with the square of epsilon, so that two halves of a total measure half
-  of what the whole does: on random networks pairs that are looked at twice so show less, however the total is split.
-  The first round is for single columns alone (``SHARE_LEVELS``): all sites together show which levels to merge where
-  noise leaves no room for all, and the second round measures all pairs of merged columns.
-- **Laplace noise** loses nothing: half of the budget goes to all pairs, and the other half to the promising ones.
+- **Levels** (``SHARE_LEVELS``), where noise is Gaussian and leaves no room for all levels of some column: single
+  columns alone. All sites together show which levels to merge, and the second round measures all pairs of merged ones.
+- **Pairs** (``SHARE_PAIRS``) elsewhere: all of them, and the second round measures the promising ones again. On random
+  networks that gains little, and merging levels much.
 
 **The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a
 board of ethics; and the content, ``CONTENT``. It holds public numbers alone.
@@ -41,23 +41,25 @@ from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
     Shares,
+    again_count,
     components_mechanism,
     merged_levels,
     most_levels,
     noise_variance,
     signal,
+    spread_pairs,
 )
 from dpcausal.planning.plan import ExecutablePlan
 from dpcausal.planning.settings import SETTINGS
-from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.accounting.composition import PartOfTotal, check_total
 from dpcausal.sites.levels import Groups, groups_of, join, merging
 from dpcausal.stats.contrasts import Floats, least_detectable
 
 FORMAT = 1
 MOST_ROUNDS = 2
-SHARE_LEVELS = (
-    0.1  # of epsilon and delta, where the first of two rounds is for single columns: set on random networks
-)
+# of the total, for the first of two rounds: both were set on random networks
+SHARE_LEVELS = 0.1  # where it is for single columns
+SHARE_PAIRS = 0.5  # where it is for all pairs
 CONTENT = (
     "schema", "level", "rows", "epsilon", "delta", "neighbours", "persons", "rounds", "round", "pairs", "first",
     "sites", "groups",
@@ -76,7 +78,7 @@ class Protocol:
     rows : tuple of int
         Of each site, about.
     epsilon, delta : float
-        What each site is asked to charge in all rounds together.
+        What each site is asked to charge, once for all rounds.
     neighbours : Neighbours
         Which two tables of a site must be hard to tell apart.
     level : float
@@ -98,8 +100,8 @@ class Protocol:
     --------
     >>> from dpcausal.data.columns import Categorical
     >>> yes_no = Categorical(["no", "yes"])
-    >>> Protocol(Schema(a=yes_no, b=yes_no), (1000, 800), epsilon=1.0, rounds=2).charge
-    (0.5, 0.0)
+    >>> Protocol(Schema(a=yes_no, b=yes_no), (1000, 800), epsilon=1.0, rounds=2).part
+    PartOfTotal(round=1, first=0.5)
     """
 
     schema: Schema
@@ -126,22 +128,33 @@ class Protocol:
         """The id of the first round's protocol."""
         return self.first or self.id
 
-    @property
-    def charge(self) -> tuple[float, float]:
-        """Epsilon and delta of this round."""
-        share = 1.0 / self.rounds
-        if self.levels_first:
-            share = SHARE_LEVELS if self.round == 1 else 1.0 - SHARE_LEVELS
-        return share * self.epsilon, share * self.delta
+    @cached_property
+    def part(self) -> PartOfTotal | None:
+        """Which of two rounds this is, and the share of the first; None: there is one."""
+        if self.rounds == 1:
+            return None
+        return PartOfTotal(self.round, SHARE_LEVELS if self.levels_first else SHARE_PAIRS)
 
     @cached_property
     def levels_first(self) -> bool:
-        """Whether the first of two rounds is for single columns: so it is where noise is Gaussian."""
-        if self.rounds == 1 or self.delta == 0.0:
+        """Whether the first of two rounds is for single columns."""
+        if self.rounds == 1:
             return False
-        return measured_at_once(
-            PublicNumbers.of_schema(self.schema, max(self.rows), self.epsilon, self.delta, self.neighbours)
-        ).gaussian
+        public = self._public(max(self.rows), self.epsilon, self.delta, self.neighbours)
+        return public.total.rho > 0 and bool(self._crowded(PartOfTotal(2, SHARE_LEVELS)))
+
+    def _public(
+        self, rows: float, epsilon: float, delta: float, neighbours: Neighbours, schema: Schema | None = None
+    ) -> PublicNumbers:
+        """Return public numbers of these columns (None: all); no delta where two rounds have Laplace noise.
+
+        Which noise both rounds have follows from all columns, the total and the relation.
+        """
+        public = PublicNumbers.of_schema(self.schema, rows, epsilon, delta, neighbours)
+        gaussian = self.rounds == 1 or measured_at_once(public).gaussian
+        return PublicNumbers.of_schema(
+            self.schema if schema is None else schema, rows, epsilon, delta if gaussian else 0.0, neighbours
+        )
 
     @property
     def of_levels(self) -> bool:
@@ -175,14 +188,14 @@ class Protocol:
             If a column is not that of the protocol, or there are fewer than two.
         """
         self.check_fits(schema)
-        usual = self.charge
-        public = PublicNumbers.of_schema(
-            schema,
+        public = self._public(
             rows,
-            usual[0] if epsilon is None else epsilon,
-            usual[1] if delta is None else delta,
+            self.epsilon if epsilon is None else epsilon,
+            self.delta if delta is None else delta,
             self.neighbours if neighbours is None else neighbours,
+            schema,
         )
+        public = replace(public, part=self.part)
         place = {name: j for j, name in enumerate(schema)}
         only: tuple[tuple[int, ...], ...] | None = () if self.of_levels else None
         if self.pairs is not None:
@@ -242,8 +255,14 @@ class Protocol:
     # ---- what can be expected
 
     def noise(self, rows: float) -> float:
-        """Return the variance of the noise in a pair of a site with so many rows, after one round of pairs."""
-        return self.of_pairs.plan_for(self.schema, rows).measurement.first_look
+        """Return the variance of the noise in a pair of a site with so many rows, promising where some are."""
+        once = self.of_pairs.plan_for(self.schema, rows).measurement.first_look
+        if self.part is None or self.levels_first:
+            return once
+        names, number = list(self.schema), again_count(len(self.schema))
+        some = [(names[i], names[j]) for i, j in spread_pairs(len(names), number)]
+        again = self.for_promising(some, ()).plan_for(self.schema, rows).measurement.first_look
+        return 1.0 / (1.0 / once + 1.0 / again)
 
     def least_found(self, sites: int | None = None) -> float:
         """Return the dependence (Cohen's w) that the first so many sites find in four runs of five.
@@ -264,10 +283,13 @@ class Protocol:
         What a site's rows look like must not decide which levels are merged: sites would merge others. So the schema is
         to declare fewer, or a first round shows how common they are in all sites together.
         """
-        if self.of_levels:
-            return replace(self, round=2).crowded
-        public = PublicNumbers.of_schema(self.schema, sum(self.rows), *self.charge, self.neighbours)
-        gaussian = self.plan_for(self.schema, self.rows[0]).measurement.gaussian
+        return self._crowded(replace(self, round=2).part if self.levels_first else self.part)
+
+    def _crowded(self, part: PartOfTotal | None) -> dict[str, int]:
+        """Return the same for what this part of the total measures."""
+        public = self._public(sum(self.rows), self.epsilon, self.delta, self.neighbours)
+        public = replace(public, part=part)
+        gaussian = measured_at_once(public).gaussian
         total = public.total.rho if gaussian else public.total.epsilon
         # the noise in a sum over k sites is that of one times the root of k
         rows = sum(self.rows) / math.sqrt(len(self.rows))
@@ -383,7 +405,9 @@ def measured_at_once(
         total = (shares.pairs or shares.singles) * (public.total.rho if gaussian else public.total.epsilon)
         return noise_variance(components_mechanism(sets, sizes, total, public.neighbours, gaussian=gaussian))
 
-    gaussian = min((False, True) if public.total.rho > 0 else (False,), key=noise)
+    kinds = (False, True) if public.total.rho > 0 else (False,)
+    # two rounds share rho where the total allows any
+    gaussian = kinds[-1] if public.part is not None else min(kinds, key=noise)
     levels = tuple(
         max(size - (kind.missing and j in groups), 2)
         for j, (size, kind) in enumerate(zip(sizes, public.columns, strict=True))
@@ -425,8 +449,9 @@ def protocol(
     persons : str, default "one-site"
         Whether each person is in the rows of one site, or may be in ``"several-sites"``: epsilons then add up.
     rounds : int, default 1
-        1, or 2. With Gaussian noise the first is a tenth, for single columns: all sites then merge the same levels.
-        Without a delta the first is half, for all pairs: the second measures those that look promising.
+        1, or 2, which share the charge. Where Gaussian noise leaves no room for all levels of some column the first has
+        a tenth, for single columns: all sites then merge the same levels. Elsewhere it has half, for all pairs: the
+        second measures those that look promising.
 
     Returns
     -------
@@ -443,8 +468,8 @@ def protocol(
     >>> from dpcausal.data.columns import Categorical
     >>> schema = Schema({name: Categorical(["no", "yes"]) for name in "abcdefgh"})
     >>> three = protocol(schema, [1000, 1000, 1000], 1.0, 1e-6)
-    >>> three.charge, three.least_found() < three.least_found(1)
-    ((1.0, 1e-06), True)
+    >>> three.epsilon, three.least_found() < three.least_found(1)
+    (1.0, True)
     """
     if not isinstance(schema, Schema):
         raise InputError(f"a protocol needs a schema, not {schema!r}")

@@ -66,6 +66,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "loop": {},
         "delta-not-needed": {"delta": 1e-06},
         "reserve": {"share": 0.3},
+        "round-of-two": {"round": 2, "first": 0.5, "in_ledger": True},
         "one-site": {},
         "several-sites": {},
         "effect": {},

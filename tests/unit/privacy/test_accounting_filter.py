@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from dpcausal.core.errors import InputError
-from dpcausal.privacy.accounting.composition import Filter, Spent, check_total
+from dpcausal.privacy.accounting.composition import Filter, PartOfTotal, Spent, check_total
 from dpcausal.privacy.accounting.conversion import rho_for
 from dpcausal.privacy.events import ApproximateEvent, BoundedRangeEvent, GaussianEvent, PureEvent
 
@@ -25,6 +25,31 @@ def test_pure_filter_stops_at_the_sum() -> None:
     assert total.allows(Spent().plus([pure(0.1)] * 10))
     assert not total.allows(Spent().plus([pure(0.1)] * 11))
     assert not total.allows(Spent().plus([GaussianEvent(**COMMON, sensitivity=1, sigma=1e9)]))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1 / 3])
+def test_two_rounds_go_by_the_same_sum_and_add_up_to_the_total(share: float) -> None:
+    gaussian = GaussianEvent(**COMMON, sensitivity=1, sigma=10.0)
+    for total, event, unit in (
+        (Filter(10.0), pure(0.001), "epsilon"),
+        (Filter(10.0, 1e-6), gaussian, "rho"),
+    ):
+        rounds = [total.part(PartOfTotal(number, share)) for number in (1, 2)]
+        most = []
+        for one in rounds:
+            cost, limit = getattr(event, unit), getattr(one, unit)
+            number = round(limit / cost * (1 + 1e-14) - 0.5)  # so many fit
+            assert one.allows(Spent().plus([event] * number))
+            assert not one.allows(Spent().plus([event] * (number + 1)))
+            most.append(number)
+        assert total.allows(Spent().plus([event] * sum(most)))
+    # half of epsilon and then half of rho would be more than the total
+    first, second = (Filter(10.0, 1e-6).part(PartOfTotal(number, 0.5)) for number in (1, 2))
+    assert not first.allows(Spent().plus([pure(5.0)]))
+    assert second.allows(Spent().plus([gaussian] * 100))
+    assert not first.allows(Spent().plus([ApproximateEvent(**COMMON, mechanism="m", cost=0.1, slack=1e-9)]))
+    with pytest.raises(InputError):
+        Filter(1.0, 1e-6, 1e-7).part(PartOfTotal(1, 0.5))
 
 
 def test_either_sum_is_enough() -> None:

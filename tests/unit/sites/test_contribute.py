@@ -30,7 +30,7 @@ def test_only_the_pairs_of_the_second_round_are_measured(contribute: Given, site
     first = contribute(rounds=2, delta=0.0)
     second = first[0].protocol.for_promising([("a", "b"), ("c", "f")], ["east"])
     with dc.testing.seeded(2):
-        found = dc.contribute(site(0), second, "east")
+        found = dc.contribute(site(0), second, "east", rest_of=first[0])
     assert [one for one in found.values.components.values if len(one) == 2] == [(0, 1), (2, 5)]
     # the same budget for 2 pairs as for 15
     assert found.values.rounds[0].variance < first[0].values.rounds[0].variance
@@ -38,22 +38,17 @@ def test_only_the_pairs_of_the_second_round_are_measured(contribute: Given, site
         dc.contribute(site(0), second, "west")
 
 
-def test_a_ledger_is_charged_first_and_once_a_round(site: Sites, tmp_path: Path) -> None:
+def test_a_ledger_is_charged_first(site: Sites, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'budget.db'}"
     ledger = dc.Ledger.open(url, create=True)
     ledger.create("cohort", 1.0, 1e-6)
-    protocol = dc.protocol(site(0).schema, [2000], 1.0, 1e-6, rounds=2)
+    protocol = dc.protocol(site(0).schema, [2000], 1.0, 1e-6)
     count = {"ledger": url, "dataset": "cohort"}
     dc.contribute(site(0), protocol, "east", **count)  # type: ignore[arg-type]
-    second = protocol.for_promising([("a", "b")], ["east"])
-    dc.contribute(site(0), second, "east", **count)  # type: ignore[arg-type]
-    notes = [json.loads(entry.note) for entry in ledger.log("cohort")][1:]
-    assert [(note["command"], note["protocol"]) for note in notes] == [
-        ("contribute", protocol.id),
-        ("contribute", second.id),
-    ]
+    (note,) = [json.loads(entry.note) for entry in ledger.log("cohort")][1:]
+    assert (note["command"], note["protocol"]) == ("contribute", protocol.id)
     with pytest.raises(dc.BudgetError):
-        dc.contribute(site(0), second, "east", **count)  # type: ignore[arg-type]
+        dc.contribute(site(0), protocol, "east", **count)  # type: ignore[arg-type]
 
 
 def test_its_folder_gives_it_back(contribute: Given, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
+from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.sites.protocol import load_protocol
 
 YES_NO = dc.Categorical(["no", "yes"])
@@ -71,6 +72,13 @@ def test_more_sites_find_weaker_links() -> None:
     assert found[0] / found[2] == pytest.approx(10**0.5, rel=0.15)
 
 
+def test_what_is_measured_twice_has_less_noise() -> None:
+    one, two = (dc.protocol(SCHEMA, [1000], 1.0, 1e-6, rounds=rounds) for rounds in (1, 2))
+    assert not two.levels_first
+    assert two.noise(1000) < one.noise(1000)
+    assert two.least_found() < one.least_found()
+
+
 def test_the_plan_of_a_site_is_its_own_in_rows_columns_and_budget() -> None:
     protocol = made().for_promising([("a", "b"), ("a", "k")], ["north"])
     plan = protocol.plan_for(SCHEMA.select(list("abc")), 500, 0.5, 0.0, Neighbours.ADD_REMOVE).measurement
@@ -102,16 +110,33 @@ def test_levels_that_noise_leaves_no_room_for_are_named() -> None:
 
 
 def test_two_rounds_share_the_budget() -> None:
-    first = made(rounds=2)
-    second = first.for_common({}, ["north"])
-    assert first.of_levels
-    assert not second.of_levels
-    assert [sum(costs) for costs in zip(first.charge, second.charge, strict=True)] == pytest.approx(
-        [1.0, 1e-6]
-    )
+    wide = dc.Schema(dict.fromkeys("abcdefghijk", dc.Categorical(range(9))))
+    crowded = dc.protocol(wide, [1000], 1.0, 1e-6, rounds=2)
     pure = dc.protocol(SCHEMA, [1000], 1.0, rounds=2)
-    assert not pure.levels_first
-    assert pure.charge == (0.5, 0.0)
+    for first, levels in ((crowded, True), (made(rounds=2), False), (pure, False)):
+        second = first.for_promising(None, ["north"])
+        assert (first.of_levels, second.of_levels) == (levels, False)
+        plans = [one.plan_for(one.schema, 1000).measurement for one in (first, second)]
+        assert [plan.public.epsilon for plan in plans] == [1.0, 1.0]  # one charge
+        assert [plan.gaussian for plan in plans] == [first.delta > 0] * 2
+        totals = [plan.public.total for plan in plans]
+        whole = Filter(1.0, first.delta)
+        if first.delta:
+            assert sum(total.rho for total in totals) == pytest.approx(whole.rho, rel=1e-14)
+        else:
+            assert sum(total.epsilon for total in totals) == 1.0
+
+
+def test_few_columns_have_laplace_noise_in_both_rounds() -> None:
+    """With less of it a pair alone is measured so: then both rounds go by epsilon, and no delta is charged."""
+    two = dc.Schema(a=YES_NO, b=YES_NO)
+    protocols = [dc.protocol(two, [1000], 30.0, 1e-12, rounds=rounds) for rounds in (1, 2)]
+    assert not protocols[0].plan_for(two, 1000).measurement.gaussian
+    for one in (protocols[1], protocols[1].for_promising(None, ["north"])):
+        plan = one.plan_for(two, 1000).measurement
+        assert not plan.gaussian
+        assert plan.public.delta == 0.0
+        assert plan.public.total.epsilon == 15.0
 
 
 def test_groups_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -203,6 +203,44 @@ class PrivacyCost(NamedTuple):
     by: str
 
 
+class PartOfTotal(NamedTuple):
+    """One of two rounds that share a total, which is charged before the first.
+
+    Attributes
+    ----------
+    round : int
+        1, or 2.
+    first : float
+        The share of the first round, fixed before it; the second has the rest.
+
+    >>> PartOfTotal(1, 0.25).share, PartOfTotal(2, 0.25).share
+    (0.25, 0.75)
+    """
+
+    round: int
+    first: float
+
+    @property
+    def share(self) -> float:
+        """The share of this round."""
+        return self.first if self.round == 1 else 1.0 - self.first
+
+
+class FirstCharge(NamedTuple):
+    """The charge for two rounds that the first of them made.
+
+    Attributes
+    ----------
+    id : str
+        The name of what the first round released.
+    release : str or None
+        Under which the ledger has the charge; None: no ledger was charged.
+    """
+
+    id: str
+    release: str | None = None
+
+
 @dataclass(frozen=True)
 class Filter:
     """The stop rule for one total.
@@ -246,6 +284,18 @@ class Filter:
         part = 1.0 - share
         return _PartOfFilter(part * self.epsilon, self.delta, self.reserve, part * self.rho)
 
+    @proved("rounds.proof.md")
+    def part(self, part: PartOfTotal) -> Filter:
+        """Return the stop rule of one of two rounds: by rho where the total allows any, else by epsilon.
+
+        >>> pure = Filter(1.0).part(PartOfTotal(2, 0.25))
+        >>> pure.allows(Spent(epsilon=exact(0.75))), pure.allows(Spent(epsilon=exact(0.8)))
+        (True, False)
+        """
+        if not 0 < part.first < 1 or part.round not in (1, 2) or self.reserve:
+            raise InputError(f"two rounds share a total without a reserve, the first some of it, not {part}")
+        return _RoundOfFilter(part.share * self.epsilon, self.delta, 0.0, part.share * self.rho)
+
     def reading(self, spent: Spent) -> PrivacyCost:
         """Return the odometer: the least (epsilon, delta) that covers the sums, never above the total."""
         by_sum = float(spent.epsilon)
@@ -266,6 +316,20 @@ class _PartOfFilter(Filter):
     def rho(self) -> float:
         """Largest rho that this part allows."""
         return self.rho_allowed
+
+
+@dataclass(frozen=True)
+class _RoundOfFilter(_PartOfFilter):
+    """The rule for one of two rounds that don't see each other's sums: both go by the same one."""
+
+    @proved("rounds.proof.md")
+    def allows(self, spent: Spent) -> bool:
+        """Return whether the sums ``spent`` of this round keep to its part."""
+        if not fits(spent.delta, ZERO):
+            return False
+        if self.rho_allowed > 0:
+            return fits(spent.rho, exact(self.rho_allowed))
+        return fits(spent.epsilon, exact(self.epsilon))
 
 
 def check_total(epsilon: float, delta: float) -> None:

@@ -22,12 +22,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from dpcausal.core.errors import InputError
+from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger.asker import NAMES as ASKER_NAMES
 from dpcausal.privacy.ledger.asker import NOBODY, Asker
 
-CREATE, CHARGE = "create", "charge"
+CREATE, CHARGE, REST = "create", "charge", "rest"
 
 
 class Cap(NamedTuple):
@@ -48,7 +48,8 @@ class Cap(NamedTuple):
 class Entry:
     """One line of the ledger. Amounts are exact decimals as text.
 
-    ``kind`` is ``create`` (``epsilon`` and ``delta`` are the data set's total) or ``charge`` (they are the cost);
+    ``kind`` is ``create`` (``epsilon`` and ``delta`` are the data set's total), ``charge`` (they are the cost) or
+    ``rest`` (they are 0: the second of two rounds spends what the first was charged for and left);
     ``spent_epsilon`` and ``spent_delta`` are the data set's sums including this entry.
     """
 
@@ -138,6 +139,13 @@ class Verification:
     def ok(self) -> bool:
         """Whether no fault was found."""
         return not self.faults
+
+
+def rest_is_spent(first: str) -> BudgetError:
+    """Return the error for a second draw on one charge."""
+    return BudgetError(
+        f"the rest of {first} was spent already, and can't be spent twice, even if nothing came of it: charge another"
+    )
 
 
 def canonical(value: Mapping[str, Any]) -> str:

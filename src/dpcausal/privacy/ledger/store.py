@@ -28,12 +28,13 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
-from dpcausal.privacy.accounting.composition import add, check_total, exact, fits, left_of
+from dpcausal.privacy.accounting.composition import ZERO, add, check_total, exact, fits, left_of
 from dpcausal.privacy.ledger import tables
 from dpcausal.privacy.ledger.asker import NOBODY, Asker, asking
 from dpcausal.privacy.ledger.beside import SecondBudget, lookalike, other_budgets
 from dpcausal.privacy.ledger.chain import (
     CHARGE,
+    REST,
     Account,
     Entry,
     Verification,
@@ -42,6 +43,7 @@ from dpcausal.privacy.ledger.chain import (
     check_chain,
     first_entry,
     genesis,
+    rest_is_spent,
 )
 from dpcausal.privacy.ledger.connection import Database
 from dpcausal.privacy.ledger.required import Address, address
@@ -75,6 +77,29 @@ def refuse_overdraft(total: Entry, last: Entry, epsilon: float, delta: float) ->
             if not cap:
                 advice = f"the total was fixed without a {unit}: ask without one; {DECISION}"
             raise BudgetError.of(where, unit, cost, float(spent), left, advice)
+
+
+def refuse_other_rest(charged: Entry, epsilon: float, delta: float, neighbours: str, part: Any) -> None:
+    """Refuse what is not within the rest of a charge for two rounds, of which the first had its share."""
+    note = charged.to_dict()["note"]
+    first = note.get("part")
+    if not isinstance(first, list) or first[0] != 1:
+        raise LedgerError(
+            f"entry {charged.seq} of data set {charged.dataset!r} was not charged for two rounds"
+        )
+    same = (exact(charged.epsilon), exact(charged.delta)) == (exact(epsilon), exact(delta))
+    if not same or note["neighbours"] != neighbours:
+        raise LedgerError(
+            f"entry {charged.seq} of data set {charged.dataset!r} was charged epsilon {charged.epsilon}, delta "
+            f"{charged.delta} ({note['neighbours']}) for both rounds: the second can't have another total or relation"
+        )
+    if part[0] != 2 or part[1] < first[1]:
+        raise BudgetError(
+            f"the second round asks for a share of {1.0 - part[1]:g} of what entry {charged.seq} charged: the first "
+            f"left {1.0 - first[1]:g}",
+            asked=(1.0 - part[1]) * epsilon,
+            left=(1.0 - first[1]) * epsilon,
+        )
 
 
 class Ledger:
@@ -371,6 +396,90 @@ class Ledger:
             raise LedgerError(f"release {release!r} was charged before with another content")
         refuse_overdraft(total, last, epsilon, delta)
         return tables.append(connection, entry)
+
+    def take_rest(
+        self,
+        dataset: str,
+        first: str | None,
+        release: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        neighbours: str | Neighbours = "replace-one",
+        note: Mapping[str, Any],
+    ) -> Entry:
+        """Record that the second of two rounds spends the rest of what the first was charged for, before its noise.
+
+        Parameters
+        ----------
+        dataset : str
+            The data set that was charged.
+        first : str or None
+            The id of the first round's release; None: it was charged to no ledger, which is refused.
+        release : str
+            The id of the second's.
+        epsilon, delta : float
+            The total of both rounds, as it was charged.
+        neighbours : str or Neighbours, default "replace-one"
+            The relation of both.
+        note : mapping
+            Public facts; ``part`` has the round and the share of the first, as the note of the first charge has.
+
+        Returns
+        -------
+        Entry
+            The entry, after it was committed; it costs nothing more.
+
+        Raises
+        ------
+        BudgetError
+            If the rest was spent before, or is less than what is asked.
+        LedgerError
+            If there is no such charge for two rounds.
+        """
+        who = self.asker.over(asking()).note()
+        text = canonical(
+            {"neighbours": Neighbours.parse(neighbours).value, **note, "release": release, **who}
+        )
+
+        def work(connection: Connection) -> Entry:
+            now = tables.lock(connection, self.name)
+            total, last = tables.first_and_last(connection, self.name, dataset)
+            tables.check_tail(connection, self.name, now)
+            self._totals[dataset] = total
+            charged = None if first is None else tables.find(connection, entries.c.release == first)
+            if (
+                charged is None
+                or charged.kind != CHARGE
+                or charged.dataset != dataset
+                or not charged.intact()
+            ):
+                raise LedgerError(
+                    f"the ledger {self.name} has no charge for the first round in data set {dataset!r}: name the "
+                    "ledger and the data set that the first round was charged to"
+                )
+            refuse_other_rest(charged, epsilon, delta, Neighbours.parse(neighbours).value, note["part"])
+            entry = Entry(
+                seq=now.entries + 1,
+                kind=REST,
+                dataset=dataset,
+                release=f"{REST}:{first}",  # once in a ledger; no id of a charge has a colon
+                time=_time(),
+                epsilon=str(ZERO),
+                delta=str(ZERO),
+                spent_epsilon=last.spent_epsilon,
+                spent_delta=last.spent_delta,
+                note=text,
+                previous=now.head,
+            ).sealed()
+            old = tables.find(connection, entries.c.release == entry.release)
+            if old is None:
+                return tables.append(connection, entry)
+            if old.intact() and old.records_same_charge(entry):
+                return old  # this draw, tried again
+            raise rest_is_spent(f"entry {charged.seq} of data set {dataset!r}")
+
+        return self._database.run(work, write=True)
 
     def require(self, dataset: str, epsilon: float, delta: float = 0.0) -> None:
         """Refuse what ``charge`` would refuse now for want of budget; nothing is recorded.
