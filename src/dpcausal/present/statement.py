@@ -170,7 +170,10 @@ def _effect_sums(fact: facts.EffectSums) -> str:
 def _round_of_two(fact: facts.RoundOfTwo) -> str:
     share = f"a share of {fact.first:.0%} of it is for the first"
     if fact.round == 1:
-        return f"that two rounds share this one charge: {share}, and the rest may be spent once by the second"
+        kept = (
+            "" if fact.in_ledger else ", which nothing but the site's word ensures, for no ledger was charged"
+        )
+        return f"that two rounds share this one charge: {share}, and the rest may be spent once by the second{kept}"
     once = (
         "as its ledger records"
         if fact.in_ledger

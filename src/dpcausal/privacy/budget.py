@@ -140,6 +140,18 @@ def left_in_ledger(ledger: Any, dataset: str | None) -> float | None:
         return None
 
 
+def charged_for_two_rounds(ledger: Any, dataset: str | None, protocol: str) -> str | None:
+    """Return the newest release that a ledger charged for both rounds of a protocol; None if there is none."""
+    if ledger is None or dataset is None:
+        return None
+    from dpcausal.privacy.ledger import Ledger  # SQLAlchemy only where a ledger is used
+
+    opened = Ledger.open(ledger) if isinstance(ledger, str) else ledger
+    found = [entry for entry in opened.log(dataset) if entry.for_two_rounds()]
+    named = [entry.release for entry in found if entry.to_dict()["note"].get("protocol") == protocol]
+    return named[-1] if named else None
+
+
 def refuse_hopeless(
     ahead: PowerForecast | None, ledger: str | Ledger | None = None, dataset: str | None = None
 ) -> None:

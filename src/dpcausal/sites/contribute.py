@@ -10,7 +10,7 @@ these. A folder of which any part was changed or exchanged is refused. It is no 
 can write the id, too, and nobody can see whether the tables are of real rows.
 
 **The second of two rounds** spends the rest of the charge that the site's own first contribution made for both, once
-(``privacy/accounting/rounds.proof.md``). Its folder says which (``rest_of``).
+(``privacy/accounting/rounds.proof.md``). Its folder or its ledger says which.
 
 **Guarantee** that of ``discover``: (epsilon, delta)-DP for the rows of this site, charged before noise is drawn; of two
 rounds, for both together.
@@ -33,12 +33,13 @@ from dpcausal.core.json_files import check_kind, read_json, save_text
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts
+from dpcausal.counts.protocol import Counts, unit_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.discover import discover
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.release import Release, load_release
 from dpcausal.privacy.accounting.composition import FirstCharge
+from dpcausal.privacy.budget import charged_for_two_rounds
 from dpcausal.sites.protocol import Protocol, load_protocol, protocol_of
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Contribution:
     software : str
         What made it.
     rest_of : str or None
-        In the second of two rounds: the id of the first contribution, of whose charge this is the rest.
+        In the second of two rounds: the id of the first contribution, if it was named, of whose charge this is the rest.
 
     Examples
     --------
@@ -190,8 +191,9 @@ def contribute(
     neighbours : str, Neighbours or None, default None
         Of this site, where it is not that of the protocol.
     rest_of : Contribution, path or None, default None
-        In the second of two rounds: this site's own contribution to the first, whose charge is for both. The rest of it
-        can be spent once.
+        In the second of two rounds: this site's own contribution to the first, whose charge is for both, so that unit,
+        terms and rows are compared. The rest of the charge can be spent once. None: the charge that the ledger has for
+        the first round of this protocol.
     ledger, dataset, progress
         As for ``dc.discover``.
 
@@ -227,10 +229,15 @@ def contribute(
     if first is not None:
         terms = terms_of_both(first, terms)
         refuse_other_ledger(first, ledger, dataset)
+        refuse_other_persons(first, counts)
     # for the rows of the protocol: discover takes those that there are, where their number is public
     plan = asked.plan_for(counts.schema, max(asked.rows), *terms)
-    if first is not None:
-        plan = replace(plan, rest_of=FirstCharge(first.id, (first.privacy.ledger or {}).get("release")))
+    if asked.round == 2:
+        plan = replace(plan, rest_of=charge_for_both(first, asked, name, ledger, dataset))
+    if first is not None and plan.measurement.public.delta != first.values.plan.public.delta:
+        raise InputError(
+            "the second round would have another kind of noise than the first: use the version that made the first"
+        )
     found = discover(
         data, plan=plan, ledger=ledger, dataset=dataset, progress=progress, anyway=True, confidence=0
     )
@@ -238,21 +245,24 @@ def contribute(
     return Contribution(name, asked, found.release, rest_of=None if first is None else first.id)
 
 
+def charge_for_both(
+    first: Contribution | None, asked: Protocol, site: str, ledger: str | Ledger | None, dataset: str | None
+) -> FirstCharge:
+    """Return the charge of the first round: as its folder says, or else as the ledger has it for this protocol."""
+    if first is not None:
+        return FirstCharge(first.release.id, (first.privacy.ledger or {}).get("release"))
+    protocol = asked.first_id
+    return FirstCharge(f"{protocol} by {site}", charged_for_two_rounds(ledger, dataset, protocol))
+
+
 def first_of_two(
     rest_of: Contribution | str | os.PathLike[str] | None, asked: Protocol, site: str
 ) -> Contribution | None:
-    """Return this site's contribution to the first round, of whose charge the second has the rest; None: no second."""
-    if asked.round == 1:
-        if rest_of is not None:
-            raise InputError(
-                "only the second round spends the rest of a charge: leave out rest_of (--rest-of)"
-            )
-        return None
+    """Return this site's contribution to the first round, of whose charge the second has the rest; None: not named."""
     if rest_of is None:
-        raise InputError(
-            "the second round spends the rest of what the first was charged: name the folder of this site's first "
-            "contribution (--rest-of, or rest_of=)"
-        )
+        return None
+    if asked.round == 1:
+        raise InputError("only the second round spends the rest of a charge: leave out rest_of (--rest-of)")
     first = rest_of if isinstance(rest_of, Contribution) else load_contribution(rest_of)
     if first.site != site or first.protocol.id != asked.first:
         raise InputError(
@@ -286,6 +296,16 @@ def refuse_other_ledger(first: Contribution, ledger: object, dataset: str | None
         raise InputError(f"the first round was charged to {how}")
     if before is not None and before["dataset"] != dataset:
         raise InputError(f"the first round was charged to data set {before['dataset']!r}, not {dataset!r}")
+
+
+def refuse_other_persons(first: Contribution, counts: Counts) -> None:
+    """Refuse a second round of other rows, as far as public numbers tell, or for another unit of privacy."""
+    if first.privacy.unit != unit_of(counts):
+        raise InputError(
+            "the first round protected another unit: read the rows by the same schema, with the same unit"
+        )
+    if first.release.rows is not None and first.release.rows != counts.n:
+        raise InputError(f"the first round was of {first.release.rows:,} rows, and these are {counts.n:,}")
 
 
 def checked_site(site: object) -> str:

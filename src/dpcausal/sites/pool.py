@@ -45,6 +45,7 @@ from dpcausal.discovery.release import Release
 from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.discovery.search import MethodByCall
 from dpcausal.planning.measurement_plan import PublicNumbers, again_count
+from dpcausal.privacy.accounting.composition import FirstCharge
 from dpcausal.sites.contribute import Contribution, load_contribution
 from dpcausal.sites.levels import Groups, groups_of, join, merged, merging, refuse_nothing_left
 from dpcausal.sites.protocol import Protocol, measured_at_once
@@ -195,7 +196,7 @@ def refuse_pair(one: Contribution, other: Contribution) -> None:
             f"{both} are for the same round: a site contributes once, and two sites need two names"
         )
     first, second = sorted((one, other), key=lambda given: given.protocol.round)
-    if second.rest_of not in (None, first.id):
+    if not is_rest_of(second, first):
         raise InputError(
             f"{one.site} spent in its second round the rest of another first round than this one"
         )
@@ -205,6 +206,19 @@ def refuse_pair(one: Contribution, other: Contribution) -> None:
         )
     if one.privacy.neighbours != other.privacy.neighbours:
         raise InputError(f"{one.site} has other neighbours in its second round")
+
+
+def is_rest_of(second: Contribution, first: Contribution) -> bool:
+    """Return whether one contribution of a site spent the rest of what another was charged for both.
+
+    By its folder, or by its ledger; where it has neither, its statement says that nothing but the site's word tells.
+    """
+    if second.protocol.round != 2 or first.protocol.round != 1:
+        return False
+    if second.rest_of is not None:
+        return second.rest_of == first.id
+    charge, rest = ((one.privacy.ledger or {}).get("release") for one in (first, second))
+    return bool(rest == FirstCharge(first.id, charge).rest)
 
 
 def first_protocol(rounds: Rounds) -> Protocol:
@@ -322,8 +336,7 @@ def cost_of(given: Sequence[Contribution], *, as_replaced: bool) -> tuple[float,
 
     What spent the rest of a charge that is there as well counts with it: the first round's statement is of both.
     """
-    charged = {one.id for one in given}
-    statements = [one.privacy for one in given if one.rest_of not in charged]
+    statements = [one.privacy for one in given if not any(is_rest_of(one, first) for first in given)]
     epsilon = math.fsum(one.epsilon or 0.0 for one in statements)
     delta = math.fsum(one.delta or 0.0 for one in statements)
     if as_replaced and statements[0].neighbours is Neighbours.ADD_REMOVE:

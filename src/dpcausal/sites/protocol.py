@@ -118,6 +118,14 @@ class Protocol:
     sites: tuple[str, ...] = ()
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.first is not None and self.first != self.first_round.id:
+            raise InputError("the second round of a protocol keeps all that was agreed on for the first")
+        place = {name: j for j, name in enumerate(self.schema)}
+        pairs = [(place.get(a, -1), place.get(b, -1)) for a, b in self.pairs or ()]
+        if len(set(pairs)) < len(pairs) or any(not 0 <= i < j for i, j in pairs):
+            raise InputError("the pairs of a second round are different pairs of columns, in their sequence")
+
     @cached_property
     def id(self) -> str:
         """The name of the protocol, made from its content."""
@@ -127,6 +135,11 @@ class Protocol:
     def first_id(self) -> str:
         """The id of the first round's protocol."""
         return self.first or self.id
+
+    @property
+    def first_round(self) -> Protocol:
+        """The protocol without what the first round chose for the second."""
+        return replace(self, round=1, pairs=None, first=None, sites=(), groups=())
 
     @cached_property
     def part(self) -> PartOfTotal | None:
@@ -375,7 +388,7 @@ class Protocol:
             pairs = None if data["pairs"] is None else [(str(a), str(b)) for a, b in data["pairs"]]
             groups = tuple((str(name), tuple(map(int, which))) for name, which in data.get("groups", ()))
             second = first.for_promising(pairs, list(map(str, data["sites"])))
-            found = replace(second, first=str(data["first"]), groups=groups)
+            found = replace(second, groups=groups)
             for name, which in groups:
                 if len(which) != found.schema[name].size or join([which]) != which or max(which) < 1:
                     raise ValueError(f'the groups of "{name}" are none')

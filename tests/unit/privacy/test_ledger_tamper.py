@@ -183,3 +183,26 @@ def test_overspent_chains_are_found_even_when_sealed(ledger: Ledger) -> None:
     stray = replace(last, seq=8, dataset="f", previous=last.hash).sealed()
     found = check_chain([*chain, stray], chain[0].previous, 8, stray.hash)
     assert found.faults == ("entry 8: charges a data set that was never created",)
+
+
+def test_a_rest_of_nothing_a_second_rest_and_an_unknown_kind_are_found_even_when_sealed(
+    ledger: Ledger,
+) -> None:
+    ledger.charge("d", "both", 0.1, note={"part": [1, 0.5]})
+    ledger.take_rest("d", "both", "x", 0.1, note={"part": [2, 0.5]})
+    assert ledger.verify().ok
+    chain = ledger.log()
+    start, rest = chain[0].previous, chain[-1]
+    stray = "spends the rest of no charge for two rounds, or spends it again"
+    for change, fault in (
+        ({"release": "rest:r0"}, stray),  # a charge for one round
+        ({"release": "rest:nobody"}, stray),
+        ({"dataset": "e", "spent_epsilon": "0.2"}, stray),  # of another data set
+        ({"kind": "gift"}, "is of a kind that no ledger has"),
+    ):
+        forged = replace(rest, **change).sealed()
+        found = check_chain([*chain[:-1], forged], start, len(chain), forged.hash)
+        assert found.faults == (f"entry {rest.seq}: {fault}",)
+    again = replace(rest, seq=rest.seq + 1, previous=rest.hash).sealed()
+    found = check_chain([*chain, again], start, again.seq, again.hash)
+    assert found.faults == (f"entry {again.seq}: {stray}",)

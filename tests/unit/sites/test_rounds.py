@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import dpcausal as dc
+from dpcausal.core.facts import content_id
 from dpcausal.core.json_files import save_text
 from dpcausal.core.statement import RoundOfTwo, SitesPooled
 from dpcausal.privacy.accounting.composition import Filter, PartOfTotal
@@ -184,7 +186,6 @@ def test_what_is_not_the_first_of_these_two_is_refused_uncharged(
     other = dc.contribute(site(0), dc.protocol(site(0).schema, [2000], 1.0, rounds=2), "east")
     other_set: Any = {**count, "dataset": "another"}
     for terms, why in (
-        ({}, "name the folder of this site's first contribution"),
         ({"rest_of": alone}, "west's contribution"),
         ({"rest_of": other}, "not east's to"),
         ({"rest_of": tmp_path}, "no contribution"),
@@ -233,3 +234,98 @@ def test_a_budget_knows_what_it_is_the_rest_of() -> None:
     for part in (PartOfTotal(1, 0.0), PartOfTotal(1, 1.0), PartOfTotal(3, 0.5)):
         with pytest.raises(dc.InputError):
             Filter(1.0).part(part)
+
+
+def test_a_second_protocol_keeps_all_that_was_agreed_on(site: Sites, tmp_path: Path) -> None:
+    """Nothing but pairs, sites and groups is new in it, whether it comes from a file or not."""
+    _, second = two_rounds(site)
+    few = dc.Schema({name: second.schema[name] for name in "ab"})
+    for change in ({"schema": few, "pairs": None}, {"rows": (5,)}, {"epsilon": 3.0}, {"level": 0.1}):
+        with pytest.raises(dc.InputError, match="keeps all that was agreed on"):
+            replace(second, **change)
+    changed = {**second.to_dict(), "schema": few.to_toml(), "pairs": None}
+    content = {
+        name: changed[name] for name in second.to_dict() if name not in ("format", "software", "id", "words")
+    }
+    save_text(tmp_path / "second.json", json.dumps({**changed, "id": content_id(content)}))
+    with pytest.raises(dc.InputError, match="was changed"):
+        dc.contribute(site(0), tmp_path / "second.json", "east")
+
+
+@pytest.mark.parametrize(
+    "pairs", [[("a", "b"), ("a", "b")], [("a", "b"), ("b", "a")], [("a", "a")], [("a", "z")]]
+)
+def test_a_pair_is_measured_again_once(site: Sites, pairs: list[tuple[str, str]]) -> None:
+    first, _ = two_rounds(site)
+    with pytest.raises(dc.InputError, match="different pairs"):
+        first.protocol.for_promising(pairs, ["east"])
+
+
+def test_both_rounds_are_of_the_same_persons(site: Sites, count: dict[str, str]) -> None:
+    schema = site(0).schema
+    visits = {"pid": list(range(1000)) * 2, **{name: ["no", "yes"] * 1000 for name in schema}}
+    persons = dc.read(visits, schema, unit="pid")
+    protocol = dc.protocol(schema, [1000], 2.0, 1e-6, rounds=2)
+    first = dc.contribute(persons, protocol, "east", **count)  # type: ignore[arg-type]
+    second = next_protocol([first])
+    for rows, why in ((dc.read(visits, schema), "another unit"), (site(0), "another unit")):
+        with pytest.raises(dc.InputError, match=why):
+            dc.contribute(rows, second, "east", rest_of=first, **count)  # type: ignore[arg-type]
+    ledger = dc.Ledger.open(count["ledger"])
+    release = str((first.privacy.ledger or {})["release"])
+    with pytest.raises(dc.LedgerError, match="relation or unit"):
+        ledger.take_rest("cohort", release, "x", 2.0, 1e-6, note={"part": [2, 0.5]})
+    assert kinds(count) == ["create", "charge"]
+    alone, later = two_rounds(site)
+    with pytest.raises(dc.InputError, match="of 2,000 rows, and these are 500"):
+        dc.contribute(
+            dc.read({name: ["no", "yes"] * 250 for name in schema}, schema), later, "east", rest_of=alone
+        )
+
+
+def test_a_second_round_by_another_kind_of_noise_is_refused(
+    site: Sites, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = two_rounds(site)
+    assert first.values.plan.gaussian
+    monkeypatch.setattr(type(second), "_public", laplace_of(type(second)._public))
+    with pytest.raises(dc.InputError, match="another kind of noise"):
+        dc.contribute(site(0), second, "east", rest_of=first)
+
+
+def laplace_of(public: Callable[..., Any]) -> Callable[..., Any]:
+    """The public numbers of a version that takes Laplace noise for these columns."""
+    return lambda *terms: replace(public(*terms), delta=0.0)
+
+
+def test_the_ledger_knows_the_first_round_where_its_folder_is_not_named(
+    site: Sites, count: dict[str, str]
+) -> None:
+    first, second = two_rounds(site, **count)
+    found = dc.contribute(site(0), second, "east", **count)  # type: ignore[arg-type]
+    assert kinds(count) == ["create", "charge", "rest"]
+    pooled = dc.pool([first, found], confidence=0).privacy
+    assert (pooled.epsilon, pooled.delta) == (2.0, 1e-6)
+    with pytest.raises(dc.BudgetError, match="spent already"):
+        dc.contribute(site(0), second, "east", **count)  # type: ignore[arg-type]
+
+
+def test_a_ledger_without_the_first_round_refuses_the_second(site: Sites, count: dict[str, str]) -> None:
+    first, second = two_rounds(site)
+    with pytest.raises(dc.LedgerError, match="no charge for the first round"):
+        dc.contribute(site(0), second, "east", **count)  # type: ignore[arg-type]
+    found = dc.contribute(site(0), second, "east")
+    assert RoundOfTwo(2, 0.5, in_ledger=False) in found.privacy.public
+    assert dc.pool([first, found], confidence=0).privacy.epsilon == 2.0
+    with pytest.raises(dc.BudgetError, match="spent already"):
+        dc.contribute(site(0), second, "east")
+
+
+def test_a_second_round_from_another_ledger_is_not_the_rest_of_this_first_one(
+    site: Sites, count: dict[str, str]
+) -> None:
+    first, second = two_rounds(site)
+    two_rounds(site, **count)
+    found = dc.contribute(site(0), second, "east", **count)  # type: ignore[arg-type]
+    with pytest.raises(dc.InputError, match="the rest of another first round"):
+        dc.pool([first, found])

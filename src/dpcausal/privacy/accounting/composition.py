@@ -240,6 +240,11 @@ class FirstCharge(NamedTuple):
     id: str
     release: str | None = None
 
+    @property
+    def rest(self) -> str | None:
+        """Under which the ledger has that the rest was spent."""
+        return None if self.release is None else f"rest:{self.release}"
+
 
 @dataclass(frozen=True)
 class Filter:

@@ -92,6 +92,19 @@ class Entry:
         """Return plain data, for JSON; the note as an object."""
         return asdict(self) | {"note": json.loads(self.note)}
 
+    def rest_of(self) -> str:
+        """Return the release whose charge this spends the rest of; empty if it spends none."""
+        return self.release.removeprefix(f"{REST}:") if self.kind == REST else ""
+
+    def for_two_rounds(self) -> bool:
+        """Return whether this is the charge for two rounds that the first of them made."""
+        try:
+            note = json.loads(self.note)
+        except (TypeError, ValueError):  # from another hand
+            return False
+        part = note.get("part") if isinstance(note, dict) else None
+        return self.kind == CHARGE and isinstance(part, list) and part[:1] == [1]
+
     @property
     def asker(self) -> Asker:
         """Who asked and what for; nobody in entries that do not say."""
@@ -169,12 +182,16 @@ def check_chain(
     totals: dict[str, Entry] = {}
     last: dict[str, Entry] = {}
     found = noted in (None, start)
+    rests: set[tuple[str, str]] = set()  # data set and release of charges for two rounds whose rest is left
     for entry in entries:
-        fault = _fault(entry, seen + 1, previous, totals.get(entry.dataset), last.get(entry.dataset))
+        fault = _fault(entry, seen + 1, previous, totals.get(entry.dataset), last.get(entry.dataset), rests)
         if fault:
             return Verification(seen, previous, (f"entry {seen + 1}: {fault}",))
         if entry.kind == CREATE:
             totals[entry.dataset] = entry
+        if entry.for_two_rounds():
+            rests.add((entry.dataset, entry.release))
+        rests.discard((entry.dataset, entry.rest_of()))
         last[entry.dataset] = entry
         previous, seen = entry.hash, seen + 1
         found = found or entry.hash == noted
@@ -188,7 +205,14 @@ def check_chain(
     return Verification(seen, previous, tuple(faults))
 
 
-def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Entry | None) -> str | None:
+def _fault(
+    entry: Entry,
+    seq: int,
+    previous: str,
+    total: Entry | None,
+    last: Entry | None,
+    rests: set[tuple[str, str]],
+) -> str | None:
     """Return what is wrong with one entry, given those before it; None if nothing."""
     if entry.seq != seq:
         return f"numbered {entry.seq}: an entry was taken out, put in or moved"
@@ -196,6 +220,8 @@ def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Ent
         return "does not follow the entry before it"
     if not entry.intact():
         return "was edited: its hash does not fit its content"
+    if entry.kind not in (CREATE, CHARGE, REST):
+        return "is of a kind that no ledger has"
     if entry.kind == CREATE:
         return None if total is None else "creates a data set that exists already"
     if total is None or last is None:
@@ -212,6 +238,9 @@ def _fault(entry: Entry, seq: int, previous: str, total: Entry | None, last: Ent
             return "passes the total of its data set"
         if total.cap().passed_by(entry.epsilon, entry.delta):
             return "passes the cap of its data set for one release"
+        free = exact(entry.epsilon) == exact(entry.delta) == ZERO
+        if entry.kind == REST and not (free and (entry.dataset, entry.rest_of()) in rests):
+            return "spends the rest of no charge for two rounds, or spends it again"
     except (InputError, ValueError, TypeError, AttributeError):  # the latter from a note that is no object
         return "holds an amount that is no number"
     return None

@@ -79,19 +79,21 @@ def refuse_overdraft(total: Entry, last: Entry, epsilon: float, delta: float) ->
             raise BudgetError.of(where, unit, cost, float(spent), left, advice)
 
 
-def refuse_other_rest(charged: Entry, epsilon: float, delta: float, neighbours: str, part: Any) -> None:
-    """Refuse what is not within the rest of a charge for two rounds, of which the first had its share."""
-    note = charged.to_dict()["note"]
-    first = note.get("part")
-    if not isinstance(first, list) or first[0] != 1:
+def refuse_other_rest(charged: Entry, epsilon: float, delta: float, asked: Mapping[str, Any]) -> None:
+    """Refuse what is not within the rest of a charge for two rounds; ``asked`` is the note of the second."""
+    if not charged.for_two_rounds():
         raise LedgerError(
             f"entry {charged.seq} of data set {charged.dataset!r} was not charged for two rounds"
         )
+    note, part = charged.to_dict()["note"], asked["part"]
+    first = note["part"]
     same = (exact(charged.epsilon), exact(charged.delta)) == (exact(epsilon), exact(delta))
-    if not same or note["neighbours"] != neighbours:
+    same = same and all(note.get(name) == asked.get(name) for name in ("neighbours", "unit"))
+    if not same:
         raise LedgerError(
             f"entry {charged.seq} of data set {charged.dataset!r} was charged epsilon {charged.epsilon}, delta "
-            f"{charged.delta} ({note['neighbours']}) for both rounds: the second can't have another total or relation"
+            f"{charged.delta} ({note['neighbours']}, unit {note.get('unit', 'a row')}) for both rounds: the second "
+            "can't have another total, relation or unit"
         )
     if part[0] != 2 or part[1] < first[1]:
         raise BudgetError(
@@ -438,9 +440,8 @@ class Ledger:
             If there is no such charge for two rounds.
         """
         who = self.asker.over(asking()).note()
-        text = canonical(
-            {"neighbours": Neighbours.parse(neighbours).value, **note, "release": release, **who}
-        )
+        asked = {"neighbours": Neighbours.parse(neighbours).value, **note}
+        text = canonical({**asked, "release": release, **who})
 
         def work(connection: Connection) -> Entry:
             now = tables.lock(connection, self.name)
@@ -458,7 +459,7 @@ class Ledger:
                     f"the ledger {self.name} has no charge for the first round in data set {dataset!r}: name the "
                     "ledger and the data set that the first round was charged to"
                 )
-            refuse_other_rest(charged, epsilon, delta, Neighbours.parse(neighbours).value, note["part"])
+            refuse_other_rest(charged, epsilon, delta, asked)
             entry = Entry(
                 seq=now.entries + 1,
                 kind=REST,
