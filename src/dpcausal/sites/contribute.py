@@ -65,7 +65,7 @@ class Contribution:
     software : str
         What made it.
     rest_of : str or None
-        In the second of two rounds: the id of the first contribution, if it was named, of whose charge this is the rest.
+        In the second of two rounds: the id of the first contribution, of whose charge this is the rest, if named.
 
     Examples
     --------
