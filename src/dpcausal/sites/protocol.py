@@ -119,7 +119,7 @@ class Protocol:
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.first is not None and self.first != self.first_round.id:
+        if self.first is not None and self.first != self.first_round().id:
             raise InputError("the second round of a protocol keeps all that was agreed on for the first")
         place = {name: j for j, name in enumerate(self.schema)}
         pairs = [(place.get(a, -1), place.get(b, -1)) for a, b in self.pairs or ()]
@@ -136,7 +136,6 @@ class Protocol:
         """The id of the first round's protocol."""
         return self.first or self.id
 
-    @property
     def first_round(self) -> Protocol:
         """The protocol without what the first round chose for the second."""
         return replace(self, round=1, pairs=None, first=None, sites=(), groups=())
