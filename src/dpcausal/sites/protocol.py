@@ -119,7 +119,7 @@ class Protocol:
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.first is not None and self.first != self.first_round().id:
+        if self.first is not None and self.first != first_round_of(self).id:
             raise InputError("the second round of a protocol keeps all that was agreed on for the first")
         place = {name: j for j, name in enumerate(self.schema)}
         pairs = [(place.get(a, -1), place.get(b, -1)) for a, b in self.pairs or ()]
@@ -135,10 +135,6 @@ class Protocol:
     def first_id(self) -> str:
         """The id of the first round's protocol."""
         return self.first or self.id
-
-    def first_round(self) -> Protocol:
-        """The protocol without what the first round chose for the second."""
-        return replace(self, round=1, pairs=None, first=None, sites=(), groups=())
 
     @cached_property
     def part(self) -> PartOfTotal | None:
@@ -427,6 +423,11 @@ def measured_at_once(
     return MeasurementPlan(
         public, False, gaussian, levels, False, shares, only=only, groups=tuple(groups.items())
     )
+
+
+def first_round_of(second: Protocol) -> Protocol:
+    """Return a protocol without what the first round chose for the second."""
+    return replace(second, round=1, pairs=None, first=None, sites=(), groups=())
 
 
 def merged_evenly(column: Column, most: int, counts: Floats | None = None) -> Groups:
