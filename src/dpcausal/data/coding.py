@@ -215,7 +215,7 @@ class CategoricalCoder:
         return codes
 
     def _from_bare_bytes(self, cells: pa.Array, keys: pa.Array) -> Codes:
-        """Return the codes of texts whose white space at the ends is removed, as they spell no level with it."""
+        """Return the codes of texts that were stripped of white space; ``keys`` are the spellings of the levels."""
         found = pc.index_in(cells, value_set=keys)
         codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
         if self._numbers and found.null_count:

@@ -324,7 +324,7 @@ def drawing(
 def _grouped(
     graph: Graph, marks: EdgeNotes, name: str, strength: Mapping[Pair, LinkStrength]
 ) -> tuple[list[str], Frame]:
-    """Return the groups of linked codes, each drawn by itself, with Cohen's w on every line."""
+    """Return SVG elements of each group of linked columns, in a panel of its own, w on its lines, and their frame."""
     sizes = {pair: link.w for pair, link in strength.items() if pair in graph.skeleton}
     found = groups(graph.nodes, sizes)
     named = bool(left_out(found, sizes).between)

@@ -154,7 +154,10 @@ def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exac
 
 
 def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool) -> Scores:
-    """Return the gcm score of every pair of columns of x and y, and the own share."""
+    """Return the gcm score of every pair of columns of x and y given z, and the rows' own share of its variance.
+
+    ``discrete`` are the numbers of the columns of z with few values; ``exact`` computes that share, which is 1 else.
+    """
     p, q = x.shape[1], y.shape[1]
     none = np.append(np.zeros(p * q), 1.0)
     if len(x) < 3:
@@ -359,9 +362,9 @@ class ExpectedSum(NamedTuple):
 
 
 def expected_sum(n: int, d: int, epsilon: float, level: float, w: float, *, numeric: bool) -> ExpectedSum:
-    """Return the distribution of S for a correlation of ``w`` in all rows: public numbers only.
+    """Return the distribution of S, the sum of the cut scores of all parts, for a correlation of ``w`` given d columns.
 
-    Every part of m rows has a score of mean w sqrt(m - 1 - 3 d) and variance 1, which is cut as it will be.
+    Before it is cut, the score of a part of m rows has mean w sqrt(m - 1 - 3 d) and variance 1. From public numbers.
     """
     plan = part_plan(n, d, epsilon, level, numeric=numeric)
     fits = max(1, -(-n // (plan.parts * plan.max_rows)))

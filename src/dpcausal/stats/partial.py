@@ -96,7 +96,12 @@ def sandwich(a: Any, g: Any) -> Any:
 
 @jit(error_model="numpy")
 def covariance(size: Any, p: Any, q: Any, pc: Any, qc: Any, xy: Any, gx: Any, gy: Any, gs: Any) -> Any:
-    """Return the covariance of the first (r-1)(c-1) entries of the residual table."""
+    """Return the covariance of the first (r-1)(c-1) entries of an r x c table minus what is expected given k strata.
+
+    ``size`` are the rows of every stratum; ``p``, ``q`` the shares of the levels in every stratum (r x k, c x k), and
+    ``pc``, ``qc`` the same about their means; ``xy`` the variance of the noise in the table; ``gx``, ``gy``,
+    ``gs`` the covariance over strata (k x k) of the noise in its two margins and in the sizes.
+    """
     r, k = p.shape
     c = q.shape[0]
     d = (r - 1) * (c - 1)
