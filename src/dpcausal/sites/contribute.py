@@ -193,7 +193,7 @@ def contribute(
     rest_of : Contribution, path or None, default None
         In the second of two rounds: this site's own contribution to the first, whose charge is for both, so that unit,
         terms and rows are compared. The rest of the charge can be spent once. None: the charge that the ledger has for
-        the first round of this protocol.
+        the first round of this protocol; without a ledger it must be named.
     ledger, dataset, progress
         As for ``dc.discover``.
 
@@ -233,7 +233,7 @@ def contribute(
     # for the rows of the protocol: discover takes those that there are, where their number is public
     plan = asked.plan_for(counts.schema, max(asked.rows), *terms)
     if asked.round == 2:
-        plan = replace(plan, rest_of=charge_for_both(first, asked, name, ledger, dataset))
+        plan = replace(plan, rest_of=charge_for_both(first, asked, ledger, dataset))
     if first is not None and plan.measurement.public.delta != first.values.plan.public.delta:
         raise InputError(
             "the second round would have another kind of noise than the first: use the version that made the first"
@@ -246,13 +246,17 @@ def contribute(
 
 
 def charge_for_both(
-    first: Contribution | None, asked: Protocol, site: str, ledger: str | Ledger | None, dataset: str | None
+    first: Contribution | None, asked: Protocol, ledger: str | Ledger | None, dataset: str | None
 ) -> FirstCharge:
     """Return the charge of the first round: as its folder says, or else as the ledger has it for this protocol."""
     if first is not None:
         return FirstCharge(first.release.id, (first.privacy.ledger or {}).get("release"))
-    protocol = asked.first_id
-    return FirstCharge(f"{protocol} by {site}", charged_for_two_rounds(ledger, dataset, protocol))
+    if ledger is None:
+        raise InputError(
+            "the second round spends the rest of what the first was charged: name the ledger, or the folder of this "
+            "site's first contribution (--rest-of, or rest_of=)"
+        )
+    return FirstCharge(asked.first_id, charged_for_two_rounds(ledger, dataset, asked.first_id))
 
 
 def first_of_two(

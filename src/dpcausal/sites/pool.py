@@ -211,14 +211,14 @@ def refuse_pair(one: Contribution, other: Contribution) -> None:
 def is_rest_of(second: Contribution, first: Contribution) -> bool:
     """Return whether one contribution of a site spent the rest of what another was charged for both.
 
-    By its folder, or by its ledger; where it has neither, its statement says that nothing but the site's word tells.
+    By the first folder that it names, or else by its ledger.
     """
     if second.protocol.round != 2 or first.protocol.round != 1:
         return False
     if second.rest_of is not None:
         return second.rest_of == first.id
     charge, rest = ((one.privacy.ledger or {}).get("release") for one in (first, second))
-    return bool(rest == FirstCharge(first.id, charge).rest)
+    return rest is not None and bool(rest == FirstCharge(first.id, charge).rest)
 
 
 def first_protocol(rounds: Rounds) -> Protocol:
