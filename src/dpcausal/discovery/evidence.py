@@ -138,7 +138,7 @@ def repeats_for(asked: int | None, work: int, each: int) -> int:
     """
     if asked is not None:
         return asked
-    return max(MIN_REPEATS, min(REPEATS, work // max(each, 1)))
+    return max(MIN_REPEATS, min(REPEATS, int(work // max(each, 1))))  # JSON takes no int64
 
 
 def found_again(

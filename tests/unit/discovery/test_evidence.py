@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpcausal as dc
-from dpcausal.discovery.evidence import Evidence
+from dpcausal.discovery.evidence import Evidence, repeats_for
 from dpcausal.discovery.result import DiscoveryResult, PairState
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.present.files import EVIDENCE_COLUMNS, pairs_csv
@@ -142,3 +142,11 @@ def test_a_number_that_no_pair_has_gets_no_column(data: dc.Dataset) -> None:
     text = pairs_csv(replace(result, evidence=pairs))
     assert next(csv.reader(StringIO(text)))[-3:] == ["log10_bayes", "asked_given", "note"]
     assert "p_value" not in text
+
+
+def test_a_number_of_repeats_can_be_written_whatever_it_is_reckoned_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sizes of arrays are NumPy's; a result that was paid for must not end in a file that can't be written."""
+    monkeypatch.setattr("dpcausal.discovery.evidence.REPEATS", 100)
+    assert json.dumps(repeats_for(None, 60_000, np.int64(1_500))) == "40"  # type: ignore[arg-type]
