@@ -7,6 +7,7 @@ more than seconds run on fewer data sets here than on their page.
 from __future__ import annotations
 
 import math
+import runpy
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from dpcausal.planning.sieve import claimed_type_one, claimed_type_two, type_one
 from dpcausal.stats.printed_ranks import in_tables, printed_tau, printed_tau_z
 from dpcausal.stats.published import spearman_z_sensitivity
 from dpcausal.testing import seeded
-from gcm import crt_printed, overfit
+from gcm import constants, crt_printed, overfit
 from gcm.design import Cell
 from gcm.methods import KENDALL, named, priv_crt
 from gcm.runs import measure
@@ -29,6 +30,7 @@ from unit_circle.published import drawn
 from unit_circle.several import LEVEL, SIGNALS, TESTS, Screening, ours
 
 FACTS = Path(__file__).parent / "papers.toml"
+TOOL = Path(__file__).parents[1] / "tools" / "papers.py"  # of a source checkout
 DATA_SETS = 300
 
 
@@ -73,7 +75,13 @@ COMPUTED: dict[str, Callable[[], float]] = {
     "paper_spearman_level": lambda: null_rejected("spearman", "paper"),
     "our_spearman_level": lambda: null_rejected("spearman", "ours"),
     "printed_rho_moved": moved_rho,
+    "lemma_b_6_times": lambda: constants.row(1.0)[2],
+    "lemma_c_1": lambda: constants.row(1.0)[4],
+    "crt_reach": lambda: constants.row(1.0)[5],
+    "kept_at_10": lambda: constants.row(10.0)[6],
     "theorem_4": lambda: type_one_error(1, 20, 1),
+    "theorem_4_printed": lambda: type_one_error(1, 20, 1, line_4_printed=True),
+    "theorem_5_printed": lambda: type_two_error(2, 0, 1, line_4_printed=True),
     "theorem_4_claim": lambda: claimed_type_one(1, 20, 1),
     "theorem_5": lambda: type_two_error(2, 0, 1),
     "theorem_5_claim": lambda: claimed_type_two(2, 0, 1),
@@ -102,11 +110,17 @@ COMPUTED: dict[str, Callable[[], float]] = {
 
 
 def main(quick: bool, out: Path) -> None:
-    """Compute and print; facts.md in ``out``."""
+    """Compute and print; facts.md in ``out``. Beside each what its page has, where the pages are: in a checkout."""
     facts = tomllib.loads(FACTS.read_text(encoding="utf-8"))["facts"]
-    rows = [
-        [name, f"{fact['page']}: {', '.join(fact['row'])}, {fact['column']}", f"{COMPUTED[name]():.3g}"]
-        for name, fact in facts.items()
-        if name in COMPUTED and not (quick and fact.get("slow"))
-    ]
-    finish(out, "facts-quick" if quick else "facts", table(["fact", "cell of a finished page", "now"], rows))
+    on_page = runpy.run_path(str(TOOL))["on_page"] if TOOL.is_file() else None
+    rows = []
+    for name, fact in facts.items():
+        if name in COMPUTED and not (quick and fact.get("slow")):
+            now, there, agrees = COMPUTED[name](), "", ""
+            if on_page:
+                there = on_page(fact)
+                agrees = "yes" if abs(now - float(there)) <= fact["within"] else "NO"
+            where = f"{fact['page']}: {', '.join(fact['row'])}, {fact['column']}"
+            rows.append([name, where, f"{now:.3g}", there, f"{fact['within']:g}", agrees])
+    heads = ["fact", "cell of a finished page", "now", "on the page", "may differ by", "agrees"]
+    finish(out, "facts-quick" if quick else "facts", table(heads, rows))

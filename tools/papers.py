@@ -2,8 +2,8 @@
 
     python tools/papers.py [--check]
 
-Figures in the texts are names in braces: facts, each a cell of a finished page below docs/figures, rounded where the
-name is followed by a format. A row is linked to the pages and pictures that its commands make. A quote is a sentence
+Figures in the texts are names in braces: facts, each a cell of a finished page below docs, rounded where the name is
+followed by a format. A row is linked to the pages and pictures that its commands make. A quote is a sentence
 with facts that stands on another page, which is written by hand: it is only looked up there. ``--check``: is the page
 up to date, and does every quote stand on its page?
 """
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE, FIGURES = ROOT / "docs" / "papers.md", ROOT / "docs" / "figures"
+DOCS = ROOT / "docs"
+PAGE, FIGURES = DOCS / "papers.md", DOCS / "figures"
 HEAD = """# The five papers, row by row
 
 <!-- Written by tools/papers.py from experiments/papers.toml. -->
@@ -51,26 +52,37 @@ def line_of(*texts: str) -> str:
 
 
 def on_page(fact: dict[str, Any]) -> str:
-    """The cell of a finished page that a fact is."""
+    """The cell of a finished page that a fact is; with ``take`` the least or most number of all that fit."""
     lines = page_lines(fact["page"])
     start = next(i for i, line in enumerate(lines) if fact.get("below", "") in line)
     heads: list[str] = []
+    fit: list[str] = []
     for before, line in zip(lines[start:], lines[start + 1 :], strict=False):
         if line.startswith("|---"):
             heads = cells(before)
-        elif (
-            line.startswith("| ")
-            and fact["column"] in heads
-            and cells(line)[: len(fact["row"])] == fact["row"]
-        ):
-            return cells(line)[heads.index(fact["column"])]
-    raise KeyError(f"no cell {fact['row']}, {fact['column']} on {fact['page']}.md")
+        elif line.startswith("| ") and fits(cells(line), fact["row"]):
+            fit += [
+                cell
+                for head, cell in zip(heads, cells(line), strict=True)
+                if head == fact.get("column", head) and head not in heads[: len(fact["row"])]
+            ]
+        elif fit and not line.startswith("| "):
+            break
+    if not fit:
+        raise KeyError(f"no cell {fact['row']}, {fact.get('column')} on {fact['page']}")
+    return {"least": min, "most": max}[fact["take"]](fit, key=float) if "take" in fact else fit[0]
 
 
 @cache
 def page_lines(name: str) -> list[str]:
-    """The lines of a finished page."""
-    return (FIGURES / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    """The lines of a finished page: a name below docs/figures, or a path below docs."""
+    path = DOCS / name if name.endswith(".md") else FIGURES / f"{name}.md"
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def fits(line: list[str], row: list[str]) -> bool:
+    """Whether a line of a table begins with the cells of ``row``; a star stands for any."""
+    return all(wanted in ("*", cell) for wanted, cell in zip(row, line, strict=False))
 
 
 def shown(cell: str) -> str:

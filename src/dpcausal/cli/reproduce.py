@@ -24,7 +24,8 @@ from dpcausal.core.errors import InputError, did_you_mean
 class Figure(NamedTuple):
     """A script below experiments/ with a function ``main(quick, out)``, what it is about, and how long it takes.
 
-    ``full`` and ``quick`` are processor times on one core of a machine of 2026; empty where it was not taken.
+    ``full`` and ``quick`` are processor times on one core of a machine of 2026; ``full`` is empty where it was not
+    taken.
     """
 
     script: str
@@ -64,6 +65,7 @@ ABOUT = {
     "gcm-figure9": Figure("gcm/figure9.py", GCM, "figure 9", "", "4 s"),
     "gcm-test-of-tests": Figure("gcm/test_of_tests.py", GCM, "appendix D, PrivToT", "", "14 s"),
     "gcm-crt-printed": Figure("gcm/crt_printed.py", GCM, "definition 3.4, algorithm 2", "44 s", "12 s"),
+    "gcm-constants": Figure("gcm/constants.py", GCM, "lemmas B.6 and C.1, lambda", "1 s", "1 s"),
     "gcm-overfit": Figure("gcm/overfit.py", GCM, "section 2, overfitting", "9 s", "4 s"),
     "unit-circle-single": Figure("unit_circle/single.py", CIRCLE, "algorithm 1", "9 s", "3 s"),
     "unit-circle-svt": Figure("unit_circle/svt.py", CIRCLE, "algorithm 3", "71 s", "11 s"),
@@ -112,7 +114,7 @@ def listed() -> str:
     """Return the figures that can be reproduced as a table: paper, item and processor time."""
     from dpcausal.present.text import aligned
 
-    rows = [(name, one.paper, one.item, one.full or "minutes", one.quick) for name, one in ABOUT.items()]
+    rows = [(name, one.paper, one.item, one.full or "not timed", one.quick) for name, one in ABOUT.items()]
     return "\n".join(aligned(rows, ("name", "paper", "item", "CPU time", "with --quick")))
 
 
@@ -138,7 +140,7 @@ def run_reproduce(
     show: Annotated[
         bool, typer.Option("--list", help="Only list them: paper, item, processor time.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: minutes, not hours.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds: a minute or two at most.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(

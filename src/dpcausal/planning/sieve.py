@@ -12,7 +12,8 @@ with a probability of .9 or more, ``least`` so that a question without informati
 
 **Errors, beside what the papers claim.** Sieve-and-examine ([1] Algorithm 1, all rows in the sieve), with the scales
 that its proof of privacy needs: threshold noise Lap(2 Delta/eps'), query noise Lap(4 Delta/eps'), examination noise
-Lap(2 Delta/eps), eps' = eps/2. A query at distance alpha from the threshold, the sieve's threshold lowered by t:
+Lap(2 Delta/eps), eps' = eps/2. (Line 4 of the listing has Lap(2 Delta/eps) for the threshold, ``line_4_printed``; the
+proofs of theorems 4 and 5 have eps', too.) A query at distance alpha from the threshold, the sieve's lowered by t:
 
     above by alpha, and filtered out     1 - (1 - S(alpha + t)) (1 - E(alpha))        exactly
     below by alpha, and not filtered     S(alpha - t) E(alpha)                         exactly, for alpha >= t
@@ -286,25 +287,34 @@ def laplace_tail(x: float, scale: float) -> float:
     return half if x >= 0 else 1 - half
 
 
-def type_one_error(alpha: float, tweak: float, epsilon: float, sensitivity: float = 1.0) -> float:
+def sieve_tail(x: float, epsilon: float, sensitivity: float, line_4_printed: bool) -> float:
+    """Return the probability that the sieve's noise, on query and threshold, is above ``x``."""
+    prime = epsilon / 2
+    threshold = 2 * sensitivity / (epsilon if line_4_printed else prime)
+    return laplace_sum_tail(x, threshold, 4 * sensitivity / prime)
+
+
+def type_one_error(
+    alpha: float, tweak: float, epsilon: float, sensitivity: float = 1.0, *, line_4_printed: bool = False
+) -> float:
     """Return the probability that a query ``alpha`` above the threshold is filtered out.
 
     >>> round(type_one_error(1.0, 20.0, 1.0), 3), round(claimed_type_one(1.0, 20.0, 1.0), 3)
     (0.336, 0.166)
     """
-    prime = epsilon / 2
-    missed = laplace_sum_tail(alpha + tweak, 2 * sensitivity / prime, 4 * sensitivity / prime)
+    missed = sieve_tail(alpha + tweak, epsilon, sensitivity, line_4_printed)
     return 1 - (1 - missed) * (1 - laplace_tail(alpha, 2 * sensitivity / epsilon))
 
 
-def type_two_error(alpha: float, tweak: float, epsilon: float, sensitivity: float = 1.0) -> float:
+def type_two_error(
+    alpha: float, tweak: float, epsilon: float, sensitivity: float = 1.0, *, line_4_printed: bool = False
+) -> float:
     """Return the probability that a query ``alpha`` below the threshold passes sieve and examination.
 
     >>> round(type_two_error(2.0, 0.0, 1.0), 3), round(claimed_type_two(2.0, 0.0, 1.0), 3)
     (0.077, 0.012)
     """
-    prime = epsilon / 2
-    passed = laplace_sum_tail(alpha - tweak, 2 * sensitivity / prime, 4 * sensitivity / prime)
+    passed = sieve_tail(alpha - tweak, epsilon, sensitivity, line_4_printed)
     return passed * laplace_tail(alpha, 2 * sensitivity / epsilon)
 
 

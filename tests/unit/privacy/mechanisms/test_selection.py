@@ -46,6 +46,20 @@ def test_samplers_have_their_exact_laws() -> None:
     )
 
 
+@pytest.mark.parametrize(("count", "failure"), [(4, 0.1), (20, 0.1), (20, 0.01)])
+def test_noisy_max_is_as_accurate_as_theorem_3_3_of_kalemaj_says(count: int, failure: float) -> None:
+    """A score 2 log(B/delta)/epsilon below the best is chosen with probability at most delta, exactly; all others
+    stand there, the worst there is. At half of that distance it is chosen more often."""
+    mechanism = NoisyMax(sensitivity=1.0, epsilon=0.2, grid=INTEGERS)
+    far = 2 * math.log(count / failure) / mechanism.epsilon
+
+    def missed(distance: int) -> float:
+        return 1 - noisy_max_law((distance, *[0] * (count - 1)), mechanism.scale)[0]
+
+    assert missed(math.ceil(far)) <= failure
+    assert missed(math.ceil(far / 2)) > failure
+
+
 def tree_law(mechanism: SpanningTree, scores: Sequence[int]) -> dict[Hashable, float]:
     """Of lists of pairs, by the weights of all that are left in every round."""
     pairs = list(combinations(range(mechanism.nodes), 2))
