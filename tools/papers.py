@@ -26,12 +26,14 @@ HEAD = """# The five papers, row by row
 <!-- Written by tools/papers.py from experiments/papers.toml. -->
 
 Every algorithm, theorem, statistic, figure, table and data set of each paper: where it is, whether it is as printed
-or corrected, and the command that shows it (`dpcausal reproduce --list` has all of them). A test asks for a row of
-everything that a paper numbers. *As printed*, of an algorithm, means its printed steps, which `variant="paper"` runs;
-what a paper leaves open (thresholds, a delta, ties) is filled as its page says, from the authors' code where there is
-one. What is wrong in a paper, and the evidence, is in [Corrections](corrections.md). The papers are named by their
-files: 003 is Wang, Pang & Song 2020 (Priv-PC), 000 its appendix in an earlier layout, 001 the appendix of CURATE, 002
-Kalemaj, Kasiviswanathan & Ramdas 2024 (private GCM and CRT), 004 the appendix on the unit circle.
+or corrected, and the command that shows it (`dpcausal reproduce --list` has all of them). Figures in a row are those
+of the finished page; with `--quick` fewer repetitions give others, near them. A test asks for a row of everything
+that a paper numbers. *As printed*, of an algorithm, means its printed steps, which `variant="paper"` runs (`--option
+variant=paper` on the command line, where it is private); what a paper leaves open (thresholds, a delta, ties) is
+filled as its page says, from the authors' code where there is one. What is wrong in a paper, and the evidence, is in
+[Corrections](corrections.md). The papers are named by their files: 003 is Wang, Pang & Song 2020 (Priv-PC), 000 its
+appendix in an earlier layout, 001 the appendix of CURATE, 002 Kalemaj, Kasiviswanathan & Ramdas 2024 (private GCM and
+CRT), 004 the appendix on the unit circle.
 """
 COLUMNS = "| what | where | as printed or corrected | shown by |\n|---|---|---|---|\n"
 
