@@ -64,6 +64,21 @@ def test_a_simulated_figure_of_the_page_is_so(name: str) -> None:
     agrees(name)
 
 
+def test_a_fact_may_be_the_least_or_the_most_of_many_cells() -> None:
+    on_page, bounds = TOOL["on_page"], {"page": "gcm-constants", "row": ["*"], "column": "ours: T"}
+    column = [on_page({**bounds, "row": [strength]}) for strength in ("10", "2", "1", "0.1")]
+    assert on_page({**bounds, "take": "most"}) == max(column, key=float) == column[-1]
+    assert on_page({**bounds, "take": "least"}) == min(column, key=float) == column[0]
+    whole_row = {"page": "gcm-constants", "row": ["2"], "take": "least"}
+    assert on_page(whole_row) == on_page(
+        {**whole_row, "column": "share of a signal that the fit keeps, at most"}
+    )
+    held = {"page": "corrections.md", "below": "## Conditional Kendall", "row": ["Kendall 2/(n-1)"]}
+    assert on_page({**held, "column": "replace-one"}) == "2.00"
+    with pytest.raises(KeyError, match="no cell"):
+        on_page({**bounds, "row": ["3"]})
+
+
 def test_other_pages_quote_the_same_facts() -> None:
     """docs/corrections.md, which is written by hand: sentences with the facts as their pages have them now."""
     assert len(TOOL["table"]()["quote"]) > 15
