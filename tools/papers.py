@@ -62,14 +62,16 @@ def on_page(fact: dict[str, Any]) -> str:
     for before, line in zip(lines[start:], lines[start + 1 :], strict=False):
         if line.startswith("|---"):
             heads = cells(before)
-        elif line.startswith("| ") and fits(cells(line), fact["row"]):
+        elif not line.startswith("| "):
+            if fit:
+                break
+            heads = []
+        elif heads and fits(cells(line), fact["row"]):
             fit += [
                 cell
                 for head, cell in zip(heads, cells(line), strict=True)
                 if head == fact.get("column", head) and head not in heads[: len(fact["row"])]
             ]
-        elif fit and not line.startswith("| "):
-            break
     if not fit:
         raise KeyError(f"no cell {fact['row']}, {fact.get('column')} on {fact['page']}")
     return {"least": min, "most": max}[fact["take"]](fit, key=float) if "take" in fact else fit[0]
