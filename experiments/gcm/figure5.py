@@ -29,7 +29,8 @@ TEXT = """Share of rejections by n, {reps} repetitions. Ours is at epsilon = 2, 
 does not say which it took, only that PrivCRT had a smaller one, 2. n = 1,030 is the data itself: only the
 noise is drawn anew and, for ours, which rows are in which part. Other n are rows drawn with replacement
 ({sets} data sets, {more} above 1,030, where ours is not run). *not private*: ridge 10, which fits as the
-paper's Figure 6 shows, with the noise of lambda = 10. p-values of the classical tests on the data itself: {classical}."""
+paper's Figure 6 shows, with the noise of lambda = 10. p-values of the classical tests on the
+data itself: {classical}."""
 
 
 def at(method: str, epsilon: float) -> str:
