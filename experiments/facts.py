@@ -92,6 +92,8 @@ COMPUTED: dict[str, Callable[[], float]] = {
     "our_rho_bound": lambda: spearman_z_sensitivity("replace-one", 9, 9, 4, 996.0),
     "curate_times_small": lambda: sensitivity.found(100, 4) / sensitivity.claimed(100, 4),
     "curate_times_large": lambda: sensitivity.found(100_000, 8) / sensitivity.claimed(100_000, 8),
+    "curate_density_small": lambda: sensitivity.found_density(100, 4) / sensitivity.claimed(100, 4),
+    "curate_density_large": lambda: sensitivity.found_density(100_000, 8) / sensitivity.claimed(100_000, 8),
     "figure_1_s_1": lambda: kendall_rejects(1),
     "figure_1_s_32": lambda: kendall_rejects(32),
     "em_questions": questions,
