@@ -74,7 +74,7 @@ def on_page(fact: dict[str, Any]) -> str:
             ]
     if not fit:
         raise KeyError(f"no cell {fact['row']}, {fact.get('column')} on {fact['page']}")
-    return {"least": min, "most": max}[fact["take"]](fit, key=float) if "take" in fact else fit[0]
+    return sorted(fit, key=float)[{"least": 0, "most": -1}[fact["take"]]] if "take" in fact else fit[0]
 
 
 @cache
