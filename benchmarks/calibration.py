@@ -10,6 +10,11 @@ arrows (a chance of .8 or more) how many there are, what is said on average, how
 the rows (an arrow where there is no edge is wrong), and the same for chances of .8 to .9 and above. Beside it, for
 comparison, arrows of PC without privacy (level .01) on the same rows.
 
+**published**: ``arrows`` of four published networks, whose tables an archive of pgmpy holds (none is kept here):
+
+    pip download pgmpy==0.1.26 --no-deps -d FOLDER
+    python benchmarks/calibration.py --parts published --folder FOLDER
+
 **fresh**, **fresh_absent**: ``arrows`` and ``absent`` of laws and settings that no earlier table had.
 
 **absent**: yes/no columns, all independent; ``result.detectable`` says which link between the first two would be found
@@ -29,10 +34,14 @@ from __future__ import annotations
 
 import argparse
 import collections
+import gzip
 import itertools
 import json
 import math
+import sys
+import tempfile
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,8 +72,10 @@ FRESH_ABSENT = tuple(
     for columns in (8, 25)
     for prevalence in (0.05, 0.2, 0.5)
 )
+BY_LAW = ("arrows", "published", "fresh")  # parts that ask for arrows
 Run = dict[str, Any]
-PARTS = ("arrows", "fresh", "absent", "fresh_absent", "hidden", "effects")
+PUBLISHED = ("child", "insurance", "alarm", "hailfinder")
+PARTS = ("arrows", "published", "fresh", "absent", "fresh_absent", "hidden", "effects")
 
 
 def linear(seed: int, rows: int) -> fresh_graphs.Made:
@@ -89,7 +100,25 @@ def makers() -> dict[str, Callable[[int, int], fresh_graphs.Made]]:
     for name in (*NETWORKS, *(law for law in FRESH_LAWS if law not in fresh_graphs.KINDS)):
         network = dc.networks.load(name)
         found[name] = lambda seed, rows, network=network: fresh_graphs.of_network(network, rows, seed)  # type: ignore[misc]
-    return {**found, "linear": linear}
+    return {**found, **PUBLISHED_LAWS, "linear": linear}
+
+
+PUBLISHED_LAWS: dict[str, Callable[[int, int], fresh_graphs.Made]] = {}
+
+
+def read_published(folder: Path) -> None:
+    """Read the published networks from the archive of pgmpy in a folder."""
+    archives = sorted(folder.glob("pgmpy-*.whl"))
+    if not archives:
+        sys.exit(f"{folder}: no archive of pgmpy; pip download pgmpy==0.1.26 --no-deps -d {folder}")
+    with zipfile.ZipFile(archives[0]) as archive, tempfile.TemporaryDirectory() as place:
+        for name in PUBLISHED:
+            file = Path(place) / f"{name}.bif"
+            file.write_bytes(gzip.decompress(archive.read(f"pgmpy/utils/example_models/{name}.bif.gz")))
+            network = dc.networks.read_bif(file)
+            PUBLISHED_LAWS[name] = lambda seed, rows, network=network: fresh_graphs.of_network(
+                network, rows, seed
+            )  # type: ignore[misc]
 
 
 def quietly(data: dc.Dataset, **terms: Any) -> dc.DiscoveryResult:
@@ -181,6 +210,9 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     if "arrows" in parts:
         for law, (rows, epsilon) in itertools.product((*KINDS, *NETWORKS, "linear"), ARROWS):
             yield "arrows", (law, rows, epsilon)
+    if "published" in parts:
+        for law, (rows, epsilon) in itertools.product(PUBLISHED, ARROWS):
+            yield "published", (law, rows, epsilon)
     if "fresh" in parts:
         for law, (rows, epsilon) in itertools.product(FRESH_LAWS, FRESH):
             yield "fresh", (law, rows, epsilon)
@@ -200,7 +232,7 @@ def questions(parts: list[str]) -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 def answer(part: str, setting: tuple[Any, ...], seed: int) -> Run:
     """One run."""
-    if part in ("arrows", "fresh"):
+    if part in BY_LAW:
         return arrows_of(setting[0], seed, *setting[1:])
     if part == "hidden":
         return hidden_of(setting[0], seed, *setting[1:])
@@ -231,7 +263,7 @@ def summary(kept: Kept) -> None:
     print("| law | rows | epsilon | graphs | said | right | .8 to .9 | .9 or more | PC, no privacy |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for (part, setting), runs in kept.items():
-        if part not in ("arrows", "fresh"):
+        if part not in BY_LAW:
             continue
         said = [(chance, right) for run in runs.values() for chance, right in run["said"] if chance >= 0.8]
         mean = f"{sum(chance for chance, _ in said) / len(said):.2f}" if said else "-"
@@ -292,15 +324,22 @@ def hidden_line(name: str, runs: list[Run]) -> str:
 def main() -> None:
     """Run what is asked for, and print it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS)
+    options.add_argument(
+        "--parts", nargs="*", default=[part for part in PARTS if part != "published"], choices=PARTS
+    )
     options.add_argument("--runs", type=int, default=12)
     options.add_argument("--first", type=int, default=6_000_000)
+    options.add_argument("--folder", type=Path, help="where the archive of pgmpy is")
     options.add_argument("--out", type=Path)
     options.add_argument("--summary", type=Path)
     asked = options.parse_args()
     if asked.summary is not None:
         summary(read(asked.summary))
         return
+    if "published" in asked.parts:
+        if asked.folder is None:
+            options.error("--parts published needs --folder")
+        read_published(asked.folder)
     kept = read(asked.out)
     for seed in range(asked.first, asked.first + asked.runs):
         for part, setting in questions(asked.parts):

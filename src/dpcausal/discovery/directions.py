@@ -4,7 +4,10 @@ From columns and pairs (``stats/order_posterior.py``): parents of a column are a
 whether or not the search found an edge there, so that no direction rests on an edge that was missed. Effects of a set
 that are no sums over its columns, bins and merged levels leave a dependence of about a ``misfit``, whatever the number
 of rows. So rows count as if sampling alone were off by as much (a coarsened posterior, Miller & Dunson 2019): scores of
-graphs then stay as comparable as without it, which noise in every correlation would not leave them. From one joint
+graphs then stay as comparable as without it, which noise in every correlation would not leave them. Of a pair that
+was not measured nothing is known, so neither may be a parent of the other. A parent costs, besides what an edge
+needs, the logarithm of the number of candidates that it is one of: superfluous edges, each unlikely by itself, are
+many together, and would turn arrows round. From one joint
 table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction even
 within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction there
 counts half for each. Near the end the search hardly leaves the graph it is at and says nearly all of it for certain, so
@@ -22,6 +25,7 @@ count for nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -87,6 +91,7 @@ def directions_by_pairs(
     ``allowed[p, v]`` is whether an arrow from p to v may be; ``cost`` is the evidence that an edge needs; correlations
     are known to within ``misfit``.
     """
+    measured = contrasts.measured
     blurred = replace(contrasts, rows=1.0 / (1.0 / contrasts.rows + misfit**2))
     known: dict[tuple[int, int, tuple[int, ...]], float | None] = {}
 
@@ -99,12 +104,13 @@ def directions_by_pairs(
     candidates = []
     for v in columns:
         ranked = sorted(
-            (z for z in columns if z != v and allowed[z, v]),
+            (z for z in columns if z != v and allowed[z, v] and (measured is None or measured[z, v])),
             key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -blurred.strength[v, z], z),  # type: ignore[misc]
         )
         candidates.append(ranked[:MAX_CANDIDATES])
     chances = direction_chances(
-        local_scores(evidence, candidates, cost), released_generator(contrasts.covariance)
+        local_scores(evidence, candidates, cost + math.log(MAX_CANDIDATES)),
+        released_generator(contrasts.covariance),
     )
     return {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
 
