@@ -161,6 +161,19 @@ def test_neither_a_pattern_nor_a_link_leads_past_the_settings(tmp_path):
             dc.ci_test(data, "x", "y", method="measured", epsilon=1.0, anyway=True)
 
 
+def test_codes_of_a_database_have_its_file(tmp_path):
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as database:
+        database.execute("CREATE TABLE records AS SELECT 'p' || i AS pid, 'I10' AS icd FROM range(4) r(i)")
+    (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
+    data = dc.connect_codes(
+        tmp_path / "clinic.duckdb", ["I10", "E11"], unit="pid", code="icd", people=4, table="records"
+    )
+    with pytest.raises(InputError, match=SETTINGS):
+        refuse_missing_ledger(data.file, None, None)
+
+
 def test_settings_that_ask_for_nothing(tmp_path):
     (tmp_path / SETTINGS).write_text("[ledger]\nrequired = false\n")
     assert requirements(tmp_path / "patients.csv") == []

@@ -70,9 +70,8 @@ def folders_of(file: Path) -> list[Path]:
     >>> [folder.as_posix() for folder in folders_of(Path("/no/such/file.csv"))]
     ['/no/such']
     """
-    there = (
-        [file] if file.exists() or not has_magic(str(file)) else map(Path, glob(str(file), recursive=True))
-    )
+    found = [] if file.exists() or not has_magic(str(file)) else glob(str(file), recursive=True)
+    there = list(map(Path, found)) or [file]
     return sorted({folder for one in there for folder in (one.absolute().parent, one.resolve().parent)})
 
 
