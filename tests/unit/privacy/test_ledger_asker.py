@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -172,6 +173,13 @@ def test_codes_of_a_database_have_its_file(tmp_path):
     )
     with pytest.raises(InputError, match=SETTINGS):
         refuse_missing_ledger(data.file, None, None)
+
+
+def test_a_study_is_charged_as_the_settings_beside_it_say(tmp_path):
+    (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
+    counts = dc.gwas.Simulation(people=40, snps=3).counts()
+    with pytest.raises(InputError, match=SETTINGS):
+        dc.gwas.screen(replace(counts, file=tmp_path / "study"), 1.0)
 
 
 def test_settings_that_ask_for_nothing(tmp_path):
