@@ -12,6 +12,7 @@ an engine's own words are dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,9 @@ def connect_codes(
     if persons is None and people_table is not None:
         raise InputError("people_table names a table of a URL or a DuckDB file, and people is none")
     known = people if persons is None else persons
-    return read_codes(records, codes, unit=unit, code=code, people=known, schema=schema)
+    found = read_codes(records, codes, unit=unit, code=code, people=known, schema=schema)
+    path = database_path(source)
+    return found if path is None else replace(found, file=path.absolute())
 
 
 def _source(

@@ -379,6 +379,8 @@ class GenotypeCounts:
     allele_order : str, default "study"
         "study" where the order of a SNP's two alleles may follow the study, as plink 1.9's does; "public" where it was
         fixed without looking at it.
+    file : path, optional
+        The prefix of the files that were counted: settings beside them may ask for a ledger.
 
     Raises
     ------
@@ -393,6 +395,7 @@ class GenotypeCounts:
     rows: Rows
     missing: str = "het"
     allele_order: str = "study"
+    file: Path | None = None
 
     def __post_init__(self) -> None:
         check_missing_rule(self.missing, self.allele_order)
@@ -557,7 +560,14 @@ class Cohort:
         run_parallel([task(a, b) for a, b in split(len(self.rows), threads or processors())])
         people = self.people
         return GenotypeCounts(
-            out, people.cases, people.controls, self.variants, self.rows, missing, allele_order
+            out,
+            people.cases,
+            people.controls,
+            self.variants,
+            self.rows,
+            missing,
+            allele_order,
+            self.bed.with_suffix(""),
         )
 
 

@@ -130,6 +130,7 @@ class Screen(ScreenPlan):
             ledger=ledger,
             dataset=dataset,
             note={"command": "gwas", "method": self.method},
+            file=counts.file,
         )
         self.ready()
         alleles = counts.alleles()

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -139,6 +140,46 @@ def test_settings_that_cannot_be_read_refuse(tmp_path, text):
     (tmp_path / SETTINGS).write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError):
         refuse_missing_ledger(tmp_path / "patients.csv", None, None)
+
+
+def test_neither_a_pattern_nor_a_link_leads_past_the_settings(tmp_path):
+    """A pattern in the name of a folder has no settings beside it; those of the files that it finds count."""
+    for name, text in (("a1", "[ledger]\nrequired = true\n"), ("a2", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "p.csv").write_text("x,y\nno,yes\nyes,no\n")
+        (tmp_path / name / SETTINGS).write_text(text)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a1" / "p.csv")
+    column = dc.Categorical(["no", "yes"])
+    for source, refused in (
+        ("a[1]/p.csv", True), ("a?/p.csv", True), ("**/p.csv", True), ("a1/p*.csv", True), ("link.csv", True),
+        ("a[2]/p.csv", False), ("a2/p.csv", False),
+    ):  # fmt: skip
+        data = dc.connect(f"{tmp_path}/{source}", dc.Schema(x=column, y=column))
+        if not refused:
+            refuse_missing_ledger(data.file, None, None)
+            continue
+        with pytest.raises(InputError, match=SETTINGS):
+            dc.ci_test(data, "x", "y", method="measured", epsilon=1.0, anyway=True)
+
+
+def test_codes_of_a_database_have_its_file(tmp_path):
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as database:
+        database.execute("CREATE TABLE records AS SELECT 'p' || i AS pid, 'I10' AS icd FROM range(4) r(i)")
+    (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
+    data = dc.connect_codes(
+        tmp_path / "clinic.duckdb", ["I10", "E11"], unit="pid", code="icd", people=4, table="records"
+    )
+    with pytest.raises(InputError, match=SETTINGS):
+        refuse_missing_ledger(data.file, None, None)
+
+
+def test_a_study_is_charged_as_the_settings_beside_it_say(tmp_path):
+    (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
+    counts = dc.gwas.Simulation(people=40, snps=3).counts()
+    with pytest.raises(InputError, match=SETTINGS):
+        dc.gwas.screen(replace(counts, file=tmp_path / "study"), 1.0)
 
 
 def test_settings_that_ask_for_nothing(tmp_path):

@@ -8,6 +8,8 @@ ledger, an address for that one. A ``.dpcausal.toml`` beside the data holds for 
     url = "sqlite:///budget.db"  # optional: this one, a relative path from here
     dataset = "cohort"           # optional: under this name
 
+Of a glob each folder that holds a file counts, and of a link the folder of the file itself, too.
+
 A release without privacy can't be entered into a ledger, so that it is refused there, too. A setting that can't be read
 refuses everything: it was written by somebody who wanted a ledger. Whoever may read the file can copy it elsewhere; a
 person who may not is served by a desk.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,8 +60,19 @@ def requirements(file: Path | None) -> list[Requirement]:
     if word.lower() not in _NO:
         found.append(Requirement(VARIABLE, None if word.lower() in _YES else word))
     if file is not None:
-        found += _beside(Path(file).absolute().parent / SETTINGS)
-    return found
+        found += [one for folder in folders_of(Path(file)) for one in _beside(folder / SETTINGS)]
+    return list(dict.fromkeys(found))
+
+
+def folders_of(file: Path) -> list[Path]:
+    """Return the folders in which a file lies: of a glob those of all that match it, of a link both ends.
+
+    >>> [folder.as_posix() for folder in folders_of(Path("/no/such/file.csv"))]
+    ['/no/such']
+    """
+    found = [] if file.exists() or not has_magic(str(file)) else glob(str(file), recursive=True)
+    there = list(map(Path, found)) or [file]
+    return sorted({folder for one in there for folder in (one.absolute().parent, one.resolve().parent)})
 
 
 def _beside(path: Path) -> list[Requirement]:
