@@ -196,7 +196,7 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _order_keys(array: pa.Array, source: Source) -> list[tuple[int, float, bytes]]:
-    """Return sort keys of the cells of an undeclared column: missing ones (empty, NA) first, then numbers, then texts."""
+    """Return sort keys of cells of an undeclared column: missing ones (empty, NA) first, then numbers, then texts."""
     cells, places = distinct_cells(array)
     keys = [_order_key(cell, source) for cell in cells]
     return [keys[place] for place in places.tolist()]
