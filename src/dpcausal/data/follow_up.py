@@ -12,8 +12,8 @@ _SPAN = "(time|days?|weeks?|wks?|months?|mos?|years?|yrs?|[dwmy])"
 _TIME = re.compile(
     rf"^(time|fu|tte|os|pfs|dfs|efs)([ _.-]?{_SPAN})?$"
     r"|^[a-z]{1,3}[ _.-]?time$|follow[ _.-]?up"
-    r"|surv(ival)?[ _.-]?(time|days?|weeks?|months?|years?|yrs?)|time[ _.-]?to|überleb|ueberleb|beobachtungs(zeit|dauer)"
-    r"|nachbeobachtung",
+    r"|surv(ival)?[ _.-]?(time|days?|weeks?|months?|years?|yrs?)|time[ _.-]?to"
+    r"|überleb|ueberleb|beobachtungs(zeit|dauer)|nachbeobachtung",
     re.IGNORECASE,
 )
 _EVENT = re.compile(

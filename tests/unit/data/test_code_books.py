@@ -69,7 +69,7 @@ def test_a_redcap_dictionary_declares_its_fields(dictionary: Path) -> None:
     assert schema["race"].label == "Race"
     assert schema["age"] == dc.Numeric(18, 110, other=64)
     assert schema["pain"] == dc.Numeric(0, 100, other=50, missing_level=True)
-    assert schema["seen"] == dc.Date("2015-01-01", "2024-12-31")
+    assert schema["seen"] == dc.Date("2015-01-01", "2024-12-31", other="2020-01-01")  # the middle, no bound
     assert dc.Schema.from_toml_string(schema.to_toml()) == schema
 
 
@@ -109,7 +109,7 @@ def test_headings_of_the_api_are_known_and_other_files_are_refused(tmp_path: Pat
 
 
 def test_decimal_commas_are_declared_and_not_mixed_with_points(tmp_path: Path) -> None:
-    comma = "hb,base,,text,Hb,,,number_1dp_comma_decimal,\"4,0\",20,,,y\n"
+    comma = 'hb,base,,text,Hb,,,number_1dp_comma_decimal,"4,0",20,,,y\n'
     file = tmp_path / "dictionary.csv"
     file.write_text(f"{HEADS}\n{comma}n,base,,text,N,,,integer,0,9,,,y\n")
     schema = redcap(file).schema
@@ -118,7 +118,11 @@ def test_decimal_commas_are_declared_and_not_mixed_with_points(tmp_path: Path) -
     assert dc.read(tmp_path / "rows.csv", schema).values["hb"].tolist() == [12.5]
     file.write_text(f"{HEADS}\n{comma}crp,base,,text,CRP,,,number,0,300,,,y\n")
     book = redcap(file)
-    assert (book.lacking, list(book.schema), book.schema.format.decimal) == ({"hb": ("decimal",)}, ["crp"], None)
+    assert (book.lacking, list(book.schema), book.schema.format.decimal) == (
+        {"hb": ("decimal",)},
+        ["crp"],
+        None,
+    )
 
 
 def test_no_value_is_put_on_a_bound_and_no_field_lost(tmp_path: Path) -> None:
