@@ -144,7 +144,7 @@ def _number(
     if low is None or high is None or low >= high:
         return Field(name, lacking=lacking or ("lower", "upper"))
     middle = (low + high) / 2  # of which no value is the bound of another
-    absent = {"missing": list(missing_codes), "missing_level": not required}
+    absent: dict[str, Any] = {"missing": list(missing_codes), "missing_level": not required}
     return Field(name, Numeric(low, high, other=middle, label=_label(label), **absent))
 
 
@@ -166,7 +166,10 @@ def _date(
     try:
         middle = round((read_day(low) + read_day(high)) / 2)
         days = [read_day(code, format_) for code in missing_codes]  # any text that is no date is missing
-        absent = {"missing": [day for day in days if day == day], "missing_level": not required}
+        absent: dict[str, Any] = {
+            "missing": [day for day in days if day == day],
+            "missing_level": not required,
+        }
         found = Date(low, high, other=middle, label=_label(label), format=format_, **absent)
     except (DeclarationError, ValueError):
         return Field(name, lacking=("lower", "upper"))
