@@ -419,6 +419,20 @@ def test_what_a_missing_value_becomes_is_said_of_declared_columns() -> None:
         assert [{name for name, *_ in fact.columns} for fact in said] == [{"x", "z", ASKED.time, ASKED.event}]
 
 
+@pytest.mark.parametrize("epsilon", [1.0, None])
+def test_nothing_is_said_of_a_horizon_that_nobody_reaches(epsilon: float | None) -> None:
+    """All are censored by time 2: what happens until 4 is not in the rows."""
+    rng = np.random.default_rng(3)
+    x, end = rng.integers(0, 2, 3_000), rng.uniform(0, 2, 3_000)
+    event = rng.exponential(5, 3_000) * np.where(x, 1.6, 1)
+    table = {"x": x, "z": x, "t": np.minimum(event, end), "status": (event <= end).astype(int)}
+    asked = dc.Survival("t", "status", 4.0, [0.5, 1, 2, 3])
+    answer = dc.effect(dc.read(table, SCHEMA), "x", asked, adjust=[], epsilon=epsilon)
+    assert math.isnan(answer.estimate)
+    assert answer.interval == (-1.0, 1.0)
+    assert answer.curves is None
+
+
 def test_ticks_are_round_and_plain() -> None:
     """Days of five years: no 1.83e+03."""
     from dpcausal.present.curves import _axes
