@@ -41,6 +41,22 @@ def test_the_row_that_the_order_says_is_taken(visits: Any, order_by: str, ages: 
     assert counts.table(["age"]).tolist() == ages
 
 
+def test_texts_are_ordered_as_in_memory() -> None:
+    """Missing ones last, then numbers by value, then other texts by their bytes: NA of R, and 10 after 9."""
+    rows = {
+        "pid": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4],
+        "visit": ["9", "10", "NA", "x", "y", "7", "", " n/a ", "-1", "B", "a"],
+        "age": [10.0, 20.0, 30.0, 20.0, 30.0, 40.0, 30.0, 40.0, 50.0, 10.0, 60.0],
+        "smoke": ["no"] * 11,
+    }
+    here = dc.read(rows, SCHEMA, unit="pid", order_by="visit")
+    assert sorted(here.values["age"].tolist()) == [20, 30, 50, 60]
+    values = ", ".join(map(str, zip(*rows.values(), strict=True)))
+    table = table_of(f"SELECT * FROM (VALUES {values}) AS t({', '.join(rows)})")
+    counts = dc.connect(table, SCHEMA, unit="pid", order_by="visit")
+    assert counts.table(["age"]).tolist() == [0, 1, 1, 0, 1, 1]
+
+
 def test_all_queries_see_the_same_rows(visits: Any) -> None:
     """With no memory for rows every table is a query of its own; margins must agree, else the run is refused."""
     for _ in range(5):

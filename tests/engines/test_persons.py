@@ -21,10 +21,15 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("kind", IDS)
+ORDERS = {"integer": VISITS, "text": pa.array(["1", "3", "2", "NA", "10", "4", "9", "1"])}
+
+
+@pytest.mark.parametrize(("kind", "order"), [*((kind, "integer") for kind in IDS), ("text", "text")])
 @pytest.mark.parametrize("limit", [None, 0])
-def test_an_engine_takes_the_rows_that_a_frame_gives(load: Loader, kind: str, limit: int | None) -> None:
-    table = pa.table({"pid": IDS[kind], "smoke": SMOKE, "age": AGES, "visit": VISITS})
+def test_an_engine_takes_the_rows_that_a_frame_gives(
+    load: Loader, kind: str, order: str, limit: int | None
+) -> None:
+    table = pa.table({"pid": IDS[kind], "smoke": SMOKE, "age": AGES, "visit": ORDERS[order]})
     given = {"unit": "pid", "order_by": "visit"}
     there, here = (
         dc.connect(load.put(table), SCHEMA, memory_limit=limit, **given),

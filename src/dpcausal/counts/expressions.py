@@ -329,9 +329,9 @@ def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, lab
     codes, numbers = spelling.text_codes(column), spelling.number_text_codes(column)
     _refuse_many(len(codes), name, label)
     bare = value.strip()
-    number = _number_of(_without_collation(bare, dialect) if dialect.needs_hex(name) else bare)
+    number = number_of(without_collation(bare, dialect) if dialect.needs_hex(name) else bare)
     if dialect.needs_hex(name):
-        value, bare = _hex(value, dialect), _hex(bare, dialect)
+        value, bare = in_hex(value, dialect), in_hex(bare, dialect)
         codes = {_hex_digits(text, dialect): code for text, code in codes.items()}
     cases = [(value == key, code) for key, code in codes.items()]
     cases += [(bare == key, code) for key, code in codes.items() if numbers or code != other]
@@ -342,7 +342,7 @@ def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, lab
     )
 
 
-def _number_of(text: ir.Value) -> ir.Value:
+def number_of(text: ir.Value) -> ir.Value:
     """Return the number that a text is read as, NULL where it is none: no cast is given any other text.
 
     Characters are looked at by themselves, since ``$`` of Java, and so of Spark, lets a line end follow.
@@ -353,7 +353,7 @@ def _number_of(text: ir.Value) -> ir.Value:
     return plain.ifelse(text, ibis.null("string")).cast("float64")
 
 
-def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
+def without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
     """Return a text without its collation, by way of its bytes: engines refuse patterns on one with it."""
     match dialect.name:
         case "postgres":
@@ -362,7 +362,7 @@ def _without_collation(text: ir.Value, dialect: Dialect) -> ir.Value:
         case "bigquery":
             return text.cast("binary").cast("string")
         case "snowflake":
-            return _engines_own("hex_decode_string", (str,), str)(_hex(text, dialect))
+            return _engines_own("hex_decode_string", (str,), str)(in_hex(text, dialect))
     return text
 
 
@@ -392,7 +392,7 @@ def _hex_digits(text: str, dialect: Dialect) -> str:
     return digits.upper() if dialect.name in _UPPER_HEX else digits
 
 
-def _hex(text: ir.Value, dialect: Dialect) -> ir.Value:
+def in_hex(text: ir.Value, dialect: Dialect) -> ir.Value:
     """Return the UTF-8 bytes of a text in hexadecimal: equal under any collation only where the bytes are."""
     match dialect.name:
         case "postgres":

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.proofs import proved
-from dpcausal.counts.expressions import Dialect
+from dpcausal.counts.expressions import Dialect, in_hex, number_of, without_collation
 from dpcausal.counts.feature_queries import number_within
 from dpcausal.data.columns import Numeric
 from dpcausal.data.person_unit import PersonUnit
@@ -28,8 +28,8 @@ from dpcausal.data.schema import Schema
 if TYPE_CHECKING:
     from ibis.expr import types as ir
 
-NAMES = ("person", "content", "copy", "chance", "order", "place", "rows")
-PERSON, CONTENT, COPY, CHANCE, ORDER, PLACE, ROWS = (f"dpcausal_{name}" for name in NAMES)
+NAMES = ("person", "content", "copy", "chance", "order", "text", "place", "rows")
+PERSON, CONTENT, COPY, CHANCE, ORDER, TEXT, PLACE, ROWS = (f"dpcausal_{name}" for name in NAMES)
 KEY_BYTES = 16
 
 
@@ -86,21 +86,17 @@ def person_rows(
         for name, column in schema.items()
     ]
     content = ibis.literal("").concat(*(part for cell in cells for part in (cell.cast("string"), "|")))
+    text, order = _order(table, schema, codes, dialect, label)
     rows = table.mutate(
-        **{
-            PERSON: person_text(table[unit.column]),
-            CONTENT: content,
-            ORDER: _order(table, schema, codes, dialect, label),
-        }
+        **{PERSON: person_text(table[unit.column]), CONTENT: content, TEXT: text, ORDER: order}
     )
     rows = rows.filter(rows[PERSON].notnull() & rows[PERSON].notin(sorted(NOBODY)))
     alike = ibis.window(group_by=[rows[PERSON], rows[CONTENT]], order_by=rows[CONTENT])
     rows = rows.mutate(**{COPY: ibis.row_number().over(alike)})
     chance = ibis.literal(key).concat(rows[PERSON], "|", rows[CONTENT], rows[COPY].cast("string"))
     rows = rows.mutate(**{CHANCE: _digest(chance, dialect)})
-    mine = ibis.window(
-        group_by=rows[PERSON], order_by=[rows[ORDER].desc(nulls_first=False), rows[CHANCE].asc()]
-    )
+    largest_first = [rows[one].desc(nulls_first=False) for one in (TEXT, ORDER)]
+    mine = ibis.window(group_by=rows[PERSON], order_by=[*largest_first, rows[CHANCE].asc()])
     rows = rows.mutate(**{PLACE: ibis.row_number().over(mine)})
     if entries == 1:
         return rows.filter(rows[PLACE] == 0).select(*schema)
@@ -123,22 +119,39 @@ def person_text(cell: ir.Value) -> ir.Value:
 
 def _order(
     table: ir.Table, schema: Schema, codes: Mapping[str, ir.Value], dialect: Dialect, label: str
-) -> ir.Value:
-    """Return the expression by which the rows of a person are ordered, the largest first; constant if by chance."""
+) -> tuple[ir.Value, ir.Value]:
+    """Return the two expressions by which the rows of a person are ordered, the largest first; constant if by chance.
+
+    The first is NULL but for a text that is no number: those are larger than all numbers. A text that reads as missing
+    is NULL in both.
+    """
     import ibis
 
     name = None if schema.unit is None else schema.unit.order_by
+    no_text = ibis.null("string")
     if name is None:
-        return ibis.literal(0, type="int32")
+        return no_text, ibis.literal(0, type="int32")
     column = schema.get(name)
     if isinstance(column, Numeric):
-        return number_within(table[name], name, column, dialect, label)
+        return no_text, number_within(table[name], name, column, dialect, label)
     if column is not None:
-        return codes[name]
+        return no_text, codes[name]
     cell = table[name]
-    return (
-        cell.isnan().ifelse(ibis.null("float64"), cell.cast("float64")) if cell.type().is_floating() else cell
-    )
+    if cell.type().is_string():
+        return _order_of_text(cell, dialect)
+    if cell.type().is_floating():
+        return no_text, cell.isnan().ifelse(ibis.null("float64"), cell.cast("float64"))
+    return no_text, cell
+
+
+def _order_of_text(cell: ir.Value, dialect: Dialect) -> tuple[ir.Value, ir.Value]:
+    """Return the digits of a text's bytes where it is no number, and its number."""
+    import ibis
+
+    bare = without_collation(cell, dialect).strip()
+    number = number_of(bare)
+    no_text = number.notnull() | bare.lower().re_replace(r"\s+", "").isin(sorted(NOBODY))
+    return no_text.ifelse(ibis.null("string"), in_hex(bare, dialect)), number
 
 
 def _digest(text: ir.Value, dialect: Dialect) -> ir.Value:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from dpcausal.data.columns import (
     Numeric,
     reads_as_missing,
 )
-from dpcausal.data.dates import ISO, Date
+from dpcausal.data.dates import ISO, Date, read_day
 from dpcausal.data.file_format import FileFormat
 from dpcausal.data.schema import Schema
 from dpcausal.data.stat_files import LabelledColumn, StatFile
@@ -46,9 +46,10 @@ class Field:
 
 @dataclass(frozen=True)
 class CodeBook:
-    """The columns of a code book, in its order."""
+    """The columns of a code book, in its order, and the decimal mark of its numbers where it says one."""
 
     fields: tuple[Field, ...]
+    decimal: str | None = None
 
     @property
     def schema(self) -> Schema:
@@ -56,7 +57,7 @@ class CodeBook:
         found = {one.name: one.column for one in self.fields if one.column is not None}
         if not found:
             raise InputError("no field of the code book declares a column in full")
-        return Schema(found)
+        return Schema(found).with_format(decimal=self.decimal)
 
     @property
     def lacking(self) -> dict[str, tuple[str, ...]]:
@@ -86,13 +87,18 @@ def _categories(
     required: bool = False,
     ordered: bool = False,
     spellings: bool = False,
+    missing_codes: Sequence[str] = (),
 ) -> Field:
     """Return the field of a column of codes with labels: levels are the labels, which cells may spell by codes.
 
-    ``spellings``: several codes may mean one level. Else, where labels do not tell codes apart, or one is spelled as
-    another's code, the codes are the levels.
+    ``missing_codes`` mean a missing value and are no levels. ``spellings``: several codes may mean one level. Else,
+    where labels do not tell codes apart, or one is spelled as another's code, the codes are the levels.
     """
-    meanings = {str(code): " ".join(str(text).split()) or str(code) for code, text in codes.items()}
+    meanings = {
+        str(code): " ".join(str(text).split()) or str(code)
+        for code, text in codes.items()
+        if str(code) not in missing_codes
+    }
     ways = (
         [list(dict.fromkeys(meanings.values()))] if spellings else [list(meanings.values()), list(meanings)]
     )
@@ -109,7 +115,12 @@ def _categories(
         )
         try:
             column = Categorical(
-                named, other=missing, aliases=aliases, label=_label(label), ordered=ordered and len(named) > 1
+                named,
+                other=missing,
+                aliases=aliases,
+                missing=[code for code in missing_codes if code != missing],
+                label=_label(label),
+                ordered=ordered and len(named) > 1,
             )
         except DeclarationError:
             continue
@@ -117,7 +128,15 @@ def _categories(
     return Field(name, lacking=("levels",))
 
 
-def _number(name: str, lower: object, upper: object, *, label: str, required: bool) -> Field:
+def _number(
+    name: str,
+    lower: object,
+    upper: object,
+    *,
+    label: str,
+    required: bool,
+    missing_codes: Sequence[str] = (),
+) -> Field:
     """Return the field of a number with its bounds, or with a note on which are lacking."""
     bounds = {"lower": _as_number(lower), "upper": _as_number(upper)}
     lacking = tuple(entry for entry, value in bounds.items() if value is None)
@@ -125,11 +144,19 @@ def _number(name: str, lower: object, upper: object, *, label: str, required: bo
     if low is None or high is None or low >= high:
         return Field(name, lacking=lacking or ("lower", "upper"))
     middle = (low + high) / 2  # of which no value is the bound of another
-    return Field(name, Numeric(low, high, other=middle, missing_level=not required, label=_label(label)))
+    absent: dict[str, Any] = {"missing": list(missing_codes), "missing_level": not required}
+    return Field(name, Numeric(low, high, other=middle, label=_label(label), **absent))
 
 
 def _date(
-    name: str, lower: object, upper: object, *, label: str, required: bool, format_: str | None = ISO
+    name: str,
+    lower: object,
+    upper: object,
+    *,
+    label: str,
+    required: bool,
+    format_: str | None = ISO,
+    missing_codes: Sequence[str] = (),
 ) -> Field:
     """Return the field of a date with its bounds and format, or with a note on what is lacking."""
     low, high = _as_iso(lower), _as_iso(upper)
@@ -137,8 +164,14 @@ def _date(
         said = {"lower": low, "upper": high, "format": format_}
         return Field(name, lacking=tuple(entry for entry, value in said.items() if value is None))
     try:
-        found = Date(low, high, missing_level=not required, label=_label(label), format=format_)
-    except DeclarationError:
+        middle = round((read_day(low) + read_day(high)) / 2)
+        days = [read_day(code, format_) for code in missing_codes]  # any text that is no date is missing
+        absent: dict[str, Any] = {
+            "missing": [day for day in days if day == day],
+            "missing_level": not required,
+        }
+        found = Date(low, high, other=middle, label=_label(label), format=format_, **absent)
+    except (DeclarationError, ValueError):
         return Field(name, lacking=("lower", "upper"))
     return Field(name, found)
 
@@ -200,14 +233,29 @@ def redcap(path: str | Path) -> CodeBook:
         raise InputError(
             f'{path} is no REDCap data dictionary: it has no columns "Variable / Field Name" and "Field Type"'
         )
+    entries = [
+        {entry: row[at].strip() if at is not None and at < len(row) else "" for entry, at in places.items()}
+        for row in rows[1:]
+    ]
+    entries = [cells for cells in entries if cells["name"]]
+    marks = {_decimal_mark(cells) for cells in entries} - {None}
     fields: list[Field] = []
-    for row in rows[1:]:
-        cells = {
-            entry: row[at].strip() if at is not None and at < len(row) else "" for entry, at in places.items()
-        }
-        if cells["name"]:
-            fields += _redcap_fields(cells)
-    return CodeBook(tuple(fields))
+    for cells in entries:
+        found = _redcap_fields(cells)
+        if len(marks) > 1 and _decimal_mark(cells) == ",":  # a file is read with one mark
+            found = [Field(one.name, lacking=("decimal",)) for one in found]
+        fields += found
+    return CodeBook(tuple(fields), "," if marks == {","} else None)
+
+
+def _decimal_mark(cells: Mapping[str, str]) -> str | None:
+    """Return the decimal mark of a REDCap field; None where it has no decimals or is left out."""
+    if cells["identifier"].lower() in ("y", "yes", "1"):
+        return None
+    validation = cells["validation"].lower()
+    if cells["type"].lower() == "text" and validation.startswith("number"):
+        return "," if validation.endswith("comma_decimal") else "."
+    return "." if cells["type"].lower() == "calc" else None
 
 
 def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
@@ -231,6 +279,8 @@ def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
             )
             for code, choice in _choices(cells["choices"]).items()
         ]
+    if kind == "sql":  # a dropdown that a query of REDCap's database fills
+        return [Field(name, lacking=("levels",))]
     if kind == "slider":
         return [_number(name, cells["low"] or 0, cells["high"] or 100, **more)]
     validation = cells["validation"].lower()
@@ -289,27 +339,65 @@ def table_schema(path: str | Path) -> CodeBook:
         found = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         raise InputError(f"{path}: no such file, or not JSON") from None
-    tables = [table for table in _tables(found) if table]
+    tables = [table for table in _tables(found, {}) if table]
     if len(tables) != 1:
         raise InputError(f"{path} describes {len(tables) or 'no'} tables: a schema is of one")
-    fields = [one for one in tables[0] if isinstance(one, dict)]
-    return CodeBook(
-        tuple(_of_field(one) for one in fields if isinstance(one.get("name"), str) and one["name"])
-    )
+    return CodeBook(tuple(_of_field(one) for one in tables[0] if _name(one) and not one.get("virtual")))
 
 
-def _tables(found: Any) -> list[list[Any]]:
-    """Return the lists of fields in a JSON document."""
+def _tables(found: Any, above: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
+    """Return the lists of fields in a JSON document, each with what the document says of all of them."""
     if not isinstance(found, dict):
         return []
-    if isinstance(found.get("fields"), list):
-        return [found["fields"]]
-    if isinstance(found.get("columns"), list):
-        return [found["columns"]]
+    shared = dict(above) | {key: found[key] for key in ("missingValues", "null") if key in found}
+    for key in ("fields", "columns"):
+        if isinstance(found.get(key), list):
+            return [[shared | one for one in found[key] if isinstance(one, dict)]]
     inner = [found.get("schema"), found.get("tableSchema")]
     for key in ("resources", "tables"):
         inner += found[key] if isinstance(found.get(key), list) else []
-    return [table for one in inner for table in _tables(one)]
+    return [table for one in inner for table in _tables(one, shared)]
+
+
+def _titles(one: Mapping[str, Any]) -> list[str]:
+    """Return the titles that CSV-W metadata give a column: a text, several, or some by language.
+
+    >>> _titles({"titles": "Age"}), _titles({"titles": {"en": ["Age", "Years"], "de": "Alter"}})
+    (['Age'], ['Age', 'Years', 'Alter'])
+    """
+    given = one.get("titles")
+    by_language = list(given.values()) if isinstance(given, dict) else [given]
+    titles = [text for part in by_language for text in (part if isinstance(part, list) else [part])]
+    return [text for text in titles if isinstance(text, str) and text]
+
+
+def _name(one: Mapping[str, Any]) -> str:
+    """Return what the heading of a column is in the file: in CSV-W its first title, where it has one.
+
+    >>> _name({"name": "on_street", "titles": ["On Street"]}), _name({"name": "sex", "title": "Sex at birth"})
+    ('On Street', 'sex')
+    """
+    name = next(iter(_titles(one)), one.get("name"))
+    return name if isinstance(name, str) else ""
+
+
+def _missing_values(one: Mapping[str, Any]) -> list[str]:
+    """Return the texts that mean a missing value, besides an empty cell.
+
+    >>> _missing_values({"missingValues": ["", "-9"]}), _missing_values({"null": "NA"})
+    (['-9'], ['NA'])
+    """
+    given = one.get("missingValues", one.get("null"))
+    parts = given if isinstance(given, list) else [given]
+    texts = [str(part.get("value", "")) if isinstance(part, dict) else part for part in parts]
+    return [text for text in texts if isinstance(text, str) and text.strip()]
+
+
+def _truth_values(one: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts that mean false or true, as a table schema says or else as all of them have it."""
+    usual = {"false": ["false", "False", "FALSE", "0"], "true": ["true", "True", "TRUE", "1"]}
+    given = {word: one.get(f"{word}Values") or texts for word, texts in usual.items()}
+    return {str(text): word for word, texts in given.items() for text in texts}
 
 
 def _of_field(one: Mapping[str, Any]) -> Field:
@@ -318,19 +406,21 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     type_ = one.get("type") or one.get("datatype") or "string"
     if isinstance(type_, dict):  # of CSV-W
         limits, type_ = {**type_, **limits}, type_.get("base", "string")
-    name, label = str(one["name"]), one.get("title") or one.get("titles") or ""
-    label = next(iter(label), "") if isinstance(label, list) else label
+    name, label = _name(one), one.get("title") or next(iter(_titles(one)[1:]), "")
     required = bool(limits.get("required") or one.get("required"))
     more: dict[str, Any] = {"label": label if isinstance(label, str) else "", "required": required}
-    listed = one.get("categories") or limits.get("enum") or _alternatives(limits.get("format"))
+    more["missing_codes"] = _missing_values(one)
+    words = _alternatives(limits.get("format"))
+    words = words[::-1] if words and type_ == "boolean" else words  # in CSV-W: Y|N
+    listed = one.get("categories") or limits.get("enum") or words
     low = limits.get("minimum", limits.get("minInclusive"))
     high = limits.get("maximum", limits.get("maxInclusive"))
     if isinstance(listed, list) and listed:
         return _categories(name, _listed(listed), ordered=bool(one.get("categoriesOrdered")), **more)
     if type_ == "boolean":
-        return _categories(name, {"false": "false", "true": "true"}, **more)
-    if type_ in ("integer", "number", "year", "decimal", "double", "float", "nonNegativeInteger"):
-        return _number(name, 0 if type_ == "nonNegativeInteger" and low is None else low, high, **more)
+        return _categories(name, _truth_values(one), spellings=True, **more)
+    if type_ in _NUMBERS:
+        return _number(name, 0 if type_ in _NOT_NEGATIVE and low is None else low, high, **more)
     if type_ in ("date", "datetime", "dateTime"):
         return _date(name, low, high, format_=_date_format(one.get("format") or limits.get("format")), **more)
     return Field(name) if type_ in _NO_COLUMNS else Field(name, lacking=("levels",))
@@ -346,6 +436,11 @@ def _listed(parts: list[Any]) -> dict[str, str]:
     return {str(one["value"]): str(one.get("label", one["value"])) for one in described if "value" in one}
 
 
+_NUMBERS = (
+    "integer", "number", "year", "decimal", "double", "float", "int", "long", "short", "byte", "gYear",
+    "nonNegativeInteger", "positiveInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
+)  # fmt: skip
+_NOT_NEGATIVE = tuple(one for one in _NUMBERS if one.startswith(("nonNegative", "positive", "unsigned")))
 _NO_COLUMNS = ("object", "array", "geopoint", "geojson", "any", "time", "duration", "list", "anyURI")
 
 

@@ -43,7 +43,8 @@ from dpcausal.data.sources import (
     Source,
 )
 
-NOBODY = MISSING_WITHOUT_SPACE | {"", ".", "-", "--", "none", "<na>", "nat"}  # ids that name nobody
+# ids that name nobody, and texts that order no row
+NOBODY = MISSING_WITHOUT_SPACE | {"", ".", "-", "--", "none", "<na>", "nat"}
 WHOLE_NUMBER = r"^[+]?(-?)0*([0-9]+)([.]0*)?$"  # 7, 07, +7, 7.0: as a pattern that every engine takes
 _WHOLE_NUMBER = re.compile(WHOLE_NUMBER, re.ASCII)
 KEEP_THEIR_ORDER = (ColumnSource, CsvSource, ParquetSource, ArrowSource)
@@ -195,7 +196,7 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _order_keys(array: pa.Array, source: Source) -> list[tuple[int, float, bytes]]:
-    """Return sort keys of the cells of an undeclared column: missing ones first, then numbers, then texts."""
+    """Return sort keys of cells of an undeclared column: missing ones (empty, NA) first, then numbers, then texts."""
     cells, places = distinct_cells(array)
     keys = [_order_key(cell, source) for cell in cells]
     return [keys[place] for place in places.tolist()]
@@ -206,7 +207,7 @@ def _order_key(cell: Any, source: Source) -> tuple[int, float, bytes]:
     if isinstance(cell, bytes):
         number = float(parse_numbers(pa.array([cell], pa.binary()), source.marks)[0])
         text = cell.strip()
-        if number != number and text:
+        if number != number and "".join(cell_text(text).casefold().split()) not in NOBODY:
             return (2, 0.0, text)
     else:
         number = float("nan") if cell is None else float(cell)

@@ -43,7 +43,8 @@ Mask = NDArray[np.bool_]
 class Tolerance:
     """Thresholds for columns that others determine, and limits on the search for them."""
 
-    unexplained: float = 1e-4  # of the variance of a number: what rounding leaves
+    unexplained: float = 1e-4  # of the variance of a number, where the step between its values says no more
+    rounding: float = 1.5  # how many times the variance of rounding to this step may be left
     unexplained_by_two: float = (
         2e-3  # of a product of two that explain little alone: an index of other days' values
     )
@@ -109,9 +110,7 @@ def determined_columns(numbers: Mapping[str, Floats], levels: Mapping[str, Codes
 def _relations(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> Iterator[Determined]:
     """Yield the relations that are found; a column may occur more than once."""
     yield from _functions(numbers, Relation.LINEAR)
-    positive = {
-        name: np.log(values) for name, values in numbers.items() if np.nanmin(values, initial=np.inf) > 0
-    }
+    positive = {name: values for name, values in numbers.items() if np.nanmin(values, initial=np.inf) > 0}
     yield from _functions(positive, Relation.PRODUCT)
     cut = dict.fromkeys(levels, False)
     for one in _cuts(numbers, levels):
@@ -124,11 +123,13 @@ def _relations(numbers: Mapping[str, Floats], levels: Mapping[str, Codes]) -> It
 
 
 def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[Determined]:
-    """Yield numeric columns that are linear functions of one or two earlier ones."""
+    """Yield numeric columns that are linear functions, or products of powers, of one or two earlier ones."""
     names = list(numbers)
     if len(names) < 2:
         return
+    rounded = np.array([_rounding(numbers[name], relation) for name in names])
     values = np.stack([numbers[name] for name in names], axis=1)
+    values = np.log(values) if relation is Relation.PRODUCT else values
     correlation = _correlations(values)
     explained = correlation**2
     enough = 1.0 - TOLERANCE.screened_unexplained
@@ -139,7 +140,7 @@ def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[De
         return TOLERANCE.unexplained_by_two if loose else TOLERANCE.unexplained
 
     for c in range(1, len(names)):
-        alone = [a for a in range(c) if explained[a, c] > enough and _fits(values, [a], c)]
+        alone = [a for a in range(c) if explained[a, c] > enough and _fits(values, [a], c, rounded)]
         if alone:
             yield Determined(names[c], (names[alone[0]],), relation)
             continue
@@ -149,7 +150,7 @@ def _functions(numbers: Mapping[str, Floats], relation: Relation) -> Iterator[De
             both = (to_c[:, None] ** 2 + to_c**2 - 2 * np.outer(to_c, to_c) * among) / (1 - among**2)
         both[~(among**2 < 1 - TOLERANCE.unexplained)] = 0.0  # one of the two says nothing beside the other
         pairs = np.argwhere(np.triu(both, 1) > enough)
-        fits = ((a, b) for a, b in pairs[:50] if _fits(values, [a, b], c, most(a, b, c)))
+        fits = ((a, b) for a, b in pairs[:50] if _fits(values, [a, b], c, rounded, most(a, b, c)))
         if (pair := next(fits, None)) is not None:
             yield Determined(names[c], (names[pair[0]], names[pair[1]]), relation)
 
@@ -168,10 +169,29 @@ def _correlations(values: Floats) -> Floats:
     return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _fits(values: Floats, by: Sequence[int], column: int, most: float = TOLERANCE.unexplained) -> bool:
+def _rounding(values: Floats, relation: Relation) -> float:
+    """Return the variance that rounding to the smallest step between values adds, of theirs (of their logarithms)."""
+    there = values[np.isfinite(values)]
+    steps = np.diff(np.unique(there))
+    if not len(steps):
+        return 0.0
+    error = float(steps.min()) ** 2 / 12
+    if relation is Relation.PRODUCT:
+        return float(error * np.mean(there**-2.0) / np.var(np.log(there)))
+    return error / float(np.var(there))
+
+
+def _fits(
+    values: Floats,
+    by: Sequence[int],
+    column: int,
+    rounded: Floats,
+    most: float = TOLERANCE.unexplained,
+) -> bool:
     """Return whether a column is, but for a few rows, a linear function of others where all have values.
 
-    ``most``: of its variance, what may be left unexplained.
+    ``most``: of its variance, what may be left unexplained, if rounding leaves no more; ``rounded``: of the variance of
+    each column, that of rounding.
     """
     chosen = values[:, [*by, column]]
     chosen = chosen[np.isfinite(chosen).all(axis=1)]
@@ -183,6 +203,8 @@ def _fits(values: Floats, by: Sequence[int], column: int, most: float = TOLERANC
     far = np.abs(scaled[:, -1] - scaled[:, :-1] @ slopes)
     kept = scaled[far <= np.quantile(far, 1 - TOLERANCE.odd_rows)]
     slopes, left, *_ = np.linalg.lstsq(kept[:, :-1], kept[:, -1], rcond=None)
+    by_rounding = TOLERANCE.rounding * (rounded[column] + float(slopes**2 @ rounded[list(by)]))
+    most = max(most, min(by_rounding, TOLERANCE.screened_unexplained))
     return bool(rank == len(by) and len(left) and left[0] <= most * len(kept))
 
 

@@ -203,12 +203,14 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
             )
         raise not_a_dataset(data)
     followed = None if request.survival is None else follow_up(data.schema, request.survival)
-    known = [] if followed is None else [data.schema.missing_as((followed.time, followed.event))]
+    made_of = None if followed is None else (data.schema, (followed.time, followed.event))
     data = with_states(data, followed) if followed else rows_with_cut(data, request.outcome, request.event)
     asked = asked_of_data(data, request, followed)
     if request.epsilon is None:
         refuse_charge_without_epsilon(request.delta, request.ledger)
-        return report(asked, *measure_effect(data, plan_effect(data, asked, None, data.n), None, more=known))
+        return report(
+            asked, *measure_effect(data, plan_effect(data, asked, None, data.n), None, made_of=made_of)
+        )
     rows = None if request.relation is Neighbours.ADD_REMOVE else data.n
     allowed = allowed_by(request.epsilon, request.delta)
     plan = plan_effect(data, asked, allowed, rows, may_drop_delta=True)
@@ -220,7 +222,7 @@ def requested_effect(data: Dataset | Counts, request: EffectRequest) -> EffectRe
             asked = replace(asked, notes=(*asked.notes, noise_note(ahead)))
     budget = _budget(data, request, plan)
     unused = [DeltaNotNeeded(request.delta)] if request.delta and not plan.needs_delta else []
-    return report(asked, *measure_effect(data, plan, budget, more=[*known, *unused]))
+    return report(asked, *measure_effect(data, plan, budget, more=unused, made_of=made_of))
 
 
 def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) -> Budget:

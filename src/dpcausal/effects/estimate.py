@@ -38,7 +38,7 @@ from dpcausal.effects.result import (
     StrataLeftOut,
 )
 from dpcausal.stats.double_residual import difference
-from dpcausal.stats.life_table import exact_arms, scored
+from dpcausal.stats.life_table import exact_arms, is_followed, scored
 from dpcausal.stats.populations import StrataEffect, population_effect
 from dpcausal.stats.standardise import (
     MIN_ARM,
@@ -167,6 +167,8 @@ def estimate_follow_up(table: StrataTable, question: EffectQuestion, level: floa
     follow_up = question.follow_up
     assert follow_up is not None
     times = range(1, len(follow_up.ends) + 1)
+    if not is_followed(table, follow_up.kinds):
+        return _of_strata(None, table, "all", question)
     if table.noise == 0:
         arms = [exact_arms(table, follow_up.kinds, until=time) for time in times]
         found = estimate(arms[-1], question, level)

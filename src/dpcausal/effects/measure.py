@@ -24,6 +24,7 @@ from dpcausal.core.statement import (
 )
 from dpcausal.counts.protocol import Counts, number_known, source_limits
 from dpcausal.data.dataset import Dataset
+from dpcausal.data.schema import Schema
 from dpcausal.effects.plan import EffectPlan
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.regression import (
@@ -50,6 +51,7 @@ def measure_effect(
     budget: Budget | None,
     before: PrivacyStatement | None = None,
     more: Sequence[Public] = (),
+    made_of: tuple[Schema, Sequence[str]] | None = None,
 ) -> MeasuredEffect:
     """Charge and release what was planned, and return it with its statement.
 
@@ -63,7 +65,9 @@ def measure_effect(
     with np.errstate(all="ignore"), charged.telling():  # what numpy warns of could depend on rows
         measured = _released(data, plan, budget)
     names = {question.treatment, question.outcome, *(name for one in sets for name in one)}
-    known = [SCHEMA, Asked("effect"), *schema.assumes, schema.missing_as(names)]
+    stored, parts = made_of or (schema, [question.outcome])
+    missing = stored.missing_as(names - {question.outcome} | {*parts})
+    known = [SCHEMA, Asked("effect"), *schema.assumes, missing]
     known += [number_known(data) if plan.rows is not None else NOT_EMPTY, *more]
     if isinstance(measured, MeasuredRegression):
         known += row_limit(charged.neighbours)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import date
 from html import escape
@@ -11,10 +12,10 @@ from dpcausal._version import __version__
 from dpcausal.effects.result import EffectResult
 
 WIDTH, HEIGHT = 560, 320
-LEFT, RIGHT, TOP, BOTTOM = 56, 110, 16, 44
+LEFT, RIGHT, TOP, BOTTOM = 56, 110, 20, 44
 COLOURS = ("#1b5e8a", "#b5461b")  # told apart by people who see few colours, and by lightness in print
 DASHES = ("", "6 3")
-TICKS = 5
+TICKS = 5  # about as many on an axis
 
 
 def curves_svg(result: EffectResult) -> str:
@@ -53,23 +54,35 @@ def curves_svg(result: EffectResult) -> str:
     )
 
 
+def round_ticks(last: float) -> list[float]:
+    """Return about ``TICKS`` round numbers from 0 to ``last``, evenly spaced.
+
+    >>> round_ticks(1826), round_ticks(5), round_ticks(0.57)
+    ([0.0, 500.0, 1000.0, 1500.0], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    """
+    power = 10.0 ** math.floor(math.log10(last / TICKS))
+    step = min((power * one for one in (1, 2, 5, 10)), key=lambda step: abs(last / step - TICKS))
+    return [round(step * i, 12) for i in range(math.floor(last / step * (1 + 1e-9)) + 1)]
+
+
 def _axes(last: float, most: float, at: Callable[[float, float], str]) -> str:
     """Return both axes with their ticks as SVG."""
     parts = []
-    for i in range(TICKS + 1):
-        time, risk = last * i / TICKS, most * i / TICKS
+    for time in round_ticks(last):
         x, y = at(time, 0.0).split(",")
         parts.append(
-            f'<text x="{x}" y="{float(y) + 16:.1f}" font-size="11" text-anchor="middle">{time:.3g}</text>'
+            f'<text x="{x}" y="{float(y) + 16:.1f}" font-size="11" text-anchor="middle">{time:.12g}</text>'
         )
+    for risk in round_ticks(most):
         x, y = at(0.0, risk).split(",")
         parts.append(
             f'<line x1="{x}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#ddd"/>'
-            f'<text x="{float(x) - 6:.1f}" y="{float(y) + 4:.1f}" font-size="11" text-anchor="end">{risk:.0%}</text>'
+            f'<text x="{float(x) - 6:.1f}" y="{float(y) + 4:.1f}" font-size="11" text-anchor="end">'
+            f"{100 * risk:g}%</text>"
         )
     middle, low = (LEFT + WIDTH - RIGHT) / 2, HEIGHT - BOTTOM
     parts.append(f'<text x="{middle:g}" y="{low + 34}" font-size="12" text-anchor="middle">time</text>')
-    parts.append(f'<text x="{LEFT}" y="{TOP - 4}" font-size="12" text-anchor="end">risk</text>')
+    parts.append(f'<text x="{LEFT}" y="{TOP - 6}" font-size="12">risk</text>')
     return "".join(parts)
 
 

@@ -85,7 +85,7 @@ def _printable(text: str) -> str:
 def _order_hint(column: Categorical) -> str:
     """Return how to declare an order, where there are enough levels for one."""
     levels = [text for text in column.printed if not reads_as_missing(text)]
-    if len(levels) < 3:
+    if len(levels) < 3 or column.ordered:
         return ""
     unless = "" if len(levels) == column.size else "; no level may be for missing values"
     texts = all(isinstance(level, str) for level in column.levels)
@@ -335,7 +335,7 @@ def left_out_words(why: LeftOut) -> str:
         case found.TooManyTexts():
             return (
                 f"more than {why.limit} different texts: an identifier, a date or free text? If it tells whose a row "
-                "is, name it under [unit]"
+                'is, name it under [unit]; if it is a date, declare type = "date" with its bounds and format'
             )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"

@@ -751,6 +751,15 @@ def pvalue_words(pvalue: float) -> str:
     return f"< {SMALLEST_PVALUE:g}" if pvalue <= SMALLEST_PVALUE else f"= {pvalue:.3g}"
 
 
+def entries_called(unit: facts.Unit) -> str:
+    """Return what the entries of a data set are: persons where these are the unit, else rows.
+
+    >>> entries_called(facts.PersonRows()), entries_called(facts.ONE_ROW)
+    ('persons', 'rows')
+    """
+    return "persons" if isinstance(unit, facts.PersonRows) else "rows"
+
+
 def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:
     """Return the condition about rows under which an interval or a p-value is valid.
 

@@ -50,6 +50,7 @@ FEWEST = 1.0  # rows at risk
 LEAST_SURVIVAL = 0.02  # of an interval: 1 - p
 MOST_FACTOR = 100.0  # of f: censoring leaves few rows to say what many would
 OWN = 100.0  # variances of the noise of its rows at which a stratum's life table is half its own
+SEEN = 2.0  # deviations of noise above which rows are seen to be there
 EDGE = 2.0  # rows that a risk of 0 or 1 is drawn in by, where f divides by its variance
 
 
@@ -111,6 +112,18 @@ def cumulative_risks(cells: Floats, kinds: int, noise: float = 0.0) -> Risks:
         of_alive = of_alive * on[..., None] - alive[..., None] * of_hazard[1]
         alive = alive * on
     return Risks(values, gradient)
+
+
+def is_followed(table: StrataTable, kinds: int) -> bool:
+    """Return whether rows of both arms are seen to be at risk when the last interval begins, beyond noise.
+
+    >>> is_followed(StrataTable(np.array([[[20.0, 80, 0, 0, 0], [20.0, 0, 10, 0, 70]]]), (), 0.0), 2)
+    False
+    """
+    last = table.cells[..., -(kinds + 1) :]
+    at_risk = last.sum(axis=(0, -1))
+    deviation = math.sqrt(table.noise * len(table.cells) * last.shape[-1])
+    return bool((at_risk >= max(FEWEST, SEEN * deviation)).all())
 
 
 def scored(table: StrataTable, kinds: int, until: int | None = None) -> StrataTable:

@@ -69,7 +69,7 @@ def test_a_redcap_dictionary_declares_its_fields(dictionary: Path) -> None:
     assert schema["race"].label == "Race"
     assert schema["age"] == dc.Numeric(18, 110, other=64)
     assert schema["pain"] == dc.Numeric(0, 100, other=50, missing_level=True)
-    assert schema["seen"] == dc.Date("2015-01-01", "2024-12-31")
+    assert schema["seen"] == dc.Date("2015-01-01", "2024-12-31", other="2020-01-01")  # the middle, no bound
     assert dc.Schema.from_toml_string(schema.to_toml()) == schema
 
 
@@ -106,6 +106,33 @@ def test_headings_of_the_api_are_known_and_other_files_are_refused(tmp_path: Pat
         redcap(file)
     with pytest.raises(dc.InputError, match="no such file"):
         redcap(tmp_path / "nothing.csv")
+
+
+def test_decimal_commas_are_declared_and_not_mixed_with_points(tmp_path: Path) -> None:
+    comma = 'hb,base,,text,Hb,,,number_1dp_comma_decimal,"4,0",20,,,y\n'
+    file = tmp_path / "dictionary.csv"
+    file.write_text(f"{HEADS}\n{comma}n,base,,text,N,,,integer,0,9,,,y\n")
+    schema = redcap(file).schema
+    assert schema.format.decimal == ","
+    (tmp_path / "rows.csv").write_text('hb,n\n"12,5",3\n')
+    assert dc.read(tmp_path / "rows.csv", schema).values["hb"].tolist() == [12.5]
+    file.write_text(f"{HEADS}\n{comma}crp,base,,text,CRP,,,number,0,300,,,y\n")
+    book = redcap(file)
+    assert (book.lacking, list(book.schema), book.schema.format.decimal) == (
+        {"hb": ("decimal",)},
+        ["crp"],
+        None,
+    )
+
+
+def test_no_value_is_put_on_a_bound_and_no_field_lost(tmp_path: Path) -> None:
+    """A missing date is in the middle, as a missing number is; a dropdown that a query fills lacks its levels."""
+    file = tmp_path / "dictionary.csv"
+    seen = "seen,base,,text,Seen,,,datetime_dmy,2015-01-01 00:00,2015-01-31,,,y\n"
+    file.write_text(f"{HEADS}\n{seen}ward,base,,sql,Ward,select id from w,,,,,,,\n")
+    book = redcap(file)
+    assert book.schema["seen"] == dc.Date("2015-01-01", "2015-01-31", other="2015-01-16")
+    assert book.lacking == {"ward": ("levels",)}
 
 
 def test_value_labels_are_metadata(tmp_path: Path) -> None:
@@ -204,11 +231,57 @@ def test_metadata_of_the_web_declare_their_columns(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv-metadata.json"
     file.write_text(json.dumps(CSVW))
     schema = table_schema(file).schema
-    assert schema["age"] == dc.Numeric(0, 110, other=55, missing_level=True)
+    assert schema["Age"] == dc.Numeric(
+        0, 110, other=55, missing_level=True
+    )  # a title is the heading in the file
     assert schema["size"] == dc.Categorical(["small", "large"])
     seen = schema["seen"]
     assert isinstance(seen, dc.Date)
     assert seen.format == "%d.%m.%Y"
+
+
+def test_a_column_of_the_web_may_have_titles_alone_or_be_no_column_of_the_file(tmp_path: Path) -> None:
+    columns = [
+        {"titles": {"en": ["Age", "Years"]}, "datatype": {"base": "nonNegativeInteger", "maximum": "110"}},
+        {"name": "fever", "titles": "Fever", "datatype": {"base": "boolean", "format": "Y|N"}},
+        {"name": "row", "virtual": True, "datatype": "integer"},
+    ]
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps({"null": "-9", "tableSchema": {"columns": columns}}))
+    book = table_schema(file)
+    assert (book.lacking, book.left_out) == ({}, ())
+    assert book.schema["Age"] == dc.Numeric(0, 110, other=55, missing=[-9], missing_level=True, label="Years")
+    assert list(book.schema["Fever"].levels) == ["N", "Y", "missing"]
+
+
+def test_values_that_a_table_schema_calls_missing_are_no_numbers_and_no_levels(tmp_path: Path) -> None:
+    dates = {"minimum": "2015-01-01", "maximum": "2020-12-31"}
+    fields = [
+        {"name": "ok", "type": "boolean", "trueValues": ["Y"], "falseValues": ["N"]},
+        {"name": "usual", "type": "boolean"},
+        {"name": "n", "type": "integer", "constraints": {"minimum": 0, "maximum": 100}},
+        {"name": "grade", "type": "string", "constraints": {"enum": ["low", "high", "-99"]}},
+        {"name": "seen", "type": "date", "constraints": dates, "missingValues": ["2019-09-09"]},
+    ]
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps({"missingValues": ["", "-99", "NA"], "fields": fields}))
+    schema = table_schema(file).schema
+    rows = {
+        "ok": ["Y", "N", "NA", "-99"],
+        "usual": ["True", "0", "FALSE", ""],
+        "n": ["5", "-99", "", "100"],
+        "grade": ["low", "-99", "high", "NA"],
+        "seen": ["2016-01-01", "-99", "2019-09-09", "2020-01-01"],
+    }
+    data = dc.read(rows, schema)
+    found = {name: data.codes[name].tolist() for name in schema}
+    assert found == {
+        "ok": [1, 0, 2, 2],
+        "usual": [1, 0, 0, 2],
+        "n": [0, 4, 4, 3],
+        "grade": [0, 2, 1, 2],
+        "seen": [0, 4, 4, 3],
+    }
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,26 @@ def test_differences_units_ratios_and_cuts_of_numbers_are_found() -> None:
     assert without == [Determined("gained", ("before", "after"), Relation.CUTS_OF_DIFFERENCE)]
 
 
+@pytest.mark.parametrize("order", [("kg", "cm", "bmi"), ("bmi", "cm", "kg"), ("bmi", "kg", "cm")])
+def test_rounding_to_whole_numbers_hides_no_body_mass_index(order: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(4)
+    cm = np.round(rng.normal(170, 10, ROWS))
+    kg = np.round(rng.normal(25, 4, ROWS) * (cm / 100) ** 2)
+    given = {"kg": kg, "cm": cm, "bmi": np.round(kg / (cm / 100) ** 2)}
+    *others, last = order
+    found = determined_columns({name: given[name] for name in order}, {})
+    assert found == [Determined(last, tuple(others), Relation.PRODUCT)]
+
+
+def test_whole_numbers_that_are_alike_are_not_taken_for_one() -> None:
+    """A pressure measured twice, in whole numbers, and a change that others explain but for a tenth of it."""
+    rng = np.random.default_rng(6)
+    first = np.round(rng.normal(130, 20, ROWS))
+    again = np.round(first + rng.normal(0, 2, ROWS))
+    change = np.round(first - again + rng.normal(0, 0.7, ROWS))
+    assert determined_columns({"first": first, "again": again, "change": change}, {}) == []
+
+
 def test_levels_that_follow_from_one_or_two_others_are_found() -> None:
     rng = np.random.default_rng(2)
     state, drinks, smokes = rng.integers(0, 9, ROWS), rng.integers(0, 2, ROWS), rng.integers(0, 3, ROWS)

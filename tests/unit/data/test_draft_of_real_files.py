@@ -97,7 +97,23 @@ BIT, TIME = dc.Categorical([0, 1]), dc.Numeric(0, 9)
         ),
         ({"time": TIME, "status": BIT}, [("time", "status")]),
         ({"futime": TIME, "status": dc.Categorical([0, 1, 2])}, [("futime", "status")]),
+        (
+            {
+                "os_months": TIME,
+                "os_event": BIT,
+                "pfsdays": TIME,
+                "pfs_status": BIT,
+                "fu_yrs": TIME,
+                "dead": BIT,
+            },
+            [("os_months", "os_event"), ("pfsdays", "pfs_status"), ("fu_yrs", "dead")],
+        ),
+        (
+            {"died": BIT, "relapse": BIT, "time_to_relapse": TIME, "survival_weeks": TIME},
+            [("time_to_relapse", "relapse"), ("survival_weeks", "died")],
+        ),
         ({"time": TIME, "sex": BIT}, []),
+        ({"survey_day": TIME, "status": BIT}, []),
         ({"lifetime_dose": TIME, "status": BIT}, []),
         ({"status": BIT, "age": TIME}, []),
     ],

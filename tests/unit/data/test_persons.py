@@ -80,6 +80,13 @@ def test_the_row_that_the_order_says_is_taken(order_by: str, ages: set[int]) -> 
     assert set(data.values["age"].tolist()) == ages
 
 
+@pytest.mark.parametrize("missing", ["NA", "n/a", " ", ".", "unknown", "NaN", None])
+def test_an_order_that_reads_as_missing_comes_last(missing: str | None) -> None:
+    rows = {"pid": [1, 1, 1], "age": [10, 20, 30], "smoke": ["no"] * 3, "visit": ["9", "10", missing]}
+    data = dc.read(rows, SCHEMA, unit="pid", order_by="visit")
+    assert data.values["age"].tolist() == [20]
+
+
 def _sources(folder: Path) -> dict[str, Any]:
     table = pa.table({**VISITS, "age": pa.array(VISITS["age"], pa.float64())})
     frame = table.to_pandas()

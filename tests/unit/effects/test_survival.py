@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pyarrow import parquet
 from scipy.stats import CensoredData, ecdf
 
 import dpcausal as dc
+from dpcausal.core.statement import MissingAs
 from dpcausal.effects.estimate import estimate_follow_up
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.result import FollowedUp, MissingLeftOut
@@ -402,6 +404,42 @@ def test_the_page_draws_both_curves_with_bands() -> None:
     assert drawn in answer._repr_html_()
     plain = dc.effect(dc.read(rows(), SCHEMA), "x", "z", adjust=[], epsilon=1.0)
     assert curves_svg(plain) == ""
+
+
+def test_what_a_missing_value_becomes_is_said_of_declared_columns() -> None:
+    """Of time and status, and not of the states that are made of them."""
+    from dpcausal.counts.memory import MemoryCounts
+
+    for source in (
+        dc.read(rows(), SCHEMA),
+        MemoryCounts(dc.read(rows(), SCHEMA.with_bins("t", [1, 2, 3, 4, 5]))),
+    ):
+        answer = dc.effect(source, "x", ASKED, adjust=["z"], epsilon=1.0)
+        said = [fact for fact in answer.privacy.public if isinstance(fact, MissingAs)]
+        assert [{name for name, *_ in fact.columns} for fact in said] == [{"x", "z", ASKED.time, ASKED.event}]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, None])
+def test_nothing_is_said_of_a_horizon_that_nobody_reaches(epsilon: float | None) -> None:
+    """All are censored by time 2: what happens until 4 is not in the rows."""
+    rng = np.random.default_rng(3)
+    x, end = rng.integers(0, 2, 3_000), rng.uniform(0, 2, 3_000)
+    event = rng.exponential(5, 3_000) * np.where(x, 1.6, 1)
+    table = {"x": x, "z": x, "t": np.minimum(event, end), "status": (event <= end).astype(int)}
+    asked = dc.Survival("t", "status", 4.0, [0.5, 1, 2, 3])
+    answer = dc.effect(dc.read(table, SCHEMA), "x", asked, adjust=[], epsilon=epsilon)
+    assert math.isnan(answer.estimate)
+    assert answer.interval == (-1.0, 1.0)
+    assert answer.curves is None
+
+
+def test_ticks_are_round_and_plain() -> None:
+    """Days of five years: no 1.83e+03."""
+    from dpcausal.present.curves import _axes
+
+    drawn = _axes(1826.0, 0.57, lambda time, risk: f"{time:.1f},{risk:.1f}")
+    shown = re.findall(r">([0-9][^<]*)</text>", drawn)
+    assert shown == ["0", "500", "1000", "1500", "0%", "10%", "20%", "30%", "40%", "50%"]
 
 
 def test_the_command_asks_the_same(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shlex
@@ -23,7 +24,7 @@ from dpcausal.cli.options import Charge, Printing
 from dpcausal.cli.rows import Here, Rows
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.redact import ledger_name, shown_words
-from dpcausal.core.statement import MissingAs, PrivacyStatement, UncheckedDraft, weak_limits
+from dpcausal.core.statement import MissingAs, PersonRows, PrivacyStatement, UncheckedDraft, weak_limits
 from dpcausal.discovery.evidence import Evidence, largest_pvalues
 from dpcausal.discovery.knowledge import Knowledge
 from dpcausal.discovery.result import DiscoveryResult
@@ -98,6 +99,14 @@ def test_page_is_self_contained_and_complete(result: DiscoveryResult, tmp_path: 
     assert "NOT PRIVATE" not in page
     assert json.loads(stored(page)["privacy.json"])["epsilon"] == 1.0
     assert Path(result.report(str(tmp_path / "report.html"))).read_text() == page
+
+
+def test_persons_are_not_called_rows(result: DiscoveryResult) -> None:
+    persons = replace(result, privacy=dataclasses.replace(result.privacy, unit=PersonRows()))
+    for one, word in ((result, "rows"), (persons, "persons")):
+        page = render(one)
+        assert f"<dt>{word.capitalize()}</dt><dd>{result.rows:,}</dd>" in page
+        assert f"({result.rows:,} {word})" in page  # of the paragraph for a paper
 
 
 def test_a_page_that_is_not_private_says_so_first() -> None:
