@@ -231,7 +231,7 @@ def contribute(
         refuse_other_ledger(first, ledger, dataset)
         refuse_other_persons(first, counts)
     # for the rows of the protocol: discover takes those that there are, where their number is public
-    plan = asked.plan_for(counts.schema, max(asked.rows), *terms)
+    plan = replace(asked.plan_for(counts.schema, max(asked.rows), *terms), searched=False)
     if asked.round == 2:
         plan = replace(plan, rest_of=charge_for_both(first, asked, ledger, dataset))
     if first is not None and plan.measurement.public.delta != first.values.plan.public.delta:
