@@ -167,30 +167,29 @@ def graph_of(way: str, sites: list[dc.Dataset], epsilon: float) -> dc.Graph:
 
 def run(asked: argparse.Namespace) -> None:
     """Run every cell, seed by seed, and keep what was found."""
-    cells = itertools.product(
-        range(asked.seeds), asked.networks, asked.rows, asked.effects, asked.sites, asked.ways
-    )
+    cells = itertools.product(range(asked.seeds), asked.networks, asked.rows, asked.effects, asked.sites)
     text = asked.out.read_text(encoding="utf-8") if asked.out.exists() else ""
     there = [cell_of(json.loads(line)) for line in text.splitlines()]
-    with asked.out.open("a", encoding="utf-8") as file:
-        for seed, name, rows, effects, number, way in cells:
-            line: dict[str, Any] = {
-                "network": Path(name).name.split(".")[0], "rows": rows, "effects": effects, "sites": number,
-                "way": way, "seed": seed, "epsilon": asked.epsilon,
-            }  # fmt: skip
-            if cell_of(line) in there:
-                continue
-            real = name in ("flchain", "RandHIE")
-            if real:
-                sites = sites_of_people(asked.folder, name, rows, number, seed, effects)
-                truth = without_privacy(sites)
-            else:
-                sites, truth = sites_of_network(name, rows, number, seed, effects), network(name).dag
+    for seed, name, rows, effects, number in cells:
+        line: dict[str, Any] = {
+            "network": Path(name).name.split(".")[0], "rows": rows, "effects": effects, "sites": number,
+            "seed": seed, "epsilon": asked.epsilon,
+        }  # fmt: skip
+        ways = [way for way in asked.ways if cell_of({**line, "way": way}) not in there]
+        if not ways:
+            continue
+        if name in ("flchain", "RandHIE"):
+            sites = sites_of_people(asked.folder, name, rows, number, seed, effects)
+            truth = without_privacy(sites)
+        else:
+            sites, truth = sites_of_network(name, rows, number, seed, effects), network(name).dag
+        for way in ways:
             with dc.testing.seeded(1000 * seed + number):
                 found = graph_of(way, sites, asked.epsilon)
-            line |= {"f1": skeleton_scores(truth, found).f1, "false": len(found.skeleton - truth.skeleton)}
-            file.write(json.dumps({**line, "edges": len(truth.skeleton)}) + "\n")
-            file.flush()
+            scores, false = skeleton_scores(truth, found), len(found.skeleton - truth.skeleton)
+            with asked.out.open("a", encoding="utf-8") as file:
+                kept = {**line, "way": way, "f1": scores.f1, "false": false, "edges": len(truth.skeleton)}
+                file.write(json.dumps(kept) + "\n")
 
 
 def cell_of(line: dict[str, Any]) -> tuple[Any, ...]:
