@@ -51,7 +51,7 @@ RANDHIE: Columns = {
     "plan": [25.0, 95.0],  # percent that the family pays
     "age": [6.0, 18.0, 35.0, 50.0],
     "female": [0, 1],
-    "black": [0, 1],
+    "black": [0.5],
     "education": [9.0, 12.0, 13.0, 16.0],  # years, of the head of the family
     "income": [4_000.0, 8_000.0, 12_000.0],
     "family": [2.0, 4.0, 6.0],

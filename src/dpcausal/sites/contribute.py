@@ -337,8 +337,9 @@ def load_contribution(folder: str | os.PathLike[str]) -> Contribution:
         If it is none, or anything in it was changed.
     """
     where, name = Path(folder), str(folder)
-    if not (where / FILE).exists():
-        raise InputError(f"{name!r} is no contribution: it has no {FILE}")
+    lacking = [file for file in (FILE, RELEASE, STATEMENT) if not (where / file).exists()]
+    if lacking:
+        raise InputError(f"{name!r} is no contribution: it has no {lacking[0]}")
     data, statement = read_json(where / FILE, "contribution"), read_json(where / STATEMENT, "contribution")
     check_kind(
         data,

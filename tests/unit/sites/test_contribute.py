@@ -94,6 +94,11 @@ def test_whatever_is_changed_in_a_folder_is_seen(contribute: Given, tmp_path: Pa
             load_contribution(folder)
     with pytest.raises(dc.InputError, match="no contribution"):
         load_contribution(tmp_path)
+    for file in ("release.json", "privacy.json"):
+        folder = changed(f"without {file}", file, lambda text: text + " ")
+        (folder / file).unlink()
+        with pytest.raises(dc.InputError, match=f"no contribution: it has no {file}"):
+            load_contribution(folder)
 
 
 @pytest.mark.parametrize("name", ["", " ", "a,b", "a/b", "a\nb", "x" * 61, 3])
