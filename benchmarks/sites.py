@@ -1,15 +1,24 @@
 r"""How much does pooling gain: one graph from several sites, against one site alone and the same rows in one place.
 
-    python benchmarks/sites.py [--networks sachs ...] [--rows 1000 ...] [--sites 1 3 10 ...] [--seeds 30]
+    python benchmarks/sites.py [--networks sachs child.bif.gz ...] [--rows 1000 ...] [--sites 1 3 10 ...] [--seeds 30]
     python benchmarks/sites.py --ways pooled "two rounds" alone "one place" --effects none strong --out sites.jsonl
+    python benchmarks/sites.py --networks flchain RandHIE --folder FOLDER
     python benchmarks/sites.py --summary sites.jsonl
 
 Ways: ``pooled`` and ``two rounds`` are ``dc.pool`` of one contribution a site, of so many rows each; ``alone`` is
 ``dc.discover`` on the rows of the first site; ``one place`` is ``dc.discover`` on all rows, as if somebody could be
 trusted with them; ``exact`` is the same without privacy (``pc``). Effects: with ``strong`` site effects each site has
-other margins of the columns without causes (rows are drawn by weights of e^N(0, 1) for each of their levels), with
-``none`` all sites are samples of one law. Printed is the skeleton F1, mean and standard error over seeds, and the mean
-number of false edges. Every run is kept in ``--out`` as it ends. Nothing was set on these networks.
+other margins of the columns without causes (probabilities times e^N(0, 1) for each of their levels), with ``none`` all
+sites are samples of one law. Networks are those of dpcausal, or .bif files (pgmpy's wheel has child and alarm).
+
+Real data has no true graph: its edges are those that ``pc`` finds without privacy in all rows together, with the site
+as one more column, so that what differs between sites makes none. FOLDER is the folder csv of Rdatasets
+(vincentarelbundock on GitHub), of which nothing is kept here. flchain (7,874 people) is divided among sites, with
+``strong`` effects by age and sex. RandHIE has sites of its own: the first year of 5,912 people in six towns, so that
+rows, sites and effects are what they are. Numbers are cut at round bounds, written once.
+
+Printed is the skeleton F1, mean and standard error over seeds, and the mean number of false edges. Every run is kept in
+``--out`` as it ends; one that is there already is not run again. Nothing was set on these networks.
 """
 
 from __future__ import annotations
@@ -22,33 +31,112 @@ import statistics
 import sys
 import warnings
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import dpcausal as dc
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs import skeleton_scores
-from dpcausal.networks.network import Network
+from dpcausal.networks.network import Network, Variable
 from dpcausal.sites.pool import next_protocol
+from hospital_real import FLCHAIN, Columns, coded
 
 DELTA = 1e-6
 WAYS = ("pooled", "two rounds", "alone", "one place", "exact")
+RANDHIE: Columns = {
+    "plan": [25.0, 95.0],  # percent that the family pays
+    "age": [6.0, 18.0, 35.0, 50.0],
+    "female": [0, 1],
+    "black": [0.5],
+    "education": [9.0, 12.0, 13.0, 16.0],  # years, of the head of the family
+    "income": [4_000.0, 8_000.0, 12_000.0],
+    "family": [2.0, 4.0, 6.0],
+    "limited": [0.5],
+    "diseases": [6.0, 12.0, 18.0],
+    "mental": [60.0, 75.0, 85.0],
+    "visits": [1.0, 3.0, 6.0],
+    "dollars": [1.0, 50.0, 200.0],
+    "admitted": [1.0],
+}
+NAMES_IN_FILE = {
+    "plan": "coins", "age": "xage", "education": "educdec", "family": "num", "limited": "physlm",
+    "diseases": "disea", "mental": "mhi", "visits": "mdvis", "dollars": "meddol", "admitted": "totadm",
+}  # fmt: skip
 
 
-def site_rows(network: Network, rows: int, seed: int, effects: str) -> dc.Dataset:
-    """Return the rows of one site."""
-    if effects == "none":
-        return network.sample(rows, seed=seed)
-    rng = np.random.default_rng([seed, 1])
-    many = network.sample(20 * rows, seed=seed)
-    weights = np.ones(many.n)
-    for variable in network:
-        if not variable.parents:
-            weights *= np.exp(rng.normal(size=variable.size))[many.codes[variable.name]]
-    kept = rng.choice(many.n, rows, replace=False, p=weights / weights.sum())
-    return dc.Dataset(many.schema, rows, {name: many.codes[name][kept] for name in many.schema})
+@cache
+def network(name: str) -> Network:
+    """Return a network by its name, or from its file."""
+    return dc.networks.read_bif(name) if ".bif" in name else dc.networks.load(name)
+
+
+def sites_of_network(name: str, rows: int, number: int, seed: int, effects: str) -> list[dc.Dataset]:
+    """Return the rows of so many sites."""
+    truth, found = network(name), []
+    for one in (1000 * seed + i for i in range(number)):
+        rng, law = np.random.default_rng([one, 1]), truth
+        if effects == "strong":
+            law = Network(truth.name, [other_margins(variable, rng) for variable in truth])
+        found.append(law.sample(rows, seed=one))
+    return found
+
+
+def other_margins(variable: Variable, rng: np.random.Generator) -> Variable:
+    """Return a variable without causes with other probabilities, and any other as it is."""
+    if variable.parents:
+        return variable
+    table = variable.table * np.exp(rng.normal(size=variable.size))
+    return Variable(variable.name, variable.levels, (), table / table.sum(), variable.ordered)
+
+
+@cache
+def people(folder: Path, name: str) -> tuple[dc.Dataset, np.ndarray]:
+    """Return all rows of a real data set, and the number of the site of each (0 where it has none)."""
+    if name == "flchain":
+        data = coded(pd.read_csv(folder / "survival" / "flchain.csv"), FLCHAIN)
+        return data, np.zeros(data.n, dtype=int)
+    years = pd.read_csv(folder / "sampleSelection" / "RandHIE.csv").sort_values(["zper", "year"])
+    first = years.drop_duplicates("zper").reset_index(drop=True)
+    frame = first.rename(columns={old: new for new, old in NAMES_IN_FILE.items()} | {"plan": "number"})
+    return coded(frame, RANDHIE), first["site"].to_numpy(int) - 1
+
+
+def sites_of_people(
+    folder: Path, name: str, rows: int, number: int, seed: int, effects: str
+) -> list[dc.Dataset]:
+    """Return the rows of each site: its own, or by a draw, of each so many as there are."""
+    data, site = people(folder, name)
+    if not site.any():
+        rng = np.random.default_rng([seed, 2])
+        odds = np.ones((data.n, number))
+        for column in ("age", "sex") if effects == "strong" else ():
+            odds *= np.exp(rng.normal(size=(data.schema[column].size, number)))[data.codes[column]]
+        ends = np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1)
+        site = (rng.random((data.n, 1)) > ends[:, :-1]).sum(axis=1)
+        order = rng.permutation(data.n)
+        chosen = [order[site[order] == i][:rows] for i in range(number)]
+    else:
+        chosen = [np.flatnonzero(site == i) for i in range(site.max() + 1)]
+    return [part(data, which) for which in chosen]
+
+
+def part(data: dc.Dataset, which: np.ndarray) -> dc.Dataset:
+    """Return these rows."""
+    return dc.Dataset(data.schema, len(which), {name: data.codes[name][which] for name in data.schema})
+
+
+def without_privacy(sites: list[dc.Dataset]) -> dc.Graph:
+    """Return what pc finds in all rows, with the site as one more column; and without that column."""
+    whole = together(sites)
+    codes = {name: whole.codes[name] for name in whole.schema}
+    codes["site"] = np.repeat(np.arange(len(sites)), [site.n for site in sites])
+    schema = dc.Schema({**whole.schema, "site": dc.Categorical(list(range(len(sites))))})
+    found = dc.discover(dc.Dataset(schema, whole.n, codes), method="pc", epsilon=None).graph
+    return dc.Graph(whole.schema, undirected=[sorted(edge) for edge in found.skeleton if "site" not in edge])
 
 
 def together(sites: list[dc.Dataset]) -> dc.Dataset:
@@ -79,23 +167,34 @@ def graph_of(way: str, sites: list[dc.Dataset], epsilon: float) -> dc.Graph:
 
 def run(asked: argparse.Namespace) -> None:
     """Run every cell, seed by seed, and keep what was found."""
-    cells = itertools.product(
-        range(asked.seeds), asked.networks, asked.rows, asked.effects, asked.sites, asked.ways
-    )
-    with asked.out.open("a", encoding="utf-8") as file:
-        for seed, name, rows, effects, number, way in cells:
-            network = dc.networks.load(name)
-            sites = [site_rows(network, rows, 1000 * seed + i, effects) for i in range(number)]
+    cells = itertools.product(range(asked.seeds), asked.networks, asked.rows, asked.effects, asked.sites)
+    text = asked.out.read_text(encoding="utf-8") if asked.out.exists() else ""
+    there = [cell_of(json.loads(line)) for line in text.splitlines()]
+    for seed, name, rows, effects, number in cells:
+        line: dict[str, Any] = {
+            "network": Path(name).name.split(".")[0], "rows": rows, "effects": effects, "sites": number,
+            "seed": seed, "epsilon": asked.epsilon,
+        }  # fmt: skip
+        ways = [way for way in asked.ways if cell_of({**line, "way": way}) not in there]
+        if not ways:
+            continue
+        if name in ("flchain", "RandHIE"):
+            sites = sites_of_people(asked.folder, name, rows, number, seed, effects)
+            truth = without_privacy(sites)
+        else:
+            sites, truth = sites_of_network(name, rows, number, seed, effects), network(name).dag
+        for way in ways:
             with dc.testing.seeded(1000 * seed + number):
                 found = graph_of(way, sites, asked.epsilon)
-            scores = skeleton_scores(network.dag, found)
-            false = len(found.skeleton - network.dag.skeleton)
-            line = {
-                "network": name, "rows": rows, "effects": effects, "sites": number, "way": way, "seed": seed,
-                "epsilon": asked.epsilon, "f1": scores.f1, "false": false,
-            }  # fmt: skip
-            file.write(json.dumps(line) + "\n")
-            file.flush()
+            scores, false = skeleton_scores(truth, found), len(found.skeleton - truth.skeleton)
+            with asked.out.open("a", encoding="utf-8") as file:
+                kept = {**line, "way": way, "f1": scores.f1, "false": false, "edges": len(truth.skeleton)}
+                file.write(json.dumps(kept) + "\n")
+
+
+def cell_of(line: dict[str, Any]) -> tuple[Any, ...]:
+    """Return which run a line is of."""
+    return tuple(line[name] for name in ("network", "rows", "effects", "sites", "way", "seed", "epsilon"))
 
 
 def summary(path: Path) -> str:
@@ -132,6 +231,7 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS[:-1]))
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--folder", type=Path, help="where the files of real data are")
     parser.add_argument("--out", type=Path, default=Path("sites.jsonl"))
     parser.add_argument("--summary", type=Path)
     asked = parser.parse_args()

@@ -156,6 +156,13 @@ class RoundOfTwo(Public):
     in_ledger: bool
 
 
+class OfSites(Public):
+    """What is public of some of the sites that were pooled, and not of all."""
+
+    sites: tuple[str, ...]
+    fact: Public
+
+
 class PersonsOfSites(Public, named_by="what"):
     """Whether each person is in the rows of one site, as was declared, or may be in several."""
 
@@ -549,6 +556,11 @@ class PrivacyStatement:
             noise=NoiseSource.NONE if why is NotPrivate.NOT_ASKED else NoiseSource.SEEDED,
             limits=(NoPrivacy(),),
         )
+
+    @property
+    def public_anywhere(self) -> tuple[Public, ...]:
+        """What is public, of whichever sites."""
+        return tuple(fact.fact if isinstance(fact, OfSites) else fact for fact in self.public)
 
     @property
     def weak(self) -> tuple[Limit, ...]:

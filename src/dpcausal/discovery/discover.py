@@ -346,7 +346,10 @@ def discover(
     running = f"learning a graph by {chosen.name}"
     with charging.telling(), silent, stages(progress) as stage, stage(running, None):
         attach_progress(counts, stage, relation)
-        task = Task(counts, asking, level, max_order, relation, budget, rows, stage, measurement)
+        task = Task(
+            counts, asking, level, max_order, relation, budget, rows, stage, measurement,
+            searched=executed is None or executed.searched,
+        )  # fmt: skip
         found = chosen.run(task, **options)
     assumed = (
         *PUBLIC,

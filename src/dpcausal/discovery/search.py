@@ -549,6 +549,7 @@ class Task:
     rows: Dataset | None = None  # for tests on values; None where there are only counts
     stage: Stage = silent  # opens a progress bar; only public amounts may drive it
     plan: MeasurementPlan | None = None  # of what ``measured`` measures
+    searched: bool = True  # whether ``measured`` searches what it measured
 
     def __post_init__(self) -> None:
         # drivers compare members of the enumeration: a name would not be ``is``

@@ -86,6 +86,8 @@ class ExecutablePlan:
         What a ledger notes of it besides; not in the file.
     rest_of : FirstCharge or None
         In the second of two rounds: the charge of the first, whose rest is spent; not in the file.
+    searched : bool, default True
+        Whether what was measured is searched for a graph; not in the file.
     """
 
     schema: Schema
@@ -93,6 +95,7 @@ class ExecutablePlan:
     level: float
     noted: Mapping[str, Any] = field(default_factory=dict, compare=False)
     rest_of: FirstCharge | None = field(default=None, compare=False)
+    searched: bool = field(default=True, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

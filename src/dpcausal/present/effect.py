@@ -447,7 +447,7 @@ def missing_lines(notes: Sequence[EffectNote]) -> list[str]:
 
 def _missing_clauses(result: EffectResult) -> list[str]:
     """Return which level missing cells of the treatment count as, if the schema expects some."""
-    facts = [fact for fact in result.privacy.public if isinstance(fact, MissingAs)]
+    facts = [fact for fact in result.privacy.public_anywhere if isinstance(fact, MissingAs)]
     return [
         f"missing {name} counts as {value}, as the schema says"
         for fact in facts

@@ -89,7 +89,11 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     parts = [
         _we_learned(result, name),
         *_privacy_sentences(result),
-        *(_missing_sentence(fact.columns) for fact in result.privacy.public if isinstance(fact, MissingAs)),
+        *(
+            _missing_sentence(fact.columns)
+            for fact in result.privacy.public_anywhere
+            if isinstance(fact, MissingAs)
+        ),
         *missing_together(result),
         declared_words(result.known),
         merged_line(result),

@@ -223,6 +223,7 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     facts.MissingCalls: "missing calls count as: {0.rule}",
     facts.FrequencyFloor: "no SNP has a minor allele frequency below {0.maf:g}",
     facts.FloorReleased: "nothing about allele frequencies (a floor of them was bought for {0.share:g} of epsilon)",
+    facts.OfSites: lambda fact: f"of {' and '.join(fact.sites)}: {fact_words(fact.fact)}",
     facts.MeasuredTables: "{0.what}, with noise of standard deviation {0.sd:.3g} in every cell",
     facts.MeasuredPairs: "which {0.number} of the {0.of:,} pairs of columns were measured: they join all columns, "
     "chosen at random, likelier where two columns depend more",

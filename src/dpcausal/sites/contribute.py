@@ -231,7 +231,7 @@ def contribute(
         refuse_other_ledger(first, ledger, dataset)
         refuse_other_persons(first, counts)
     # for the rows of the protocol: discover takes those that there are, where their number is public
-    plan = asked.plan_for(counts.schema, max(asked.rows), *terms)
+    plan = replace(asked.plan_for(counts.schema, max(asked.rows), *terms), searched=False)
     if asked.round == 2:
         plan = replace(plan, rest_of=charge_for_both(first, asked, ledger, dataset))
     if first is not None and plan.measurement.public.delta != first.values.plan.public.delta:
@@ -337,8 +337,9 @@ def load_contribution(folder: str | os.PathLike[str]) -> Contribution:
         If it is none, or anything in it was changed.
     """
     where, name = Path(folder), str(folder)
-    if not (where / FILE).exists():
-        raise InputError(f"{name!r} is no contribution: it has no {FILE}")
+    lacking = [file for file in (FILE, RELEASE, STATEMENT) if not (where / file).exists()]
+    if lacking:
+        raise InputError(f"{name!r} is no contribution: it has no {lacking[0]}")
     data, statement = read_json(where / FILE, "contribution"), read_json(where / STATEMENT, "contribution")
     check_kind(
         data,

@@ -30,10 +30,14 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import (
     Composition,
+    MeasuredTables,
     NoiseSource,
     NotPrivate,
+    OfSites,
     PersonsOfSites,
     PrivacyStatement,
+    Public,
+    Released,
     SitesPooled,
     SitesTrusted,
     known_limits,
@@ -311,10 +315,13 @@ def pooled_statement(rounds: Rounds) -> PrivacyStatement:
         neighbours=Neighbours.REPLACE_ONE if mixed else first.neighbours,
         unit=first.unit,
         public=(
-            *dict.fromkeys(fact for one in every for fact in one.privacy.public),
+            *public_of_sites(rounds),
             PersonsOfSites(first_protocol(rounds).persons),
         ),
-        released=(pooled, *dict.fromkeys(fact for one in every for fact in one.privacy.released)),
+        released=(
+            pooled,
+            *dict.fromkeys(of_site(fact, one.site) for one in every for fact in one.privacy.released),
+        ),
         composition=Composition.SUM_OF_SITES if several else Composition.PARALLEL_SITES,
         events=tuple(
             {**event, "label": f"{one.site}: {event.get('label', '')}"}
@@ -329,6 +336,22 @@ def pooled_statement(rounds: Rounds) -> PrivacyStatement:
             SitesTrusted(),
         ),
     )
+
+
+def public_of_sites(rounds: Rounds) -> list[Public]:
+    """Return what is public, with the names of the sites where it is not public of all."""
+    holding: dict[Public, list[str]] = {}
+    for name, given in rounds.items():
+        for fact in dict.fromkeys(fact for one in given for fact in one.privacy.public):
+            holding.setdefault(fact, []).append(name)
+    return [
+        fact if len(names) == len(rounds) else OfSites(tuple(names), fact) for fact, names in holding.items()
+    ]
+
+
+def of_site(fact: Released, site: str) -> Released:
+    """Return what was released, with tables named by their site: each has noise of its own."""
+    return replace(fact, what=f"{fact.what} of {site}") if isinstance(fact, MeasuredTables) else fact
 
 
 def cost_of(given: Sequence[Contribution], *, as_replaced: bool) -> tuple[float, float]:

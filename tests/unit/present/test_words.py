@@ -15,6 +15,7 @@ from dpcausal.core.display import display
 from dpcausal.core.facts import Fact
 from dpcausal.core.statement import (
     Composition,
+    DeltaNotNeeded,
     Limit,
     NoiseSource,
     NotPrivate,
@@ -67,6 +68,7 @@ EXAMPLES: dict[type[Fact], dict[str, dict[str, Any]]] = {
         "delta-not-needed": {"delta": 1e-06},
         "reserve": {"share": 0.3},
         "round-of-two": {"round": 2, "first": 0.5, "in_ledger": True},
+        "of-sites": {"sites": ("east", "north"), "fact": DeltaNotNeeded(1e-06)},
         "one-site": {},
         "several-sites": {},
         "effect": {},

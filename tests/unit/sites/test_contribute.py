@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dpcausal as dc
+from dpcausal.discovery.measured import method
 from dpcausal.sites.contribute import load_contribution
 
 Given = Callable[..., list[dc.Contribution]]
@@ -93,6 +94,11 @@ def test_whatever_is_changed_in_a_folder_is_seen(contribute: Given, tmp_path: Pa
             load_contribution(folder)
     with pytest.raises(dc.InputError, match="no contribution"):
         load_contribution(tmp_path)
+    for file in ("release.json", "privacy.json"):
+        folder = changed(f"without {file}", file, lambda text: text + " ")
+        (folder / file).unlink()
+        with pytest.raises(dc.InputError, match=f"no contribution: it has no {file}"):
+            load_contribution(folder)
 
 
 @pytest.mark.parametrize("name", ["", " ", "a,b", "a/b", "a\nb", "x" * 61, 3])
@@ -100,3 +106,21 @@ def test_names_of_sites(name: object, site: Sites) -> None:
     protocol = dc.protocol(site(0).schema, [2000], 1.0)
     with pytest.raises(dc.InputError):
         dc.contribute(site(0), protocol, name)  # type: ignore[arg-type]
+
+
+def test_what_a_site_measures_is_not_searched(site: Sites, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is for whoever pools, and takes most of the time; searching later changes nothing that was released."""
+    protocol = dc.protocol(site(0).schema, [2000], 2.0, 1e-6)
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("searched")
+
+    with monkeypatch.context() as patch, dc.testing.seeded(7):
+        patch.setattr(method, "search_measured", refused)
+        found = dc.contribute(site(0), protocol, "east")
+    with dc.testing.seeded(7):
+        plan = protocol.plan_for(site(0).schema, 2000)
+        searched = dc.discover(site(0), plan=plan, anyway=True, confidence=0)
+    assert searched.release is not None
+    assert found.release.id == searched.release.id
+    assert found.release.discover(confidence=0).graph == searched.graph

@@ -13,7 +13,18 @@ from scipy.stats import binom
 
 import dpcausal as dc
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import Composition, PersonsOfSites, SitesPooled, WholeUnit
+from dpcausal.core.statement import (
+    Composition,
+    DeltaNotNeeded,
+    Known,
+    MeasuredTables,
+    OfSites,
+    PersonsOfSites,
+    PrivacyStatement,
+    RoundOfTwo,
+    SitesPooled,
+    WholeUnit,
+)
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.search import SitesDiffer, SitesMeasured
@@ -146,6 +157,40 @@ def test_other_neighbours_and_other_noise_are_combined(site: Sites) -> None:
     assert both.epsilon == max(given[0].privacy.epsilon or 0, 2 * given[1].privacy.epsilon)
     alone = dc.pool([given[1]], confidence=0).privacy
     assert (alone.epsilon, alone.neighbours) == (given[1].privacy.epsilon, Neighbours.ADD_REMOVE)
+
+
+def test_what_is_public_of_some_sites_alone_names_them(site: Sites) -> None:
+    """A round that one site left out, a number of rows that one protects, a delta that one did not need."""
+    first = dc.protocol(site(0).schema, [2000, 2000], 2.0, 1e-6, rounds=2)
+    given = [
+        dc.contribute(site(0), first, "east"),
+        dc.contribute(site(1), first, "north", neighbours="add-remove"),
+    ]
+    second = next_protocol(given)
+    assert second is not None
+    given.append(dc.contribute(site(0), second, "east", rest_of=given[0]))
+    statement = dc.pool(given, confidence=0).privacy
+    part = {number: RoundOfTwo(number, 0.5, in_ledger=False) for number in (1, 2)}
+    assert part[1] in statement.public
+    assert OfSites(("east",), part[2]) in statement.public
+    assert OfSites(("east",), Known("rows")) in statement.public
+    assert OfSites(("north",), Known("not-empty")) in statement.public
+    assert not {part[2], Known("rows"), Known("not-empty")} & set(statement.public)
+    tables = {fact.what for fact in statement.released if isinstance(fact, MeasuredTables)}
+    assert {"pairs of columns of east", "number of rows of north"} <= tables
+    assert PrivacyStatement.from_json(statement.to_json()) == statement
+
+
+def test_a_delta_that_one_site_did_not_need_was_needed_by_another(site: Sites) -> None:
+    protocol = dc.protocol(site(0).schema, [2000, 2000], 30.0, 1e-6)
+    two = site(1).schema.select(["a", "b"])
+    rows = dc.Dataset(two, 2000, {name: site(1).codes[name] for name in two})
+    given = [dc.contribute(site(0), protocol, "east"), dc.contribute(rows, protocol, "north")]
+    assert [one.privacy.delta for one in given] == [1e-6, 0.0]
+    privacy = dc.pool(given, confidence=0).privacy
+    assert DeltaNotNeeded(1e-6) in given[1].privacy.public
+    assert OfSites(("north",), DeltaNotNeeded(1e-6)) in privacy.public
+    assert "none was needed" not in str(privacy)
 
 
 def test_a_seeded_contribution_is_not_private(contribute: Given) -> None:

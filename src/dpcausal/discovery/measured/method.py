@@ -91,7 +91,18 @@ def run(
     repeats = checked_repeats(confidence)
     with task.stage(f"measuring tables{compile_note(count_jobs)}", None):  # one pass: nothing to count
         measured = measure(task)
+    if not task.searched:
+        return measured_alone(task, measured)
     return search_measured(task, measured, repeats, latent=latent, obtain=measure_lacking)
+
+
+def measured_alone(task: Task, measured: Measurements) -> SearchOutcome:
+    """Return what was measured, with no pair decided: whoever has it can search it."""
+    nothing = Skeleton(task.columns, {name: set[str]() for name in task.columns})
+    every = frozenset(frozenset(pair) for pair in combinations(task.columns, 2))
+    return SearchOutcome(
+        nothing, measured.released, adaptive=not measured.plan.joint, open=every, values=measured
+    )
 
 
 def search_measured(
