@@ -10,6 +10,7 @@ import hmac
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -29,6 +30,7 @@ from dpcausal.privacy.ledger import Entry
 
 router = APIRouter(include_in_schema=False)
 COOKIE = "desk"
+INVITED = tuple(role for role in ROLES if role != "custodian")  # whom the page of people may add
 MOST_ENTRIES = 100  # on a page
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -58,7 +60,20 @@ def shown_number(value: float | None) -> str:
     return "as much as the total" if value is None else f"{value:.6g}"
 
 
-templates.filters |= {"time": shown_time, "number": shown_number}
+def blocks(text: str) -> list[tuple[bool, str]]:
+    """Return a text in parts: tables, which may not wrap, and what is read from line to line.
+
+    >>> blocks("Found:\\n  a -> b   98%\\n  b -> c   70%\\nThat is all.")
+    [(False, 'Found:'), (True, '  a -> b   98%\\n  b -> c   70%'), (False, 'That is all.')]
+    """
+    lines = text.strip("\n").split("\n")
+    return [
+        (is_table, "\n".join(part))
+        for is_table, part in groupby(lines, lambda line: "  " in line or set(line) == {"\u2500"})
+    ]
+
+
+templates.filters |= {"time": shown_time, "number": shown_number, "blocks": blocks}
 templates.globals |= {"STATES": STATES, "WAITING": WAITING, "WORKING": WORKING, "DONE": DONE}
 
 
@@ -93,6 +108,7 @@ def signed_in(*roles: str) -> Callable[..., Person]:
         desk, cookie = desk_of(request), request.cookies.get(COOKIE, "")
         found = desk.who(cookie, "session") if cookie else None
         if found is None:
+            request.app.state.limits.count_stranger(request)
             raise HTTPException(401, "sign in first")
         request.app.state.limits.count(found.name)
         if found.role not in roles:
@@ -151,7 +167,7 @@ def enter_page(link: str) -> Response:
 def sign_in(request: Request, desk: TheDesk, token: Text = "", link: Text = "") -> Response:
     """Start a session by a token or a one-time link."""
     refuse_foreign(request)
-    request.app.state.limits.count(f"address {request.client.host if request.client else ''}")
+    request.app.state.limits.count_stranger(request)
     found = desk.use_link(link) if link else request.app.state.identity.person(token.strip())
     if found is None:
         return page("fault", None, 403, line="this link or token is not known, or was used before")
@@ -427,7 +443,7 @@ def verify(person: Overseer, desk: TheDesk) -> Response:
 @router.get("/people")
 def people_page(person: Overseer, desk: TheDesk) -> Response:
     """Show who may use the desk."""
-    return page("people", person, people=desk.people(), link="", of="", roles=ROLES, fault="")
+    return page("people", person, people=desk.people(), link="", of="", roles=INVITED, fault="")
 
 
 @router.post("/people")
@@ -436,7 +452,8 @@ def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "
     known, name = {one: active for one, _, active in desk.people()}, name.strip()
     if known.get(name):
         line = f"{name} is there already: the table has a button for a new link"
-        return page("people", person, 409, people=desk.people(), link="", of="", roles=ROLES, fault=line)
+        return page("people", person, 409, people=desk.people(), link="", of="", roles=INVITED, fault=line)
+    desk.refuse_custodian(person, name, role)
     desk.add_person(name, role)
     return shown_link(desk, person, name)
 
@@ -444,13 +461,14 @@ def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "
 @router.post("/people/{name}/link")
 def new_link(name: Name, person: Custodian, desk: TheDesk) -> Response:
     """Make a new link for a person, whose role stays as it is; it is shown this once."""
+    desk.refuse_custodian(person, name)
     return shown_link(desk, person, name)
 
 
 def shown_link(desk: Desk, person: Person, of: str) -> Response:
     """Return the page of people with a new link for one of them."""
     link = f"{desk.config.address}/enter/{desk.issue(of, 'link')}"
-    return page("people", person, people=desk.people(), link=link, of=of, roles=ROLES, fault="")
+    return page("people", person, people=desk.people(), link=link, of=of, roles=INVITED, fault="")
 
 
 @router.post("/people/{name}/remove")

@@ -57,6 +57,10 @@ class Limits:
         if len(self._seen) > 10_000:  # addresses that are gone
             self._seen.clear()
 
+    def count_stranger(self, request: Request) -> None:
+        """Count one request of somebody who is not signed in, by the address it comes from."""
+        self.count(f"address {request.client.host if request.client else ''}")
+
 
 def status_of(error: DpcausalError) -> int:
     """Return the HTTP status of an error of ours."""

@@ -27,6 +27,7 @@ import time
 import uuid
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -185,6 +186,7 @@ class Desk:
 
     def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
         self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
+        self._seen = 0, ""  # length and head of the chain, as this process saw it last
         self.subjects = {name: subject_of(one) for name, one in config.datasets.items()}
 
     @classmethod
@@ -229,10 +231,10 @@ class Desk:
                     f"[datasets.{name}]: the ledger has epsilon {found.epsilon:g}, delta {found.delta:g}, "
                     f"{found.neighbours} and its caps for it, for ever: write the same"
                 )
-        there = {name for name, _, _ in self.people()}  # also those whose access was taken away
+        there = {name: (role, active) for name, role, active in self.people()}
         for name, role in self.config.persons.items():
-            if name not in there:
-                self.add_person(name, role)
+            if name not in there or (role == "custodian" and there[name][1] and there[name][0] != role):
+                self.add_person(name, role)  # not those whose access was taken away
         if not any(role == "custodian" and active for _, role, active in self.people()):
             raise InputError("nobody is custodian, so that nobody could approve: name one under [[persons]]")
 
@@ -266,10 +268,21 @@ class Desk:
         now = ledger_tables.read_state(connection, self.ledger.name)
         return int(now.entries), str(now.head)
 
+    def _refuse_swapped_chain(self, connection: Connection) -> None:
+        """Raise ``LedgerError`` where a copy was restored beneath: the chain lacks the head that was seen."""
+        count, head = self._seen
+        kept = ledger_tables.find(connection, entries.c.seq == count) if count else None
+        if count and (kept is None or kept.hash != head):
+            raise LedgerError(
+                "the ledger is not the one that this desk has seen: was an older copy restored?"
+            )
+
     def remember_head(self) -> None:
         """Write down how long the chain is and how it ends, beside the database, unless a longer one is known."""
-
         count, head = self._head()
+        if count <= self._seen[0]:
+            return
+        self._seen = count, head
         self.config.folder.mkdir(parents=True, exist_ok=True)
         try:
             if int(json.loads(self._head_file.read_text(encoding="utf-8"))["entries"]) >= count:
@@ -279,6 +292,26 @@ class Desk:
         written = self._head_file.with_suffix(f".{secrets.token_hex(4)}")
         written.write_text(json.dumps({"entries": count, "head": head}) + "\n", encoding="utf-8")
         os.replace(written, self._head_file)
+
+    def _refuse_second_draw(self, request: Request, stored: bytes) -> None:
+        """Write down, beside the database, what is shown of a request for the first time; refuse anything else later.
+
+        A restored database may hold a job that is charged and not yet drawn, although its result was read before: a
+        worker draws again, and this keeps the second draw from everybody.
+        """
+        shown = self.config.folder / "shown" / request.id
+        sum_now = hashlib.sha256(stored).hexdigest()
+        if not shown.exists():
+            shown.parent.mkdir(parents=True, exist_ok=True)
+            written = shown.with_suffix(f".{secrets.token_hex(4)}")
+            written.write_text(sum_now, encoding="utf-8")
+            with suppress(FileExistsError):  # another thread was first
+                os.link(written, shown)
+            written.unlink()
+        if shown.read_text(encoding="utf-8") != sum_now:
+            raise LedgerError(
+                "this result was drawn again, after a restored copy: the one that was shown before stands"
+            )
 
     # ---- persons
 
@@ -300,6 +333,19 @@ class Desk:
         if not connection.execute(again).rowcount:
             row = {"name": name, "role": role, "added": time.time(), "active": 1}
             connection.execute(insert(tables.persons).values(row))
+
+    def refuse_custodian(self, person: Person, name: str, role: str = "") -> None:
+        """Raise ``NotAllowed`` where a custodian would make another one, or get into the place of one.
+
+        Else one custodian could approve twice where two persons must. Who is custodian is written in the settings.
+        """
+        is_other = name != person.name and any(
+            (one, kind) == (name, "custodian") for one, kind, _ in self.people()
+        )
+        if role == "custodian" or is_other:
+            raise NotAllowed(
+                "custodians are named on the server, in desk.toml, and get their links there: dpcausal serve --link"
+            )
 
     def _refuse_last_custodian(self, connection: Connection, name: str) -> None:
         """Raise ``Conflict`` where nobody but this person could approve anything."""
@@ -493,9 +539,13 @@ class Desk:
                 ("epsilon", "delta"), (epsilon, delta), spent, most, totals, strict=True
             ):
                 cap = exact(total if share is None else share)
-                if not fits(add(before, exact(cost)), cap):
-                    left = float(left_of(before, cap))
-                    raise BudgetError.of(f"budget ({words})", unit, cost, float(before), left)
+                if fits(add(before, exact(cost)), cap):
+                    continue
+                if name == "project":  # others may have spent it
+                    raise BudgetError(f"{words} of {unit} does not allow it", unit=unit, asked=cost)
+                raise BudgetError.of(
+                    f"budget ({words})", unit, cost, float(before), float(left_of(before, cap))
+                )
 
     def read_charges(self) -> None:
         """Read what the chain has new, so that a process that is forked from this one need not."""
@@ -516,6 +566,7 @@ class Desk:
         self, connection: Connection, request: Request, settings: DatasetSettings, now: float
     ) -> None:
         """Charge a request and queue it, in the caller's transaction."""
+        self._refuse_swapped_chain(connection)
         who = Asker(request.person, request.purpose, request.project)
         self._refuse_overdrawn_share(connection, settings, who, request.epsilon, request.delta)
         short = False
@@ -586,6 +637,7 @@ class Desk:
 
         query = select(tables.releases.c.files).where(tables.releases.c.request == request.id)
         stored = self.run(lambda connection: connection.execute(query).scalar_one(), write=False)
+        self._refuse_second_draw(request, stored)
         with zipfile.ZipFile(io.BytesIO(stored)) as folder:
             return {name: folder.read(name) for name in folder.namelist()}
 
@@ -739,6 +791,7 @@ class Desk:
         found = self._leased(connection, request, lease)
         if found.state != RUNNING:
             raise Conflict("the noise of this request was drawn before")
+        self._refuse_swapped_chain(connection)
         entry = ledger_tables.find(connection, entries.c.release == request)
         if entry is None or not entry.intact():
             raise Conflict("this request was not charged")

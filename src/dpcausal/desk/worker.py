@@ -175,6 +175,7 @@ def supervise(desk: Desk, job: Request, log: Callable[[str], None], life: Life) 
     assert job.lease is not None
     memory = int(desk.config.job_memory * 2**30)
     desk.read_charges()
+    desk.remember_head()
     context = multiprocessing.get_context("fork")
     process = context.Process(target=_child, args=(desk, job, memory, os.getpid(), log), daemon=True)
     process.start()

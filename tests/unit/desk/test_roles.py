@@ -88,7 +88,7 @@ class Party:
         made = path.endswith(("{file:path}", "/report"))
         path = path.replace("{id}", (self.done if made else self.waiting).id)
         path = path.replace("{file:path}", "result.json").replace("{link}", "x")
-        path = path.replace("{name}", "carl" if "person" in path or "people" in path else "cohort")
+        path = path.replace("{name}", "ben" if "person" in path or "people" in path else "cohort")
         with TestClient(self.app, base_url="http://desk", follow_redirects=False) as client:
             if who == "nobody":
                 return self._sent(client, verb, path, body, "")
@@ -223,6 +223,27 @@ def test_names_and_purposes_are_escaped(party):
         text = party.send(who, f"GET {path}").text
         assert evil not in text
         assert "&lt;script&gt;" in text
+
+
+def test_no_custodian_gets_a_second_voice(party):
+    """Neither as a new custodian nor in the place of another: else one person could approve for two."""
+    people = party.desk.people()
+    tries = [
+        ("POST /api/persons", {"name": "eve", "role": "custodian"}),
+        ("POST /api/persons", {"name": "anna", "role": "custodian"}),
+        ("POST /api/persons", {"name": "carl", "role": "analyst"}),
+        ("POST /people", {"name": "eve", "role": "custodian"}),
+        ("POST /people/carl/link", {}),
+    ]
+    for route, body in tries:
+        answer = party.send("custodian", route, body)
+        assert answer.status_code == 403, route
+        assert "/enter/" not in answer.text
+        assert "token" not in answer.text
+    assert party.desk.people() == people
+    page = party.send("custodian", "GET /people").text
+    assert "New link for carol" in page
+    assert "New link for carl" not in page
 
 
 def test_errors_of_the_interface_are_one_line_of_json(party):

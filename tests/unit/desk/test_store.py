@@ -164,8 +164,12 @@ def test_refused_and_withdrawn_cost_nothing(make_desk):
 def test_shares_of_a_person_and_of_a_project(make_desk):
     desk = make_desk(share_epsilon=0.5, project_epsilon=0.4)
     ask(desk, epsilon=0.3, project="p")
-    with pytest.raises(BudgetError):
+    with pytest.raises(BudgetError) as error:
         ask(desk, "ben", epsilon=0.2, project="p")
+    assert (
+        str(error.value) == "the project's share of epsilon does not allow it"
+    )  # what anna spent is not told
+    assert (error.value.spent, error.value.left) == (0.0, 0.0)
     with pytest.raises(BudgetError):
         ask(desk, epsilon=0.3)
     ask(desk, epsilon=0.2)
@@ -342,6 +346,40 @@ def test_a_restored_database_is_refused(make_desk, tmp_path):
     (tmp_path / "desk" / "head.json").write_text("{")
     with pytest.raises(LedgerError):
         Desk.open(settings(tmp_path))
+
+
+def test_a_copy_restored_beneath_a_running_desk_charges_and_draws_nothing(make_desk, tmp_path):
+    desk = make_desk()
+    drawn = ask(desk, epsilon=0.1)
+    job = desk.claim()
+    copy = tmp_path / "copy.db"
+    shutil.copy(tmp_path / "desk.db", copy)
+    ask(desk, epsilon=0.2)
+    shutil.copy(copy, tmp_path / "desk.db")
+    with pytest.raises(LedgerError, match="restored"):
+        ask(desk, epsilon=0.1)
+    with pytest.raises(LedgerError, match="restored"):
+        desk.begin_drawing(drawn.id, job.lease)
+    assert desk.ledger.show("cohort")[0].releases == 1
+
+
+def test_a_second_draw_after_a_restore_is_shown_to_nobody(make_desk, tmp_path):
+    """A copy of after the charge and before the draw has the same chain: the job is drawn again, and kept back."""
+    desk = make_desk()
+    asked = ask(desk)
+    copy = tmp_path / "copy.db"
+    shutil.copy(tmp_path / "desk.db", copy)
+    work(desk, until_empty=True)
+    ended = desk.request(asked.id)
+    first = desk.files(ended, ended.visible)
+    assert desk.files(ended, ended.visible) == first  # as often as one likes
+    shutil.copy(copy, tmp_path / "desk.db")
+    again = Desk.open(settings(tmp_path))
+    work(again, until_empty=True)
+    ended = again.request(asked.id)
+    assert ended.state == "done"
+    with pytest.raises(LedgerError, match="the one that was shown before stands"):
+        again.files(ended, ended.visible)
 
 
 def test_an_approval_is_in_the_head_that_was_seen(make_desk, tmp_path):
