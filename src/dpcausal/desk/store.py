@@ -166,6 +166,12 @@ def _with(sums: Amounts, entry: Entry) -> Amounts:
     return add(sums[0], exact(entry.epsilon)), add(sums[1], exact(entry.delta))
 
 
+def _refuse_after_last_day(settings: DatasetSettings, now: float) -> None:
+    """Raise ``NotAllowed`` where the last day of a data set is past."""
+    if settings.is_over(datetime.fromtimestamp(now, UTC).date()):
+        raise NotAllowed("this data set answers no more questions: its last day is past")
+
+
 def in_transaction(
     *, write: bool
 ) -> Callable[[Callable[Concatenate[Desk, Connection, P], T]], Callable[Concatenate[Desk, P], T]]:
@@ -476,8 +482,7 @@ class Desk:
             raise NotAllowed("only analysts ask")
         settings = self.settings(dataset, person)
         now = time.time() if now is None else now
-        if settings.is_over(datetime.fromtimestamp(now, UTC).date()):
-            raise NotAllowed("this data set takes no more questions: its last day is past")
+        _refuse_after_last_day(settings, now)
         who = Asker(person.name, purpose, project or None)
         if who.purpose is None:
             raise InputError("say what for: purpose")
@@ -567,6 +572,7 @@ class Desk:
     ) -> None:
         """Charge a request and queue it, in the caller's transaction."""
         self._refuse_swapped_chain(connection)
+        _refuse_after_last_day(settings, now)
         who = Asker(request.person, request.purpose, request.project)
         self._refuse_overdrawn_share(connection, settings, who, request.epsilon, request.delta)
         short = False

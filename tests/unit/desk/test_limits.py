@@ -156,6 +156,7 @@ def test_a_form_is_as_small_as_a_body(make_desk):
     assert anna.post("/sign-in", data={"token": "x" * (LARGEST_BODY - 1000)}).status_code == 403
     unsaid = anna.post("/sign-in", content=b"token=x", headers={"Content-Length": "many"})
     assert unsaid.status_code == 413
+    assert "<h1>Not possible</h1>" in unsaid.text  # a page for a person
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -400,6 +400,20 @@ def test_another_ledger_in_its_place_is_refused(make_desk, tmp_path):
     (tmp_path / "desk.db").unlink()
     with pytest.raises(LedgerError):
         Desk.open(settings(tmp_path), create=True)
+
+
+def test_after_its_last_day_a_data_set_is_not_asked_and_nothing_is_charged(make_desk):
+    """An approval of what was asked before comes too late, too."""
+    desk, day = make_desk(approvals=1, until=date(2030, 5, 31)), 86400.0
+    last = datetime(2030, 5, 31, 23, tzinfo=UTC).timestamp()
+    first, second = ask(desk, now=last), ask(desk, now=last)
+    assert desk.decide(person("carol"), first.id, "approve", "fits", now=last).charged == last
+    with pytest.raises(NotAllowed, match="last day is past"):
+        desk.decide(person("carol"), second.id, "approve", "late", now=last + day)
+    with pytest.raises(NotAllowed, match="last day is past"):
+        ask(desk, now=last + day)
+    assert desk.ledger.show("cohort")[0].releases == 1
+    assert desk.decide(person("carol"), second.id, "refuse", "late", now=last + day).state == "refused"
 
 
 def test_totals_do_not_change(make_desk, tmp_path):
