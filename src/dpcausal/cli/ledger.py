@@ -229,6 +229,9 @@ def verify(
             raise typer.Exit(2)
         return
     if not found.ok:
-        raise LedgerError(f"the ledger {opened.name} was altered: {'; '.join(found.faults)}")
-    typer.echo(f"{opened.name} is intact: {found.entries} entries, chain and sums hold")
+        there = f"{found.entries} entr{'y' if found.entries == 1 else 'ies'} verified, head {found.head}"
+        raise LedgerError(f"the ledger {opened.name} was altered: {'; '.join(found.faults)} ({there})")
+    typer.echo(
+        f"{opened.name} is intact: {found.entries} entr{'y' if found.entries == 1 else 'ies'}, chain and sums hold"
+    )
     typer.echo(f"head {found.head} ({NOTE_IT})")

@@ -17,6 +17,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
+from dpcausal.core.spelling import for_desk
 from dpcausal.desk import examples
 from dpcausal.desk.config import ROLES, DatasetSettings
 from dpcausal.desk.examples import answers
@@ -26,6 +27,8 @@ from dpcausal.desk.store import MOST_PAGES, Desk, NotFound, Person
 router = APIRouter(prefix="/api")
 bearer = HTTPBearer(auto_error=False, description="A token that the custodian gave you.")
 MOST_DUMMY = 10_000
+NO_TOKEN = "a token of this desk is needed"
+WRONG_TOKEN = "this token is not known here, or a newer one replaced it: make one on the desk's page Token"
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Line = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -90,7 +93,8 @@ def signed(*roles: str) -> Callable[..., Person]:
         found: Person | None = None if sent is None else request.app.state.identity.person(sent.credentials)
         if found is None:
             request.app.state.limits.count_stranger(request)
-            raise HTTPException(401, "a token of this desk is needed", {"WWW-Authenticate": "Bearer"})
+            line = NO_TOKEN if sent is None else WRONG_TOKEN
+            raise HTTPException(401, line, {"WWW-Authenticate": "Bearer"})
         request.app.state.limits.count(found.name)
         if found.role not in roles:
             raise HTTPException(403, f"this is for {' or '.join(roles)}")
@@ -203,7 +207,8 @@ def dummy_rows(
 @router.post("/datasets/{name}/forecast", responses=answers(examples.FORECAST, 400, 404, 422))
 def forecast(name: str, body: QuestionBody, person: Anyone, desk: TheDesk) -> dict[str, Any]:
     """Return what a question would cost and show, from the schema and public numbers; free, no row is read."""
-    _, cost = desk.rehearse(person, name, body.command, body.arguments)
+    with for_desk():
+        _, cost = desk.rehearse(person, name, body.command, body.arguments)
     return {known: cost[known] for known in ("epsilon", "delta", "neighbours", "forecast")}
 
 
@@ -214,9 +219,16 @@ def forecast(name: str, body: QuestionBody, person: Anyone, desk: TheDesk) -> di
 )
 def ask(name: str, body: AskBody, person: Analyst, desk: TheDesk) -> dict[str, Any]:
     """Ask a question. It is charged when it is approved, before any noise is drawn."""
-    found = desk.ask(
-        person, name, body.command, body.arguments, purpose=body.purpose, project=body.project, key=body.key
-    )
+    with for_desk():
+        found = desk.ask(
+            person,
+            name,
+            body.command,
+            body.arguments,
+            purpose=body.purpose,
+            project=body.project,
+            key=body.key,
+        )
     return request_view(desk, found, person)
 
 

@@ -19,9 +19,11 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.errors import DpcausalError
+from dpcausal.core.spelling import for_form
 from dpcausal.desk.api import Id, Name, Page, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
+from dpcausal.desk.forms import FORMS, QuestionForm
 from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
 from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person, RequestPage
@@ -32,6 +34,7 @@ router = APIRouter(include_in_schema=False)
 COOKIE = "desk"
 INVITED = tuple(role for role in ROLES if role != "custodian")  # whom the page of people may add
 MOST_ENTRIES = 100  # on a page
+UNKNOWN = "this link or token is not known, or was used before: ask the custodian for a new one"
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data:; font-src data:; frame-ancestors 'none'"
@@ -60,6 +63,15 @@ def shown_number(value: float | None) -> str:
     return "as much as the total" if value is None else f"{value:.6g}"
 
 
+def counted(number: int, one: str, more: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "entry", "entries"), counted(0, "entry", "entries")
+    ('1 entry', '0 entries')
+    """
+    return f"{number} {one if number == 1 else more}"
+
+
 def blocks(text: str) -> list[tuple[bool, str]]:
     """Return a text in parts: tables, which may not wrap, and what is read from line to line.
 
@@ -74,7 +86,13 @@ def blocks(text: str) -> list[tuple[bool, str]]:
 
 
 templates.filters |= {"time": shown_time, "number": shown_number, "blocks": blocks}
-templates.globals |= {"STATES": STATES, "WAITING": WAITING, "WORKING": WORKING, "DONE": DONE}
+templates.globals |= {
+    "counted": counted,
+    "STATES": STATES,
+    "WAITING": WAITING,
+    "WORKING": WORKING,
+    "DONE": DONE,
+}
 
 
 def page(name: str, person: Person | None, status: int = 200, **values: Any) -> HTMLResponse:
@@ -170,7 +188,7 @@ def sign_in(request: Request, desk: TheDesk, token: Text = "", link: Text = "") 
     request.app.state.limits.count_stranger(request)
     found = desk.use_link(link) if link else request.app.state.identity.person(token.strip())
     if found is None:
-        return page("fault", None, 403, line="this link or token is not known, or was used before")
+        return page("fault", None, 403, line=UNKNOWN)
     return start_session(desk, found)
 
 
@@ -219,12 +237,13 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
     """Return the page of a data set, with a forecast or an error where a form was sent."""
     settings, subject = desk.settings(name, person), desk.subjects[name]
     left = desk.left(person.name, name) if person.role == "analyst" else None
-    values = {"asked": None, "cost": None, "fault": "", **more}
+    values = {"asked": None, "open": settings.allowed[0], "cost": None, "fault": "", **more}
     return page(
         "data",
         person,
         status,
         settings=settings,
+        forms=FORMS,
         columns=subject.columns(),
         labels=subject.labels,
         left=left,
@@ -233,69 +252,41 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
     )
 
 
-def typed_arguments(
-    command: str, epsilon: str, delta: str, method: str, single: dict[str, str], several: dict[str, list[str]]
-) -> dict[str, Any]:
-    """Return arguments from the fields of a form; empty ones are left out."""
-    try:
-        numbers = {"epsilon": float(epsilon)} | ({"delta": float(delta)} if delta.strip() else {})
-    except ValueError:
-        raise InputError("epsilon and delta are numbers, such as 0.5 and 0.000001") from None
-    texts = {"method": method, **single}
-    given: dict[str, Any] = numbers | {name: text.strip() for name, text in texts.items() if text.strip()}
-    given |= {name: names for name, names in several.items() if names}
-    if "tiers" in given:
-        tiers = [
-            [one.strip() for one in tier.split(",") if one.strip()] for tier in given["tiers"].split(";")
-        ]
-        given["tiers"] = [tier for tier in tiers if tier]
-    return given
+async def sent_form(request: Request) -> dict[str, list[str]]:
+    """Return what a form sends, by field."""
+    sent = await request.form()
+    return {name: [one for one in sent.getlist(name) if isinstance(one, str)] for name in sent}
 
 
 @router.post("/data/{name}/ask")
 def ask(
-    name: str,
-    person: Analyst,
-    desk: TheDesk,
-    command: Text = "",
-    action: Text = "forecast",
-    epsilon: Text = "",
-    delta: Text = "",
-    method: Text = "",
-    target: Text = "",
-    tiers: Text = "",
-    x: Text = "",
-    y: Text = "",
-    treatment: Text = "",
-    outcome: Text = "",
-    purpose: Text = "",
-    project: Text = "",
-    anyway: Text = "",
-    key: Text = "",
-    given: Annotated[list[str] | None, Form()] = None,
-    adjust: Annotated[list[str] | None, Form()] = None,
+    name: str, person: Analyst, desk: TheDesk, sent: Annotated[dict[str, list[str]], Depends(sent_form)]
 ) -> Response:
     """Forecast a question, or ask it."""
-    single = {"target": target, "tiers": tiers, "x": x, "y": y, "treatment": treatment, "outcome": outcome}
-    several = {"given": given or [], "adjust": adjust or []}
-    typed = {
-        "command": command, "epsilon": epsilon, "delta": delta, "method": method, "purpose": purpose,
-        "project": project, "anyway": anyway, **single, **several,
-    }  # fmt: skip
+    command, action, purpose, project, key = (
+        next(iter(sent.get(one, ())), "") for one in ("command", "action", "purpose", "project", "key")
+    )
+    form = FORMS.get(command, QuestionForm("", ()))
     try:
-        arguments = typed_arguments(command, epsilon, delta, method, single, several)
-        arguments |= {"anyway": True} if anyway else {}
-        if action == "ask":
-            found = desk.ask(
-                person, name, command, arguments, purpose=purpose, project=project or None, key=key or None
-            )
-            return RedirectResponse(f"/requests/{found.id}", 303)
-        _, cost = desk.rehearse(person, name, command, arguments)
+        with for_form(form.in_words()):
+            arguments = form.arguments(sent)
+            if action == "ask":
+                found = desk.ask(
+                    person,
+                    name,
+                    command,
+                    arguments,
+                    purpose=purpose,
+                    project=project or None,
+                    key=key or None,
+                )
+                return RedirectResponse(f"/requests/{found.id}", 303)
+            _, cost = desk.rehearse(person, name, command, arguments)
     except NotFound:
         raise
     except DpcausalError as error:
-        return show_data(desk, name, person, 422, asked=typed, fault=str(error))
-    return show_data(desk, name, person, asked=typed, cost=cost)
+        return show_data(desk, name, person, 422, asked=sent, open=command, fault=str(error))
+    return show_data(desk, name, person, asked=sent, open=command, cost=cost)
 
 
 def words_of(found: Asked) -> str:
@@ -349,6 +340,17 @@ def report(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     if "report.html" not in files:
         raise NotFound("there is no report, or not yet")
     return HTMLResponse(files["report.html"], headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+@router.get("/requests/{id}/picture")
+def picture(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
+    """Show the picture of a graph, as an image of its page."""
+    files = desk.files(desk.request(id, person))
+    if "graph.svg" not in files:
+        raise NotFound("there is no picture, or not yet")
+    return Response(
+        files["graph.svg"], media_type="image/svg+xml", headers={"Content-Security-Policy": REPORT_POLICY}
+    )
 
 
 @router.get("/requests/{id}/files/{file:path}")
@@ -437,7 +439,7 @@ def verify(person: Overseer, desk: TheDesk) -> Response:
     """Send the head of the chain as a line to note elsewhere."""
     checked = desk.ledger.verify()
     word = "intact" if checked.ok else f"ALTERED: {'; '.join(checked.faults)}"
-    return PlainTextResponse(f"{checked.entries} entries, {word}, head {checked.head}\n")
+    return PlainTextResponse(f"{counted(checked.entries, 'entry', 'entries')}, {word}, head {checked.head}\n")
 
 
 @router.get("/people")

@@ -47,13 +47,17 @@ class Question:
         """The method that is asked for."""
         return str(self.arguments.get("method", "auto"))
 
-    def ask(self, data: Any, ledger: Any, dataset: str) -> Any:
-        """Return the answer from ``data``, charged to ``ledger``."""
+    def typed(self) -> dict[str, Any]:
+        """Return the arguments as the function takes them: edges as such."""
         given = dict(self.arguments)
         for name in ("required", "forbidden"):
             if name in given:
                 given[name] = [_edge(one) for one in given[name]]
-        return FUNCTIONS[self.command](data, **given, ledger=ledger, dataset=dataset)
+        return given
+
+    def ask(self, data: Any, ledger: Any, dataset: str) -> Any:
+        """Return the answer from ``data``, charged to ``ledger``."""
+        return FUNCTIONS[self.command](data, **self.typed(), ledger=ledger, dataset=dataset)
 
 
 @dataclass(frozen=True)

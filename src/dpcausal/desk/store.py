@@ -37,10 +37,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
-from dpcausal.core.spelling import for_desk
+from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, did_you_mean
+from dpcausal.core.spelling import for_form
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
+from dpcausal.desk.forms import FORMS
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
 from dpcausal.desk.request import (
     DONE,
@@ -55,7 +56,7 @@ from dpcausal.desk.request import (
     Request,
     tick_after,
 )
-from dpcausal.desk.subjects import subject_of
+from dpcausal.desk.subjects import Subject, subject_of
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
@@ -187,13 +188,20 @@ def in_transaction(
     return decorate
 
 
+def subjects_of(config: DeskConfig) -> dict[str, Subject]:
+    """Return what each data set of a desk is."""
+    return {name: subject_of(one) for name, one in config.datasets.items()}
+
+
 class Desk:
     """A desk on its database; safe to share between threads."""
 
-    def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
+    def __init__(
+        self, config: DeskConfig, ledger: Ledger, subjects: Mapping[str, Subject] | None = None
+    ) -> None:
         self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
         self._seen = 0, ""  # length and head of the chain, as this process saw it last
-        self.subjects = {name: subject_of(one) for name, one in config.datasets.items()}
+        self.subjects = subjects_of(config) if subjects is None else subjects
 
     @classmethod
     def open(cls, config: DeskConfig, *, create: bool = False) -> Desk:
@@ -201,8 +209,8 @@ class Desk:
 
         Raises ``LedgerError`` where the chain is not intact, or shorter than one that was seen before.
         """
-        ledger = Ledger.open(config.ledger, create=create)
-        desk = cls(config, ledger)
+        subjects = subjects_of(config)  # what is wrong with a schema is said before anything is created
+        desk = cls(config, Ledger.open(config.ledger, create=create), subjects)
         desk.refuse_older_chain()
         if create:
             desk.run(tables.upgrade)
@@ -241,8 +249,18 @@ class Desk:
         for name, role in self.config.persons.items():
             if name not in there or (role == "custodian" and there[name][1] and there[name][0] != role):
                 self.add_person(name, role)  # not those whose access was taken away
+        self._refuse_unknown_analysts()
         if not any(role == "custodian" and active for _, role, active in self.people()):
             raise InputError("nobody is custodian, so that nobody could approve: name one under [[persons]]")
+
+    def _refuse_unknown_analysts(self) -> None:
+        """Raise ``InputError`` where ``analysts`` of a data set names somebody whom the desk does not know."""
+        known = [name for name, _, _ in self.people()]
+        for dataset, one in self.config.datasets.items():
+            for name in one.analysts:
+                if name not in known:
+                    hint = did_you_mean(name, known) or ": name this person under [[persons]]"
+                    raise InputError(f"[datasets.{dataset}]: analysts: this desk knows no {name!r}{hint}")
 
     # ---- the chain that was seen
 
@@ -263,10 +281,13 @@ class Desk:
             ) from None
         found = self.ledger.verify(head or None)
         if found.entries < count or not found.ok:
+            there, last = self._head()
+            missing = f" ({count - there} missing)" if there < count else ""
             raise LedgerError(
-                f"the ledger {self.ledger.name} is not the one that this desk has seen: {count} entries then, "
-                f"{found.entries} now{''.join(f'; {fault}' for fault in found.faults)}. A restored copy would give "
-                "budget back: restore a newer one, or decide with dpcausal ledger verify what is missing"
+                f"the ledger {self.ledger.name} is not the one that this desk has seen: {count} entries with head "
+                f"{head} then, {there} with head {last} now{missing}"
+                f"{''.join(f'; {fault}' for fault in found.faults)}. A restored copy would give budget back: restore "
+                'a newer one, or go on as the guide "Run a desk" says under "After a lost disk"'
             )
 
     @in_transaction(write=False)
@@ -449,17 +470,21 @@ class Desk:
         self, person: Person, dataset: str, command: object, arguments: object
     ) -> tuple[Question, dict[str, Any]]:
         """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
+        question, cost = self._cost(person, dataset, command, arguments)
+        return question, cost | {"forecast": forecast_words(question, self.subjects[dataset])}
+
+    def _cost(
+        self, person: Person, dataset: str, command: object, arguments: object
+    ) -> tuple[Question, dict[str, Any]]:
+        """Return a question and its cost."""
         settings, subject = self.settings(dataset, person), self.subjects[dataset]
-        with for_desk():
-            question = parse_question(command, arguments, settings, subject)
-            cost = rehearse(question, subject, self.ledger.address)
-            words = forecast_words(question, subject)
+        question = parse_question(command, arguments, settings, subject)
+        cost = rehearse(question, subject, self.ledger.address)
         return question, {
             "epsilon": cost.epsilon,
             "delta": cost.delta,
             "neighbours": cost.neighbours,
             "note": canonical(cost.note),
-            "forecast": words,
         }
 
     def ask(
@@ -486,7 +511,15 @@ class Desk:
         who = Asker(person.name, purpose, project or None)
         if who.purpose is None:
             raise InputError("say what for: purpose")
-        question, cost = self.rehearse(person, dataset, command, arguments)
+        question, cost = self._cost(person, dataset, command, arguments)
+
+        def within_limits(connection: Connection) -> None:
+            self._refuse_overdrawn_share(connection, settings, who, cost["epsilon"], cost["delta"])
+
+        self._charges.keep()
+        self.run(within_limits, write=False)  # before the forecast, which takes longest
+        with for_form(FORMS[question.command].in_words()):  # it is shown on pages
+            cost["forecast"] = forecast_words(question, self.subjects[dataset])
         row = {
             "id": uuid.uuid4().hex,
             "key": key or uuid.uuid4().hex,
@@ -510,7 +543,7 @@ class Desk:
                 raise NotAllowed(
                     f"{MOST_WAITING} of your requests are not answered yet: wait for one of them"
                 )
-            self._refuse_overdrawn_share(connection, settings, who, cost["epsilon"], cost["delta"])
+            within_limits(connection)
             connection.execute(insert(tables.requests).values(row))
             if settings.by_rule(cost["epsilon"]):
                 self._charge(connection, self._get(connection, row["id"]), settings, now)

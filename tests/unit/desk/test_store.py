@@ -483,3 +483,55 @@ def test_only_released_values_depend_on_rows(make_desk, tmp_path):
         return sorted(facts, key=lambda fact: fact[0])
 
     assert told(0) == told(1)
+
+
+def test_after_a_lost_disk_the_missing_charges_count_as_spent(make_desk, tmp_path):
+    """The message says how many entries are missing; the guide's way on leaves no budget that was spent."""
+    desk = make_desk()
+    ask(desk, epsilon=0.1)
+    shutil.copy(tmp_path / "desk.db", tmp_path / "copy.db")
+    old = desk.ledger.verify().head
+    ask(desk, epsilon=0.2)
+    ask(desk, epsilon=0.3)
+    seen = desk.ledger.verify().head
+    spent = desk.left("anna", "cohort")
+    shutil.copy(tmp_path / "copy.db", tmp_path / "desk.db")
+    with pytest.raises(LedgerError) as refused:
+        Desk.open(settings(tmp_path))
+    assert f"4 entries with head {seen} then, 2 with head {old} now (2 missing)" in str(refused.value)
+    assert "After a lost disk" in str(refused.value)
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path / 'desk.db'}")
+    for number, epsilon in enumerate((0.2, 0.3)):
+        ledger.charge("cohort", f"lost {number}", epsilon, person="anna", purpose="lost with the disk")
+    with pytest.raises(LedgerError):
+        Desk.open(settings(tmp_path))
+    (tmp_path / "desk" / "head.json").rename(tmp_path / "desk" / "head.lost.json")
+    restored = Desk.open(settings(tmp_path), create=True)
+    assert restored.left("anna", "cohort") == spent
+    assert restored.ledger.verify().ok
+
+
+def test_a_cost_beyond_the_cap_is_refused_before_the_forecast(make_desk, monkeypatch):
+    desk, made = make_desk(cap_epsilon=0.2), []
+    monkeypatch.setattr(store, "forecast_words", lambda *given: made.append(given) or "")
+    with pytest.raises(BudgetError, match=r"epsilon 0\.2 at most"):
+        ask(desk, epsilon=0.3)
+    assert made == []
+    ask(desk, epsilon=0.1)
+    assert len(made) == 1
+
+
+def test_an_analyst_of_a_data_set_whom_nobody_knows_is_refused(make_desk):
+    with pytest.raises(InputError, match=r"knows no 'ana', did you mean 'anna'|knows no 'ana'.*anna"):
+        make_desk(analysts=["ana"])
+    desk = make_desk()
+    desk.add_person("zoe", "analyst")
+    assert make_desk(analysts=["anna", "zoe"]).config.datasets["cohort"].open_to("zoe")
+
+
+def test_a_schema_that_can_not_be_used_leaves_no_database(make_desk, tmp_path):
+    settings(tmp_path)
+    (tmp_path / "schema.toml").write_text("draft = true\n" + (tmp_path / "schema.toml").read_text())
+    with pytest.raises(InputError, match="draft"):
+        make_desk()
+    assert not (tmp_path / "desk.db").exists()
