@@ -70,13 +70,14 @@ def run_serve(
     """Serve a desk until interrupted."""
     if demo == (config is not None):
         raise InputError("give --demo, or --config desk.toml")
-    _say("serve", "starting ...")  # before packages are loaded, which can take a while
-    _needs_server()
     from dpcausal.desk.config import read_config
+
+    settings = None if config is None else read_config(config)
+    _say("serve", "starting ...")  # before packages of a server are loaded, which can take a while
+    _needs_server()
     from dpcausal.desk.demo import write_demo
 
-    if config is not None:
-        settings = read_config(config)
+    if settings is not None:
         port = settings.port if port is None else port
         if link is not None and _is_served(settings.host, port):
             typer.echo(_link_alone(settings, port, link, as_json=as_json))
@@ -235,15 +236,17 @@ def run_work(
     until_empty: Annotated[bool, typer.Option("--until-empty", help="Return when no job is left.")] = False,
 ) -> None:
     """Answer approved questions until terminated."""
+    from dpcausal.desk.config import read_config
+
+    settings = read_config(config)
     _say("work", "starting ...")
     _needs_server()
-    from dpcausal.desk.config import read_config
     from dpcausal.desk.store import Desk
     from dpcausal.desk.worker import warm_up, work
 
-    desk = Desk.open(read_config(config))
-    for name, settings in desk.config.datasets.items():
-        desk.subjects[name].open(settings)  # what is wrong with a source is said here, once
+    desk = Desk.open(settings)
+    for name, one in desk.config.datasets.items():
+        desk.subjects[name].open(one)  # what is wrong with a source is said here, once
     _log("ready")
     if until_empty:
         warm_up(desk)

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+import dpcausal as dc
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.desk import request as states
 from dpcausal.desk import store
