@@ -81,7 +81,7 @@ def blocks(text: str) -> list[tuple[bool, str]]:
     lines = text.strip("\n").split("\n")
     return [
         (is_table, "\n".join(part))
-        for is_table, part in groupby(lines, lambda line: "  " in line or set(line) == {"\u2500"})
+        for is_table, part in groupby(lines, lambda line: "  " in line or "\u2500" in line)
     ]
 
 

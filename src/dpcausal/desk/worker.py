@@ -48,7 +48,8 @@ class PaidCharge:
     """A request that was charged, in place of a ledger: asked to charge, it allows one draw of noise for it.
 
     Amounts that differ from those charged are refused. The entry that the statement names is counted among the
-    analyst's own, so that it does not tell how many others have.
+    analyst's own, so that it does not tell how many others have; and it comes without its hash, by which somebody with
+    two entries could find, by trying, the sum that others have spent.
     """
 
     def __init__(self, desk: Desk, request: Request) -> None:
@@ -73,7 +74,7 @@ class PaidCharge:
             raise Conflict("this costs more than was charged")
         assert paid.lease is not None
         entry = self._desk.begin_drawing(paid.id, paid.lease)
-        return replace(entry, seq=self._desk.own_number(paid))
+        return replace(entry, seq=self._desk.own_number(paid), hash="")
 
     def left_after(self, entry: Entry) -> dict[str, float]:
         """Return what is left to the analyst."""
