@@ -522,7 +522,7 @@ def test_a_cost_beyond_the_cap_is_refused_before_the_forecast(make_desk, monkeyp
 
 
 def test_an_analyst_of_a_data_set_whom_nobody_knows_is_refused(make_desk):
-    with pytest.raises(InputError, match=r"knows no 'ana', did you mean 'anna'|knows no 'ana'.*anna"):
+    with pytest.raises(InputError, match=r"knows no 'ana' .*anna"):
         make_desk(analysts=["ana"])
     desk = make_desk()
     desk.add_person("zoe", "analyst")
