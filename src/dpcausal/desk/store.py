@@ -230,6 +230,7 @@ class Desk:
 
     def _register(self) -> None:
         """Create data sets that the ledger does not have; refuse totals that differ from those it has."""
+        self._refuse_unknown_analysts()
         known = {account.dataset: account for account in self.ledger.show()}
         for name, one in self.config.datasets.items():
             if name not in known:
@@ -249,13 +250,12 @@ class Desk:
         for name, role in self.config.persons.items():
             if name not in there or (role == "custodian" and there[name][1] and there[name][0] != role):
                 self.add_person(name, role)  # not those whose access was taken away
-        self._refuse_unknown_analysts()
         if not any(role == "custodian" and active for _, role, active in self.people()):
             raise InputError("nobody is custodian, so that nobody could approve: name one under [[persons]]")
 
     def _refuse_unknown_analysts(self) -> None:
         """Raise ``InputError`` where ``analysts`` of a data set names somebody whom the desk does not know."""
-        known = [name for name, _, _ in self.people()]
+        known = [*self.config.persons, *(name for name, _, _ in self.people())]
         for dataset, one in self.config.datasets.items():
             for name in one.analysts:
                 if name not in known:
