@@ -19,6 +19,9 @@ _READER: ContextVar[Literal["python", "command", "desk", "form", "page"]] = Cont
 _FIELDS: ContextVar[Mapping[str, str]] = ContextVar(
     "fields"
 )  # of a form: argument in Python -> how it is named there
+_TYPED = re.compile(
+    r"|True|[\d.e+-]+|\{[^}]*\}|'[^']*'|\"[^\"]*\"|\[.*\]|\(.*\)"
+)  # values that a field can take
 
 
 def spelled(command: str, python: str) -> str:
@@ -48,12 +51,14 @@ def _in_form(python: str, fields: Mapping[str, str]) -> str:
     'no, yes in the field "Compare"'
     >>> _in_form("share=0.05", {}), _in_form("anyway=True", {"anyway": 'the box "Anyway"'})
     ('in Python share=0.05', 'the box "Anyway"')
+    >>> _in_form("outcome=dc.Survival(...)", {"outcome": 'the field "Outcome"'})
+    'in Python outcome=dc.Survival(...)'
     """
     given = re.findall(r"(\w+)=(.*?)(?:, (?=\w+=)|$)", python) if re.match(r"\w+=", python) else []
-    if not given or any(name not in fields for name, _ in given):
+    if not given or any(name not in fields or not _TYPED.fullmatch(value) for name, value in given):
         return f"in Python {python}"
     return " and ".join(
-        fields[name] if value in ("", "True") else f"{_typed(value)} in {fields[name]}"
+        fields[name] if value in ("", "True", "[...]") else f"{_typed(value)} in {fields[name]}"
         for name, value in given
     )
 
