@@ -502,7 +502,7 @@ def test_after_a_lost_disk_the_missing_charges_count_as_spent(make_desk, tmp_pat
     assert "After a lost disk" in str(refused.value)
     ledger = dc.Ledger.open(f"sqlite:///{tmp_path / 'desk.db'}")
     for number, epsilon in enumerate((0.2, 0.3)):
-        ledger.charge("cohort", f"lost {number}", epsilon, person="anna", purpose="lost with the disk")
+        ledger.charge("cohort", f"lost-{number}", epsilon, person="anna", purpose="lost with the disk")
     with pytest.raises(LedgerError):
         Desk.open(settings(tmp_path))
     (tmp_path / "desk" / "head.json").rename(tmp_path / "desk" / "head.lost.json")
