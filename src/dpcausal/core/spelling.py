@@ -50,13 +50,13 @@ def _in_form(python: str, fields: Mapping[str, str]) -> str:
     >>> _in_form("compare=('no', 'yes')", {"compare": 'the field "Compare"'})
     'no, yes in the field "Compare"'
     >>> _in_form("share=0.05", {}), _in_form("anyway=True", {"anyway": 'the box "Anyway"'})
-    ('in Python share=0.05', 'the box "Anyway"')
+    ('share=0.05 (in Python)', 'the box "Anyway"')
     >>> _in_form("outcome=dc.Survival(...)", {"outcome": 'the field "Outcome"'})
-    'in Python outcome=dc.Survival(...)'
+    'outcome=dc.Survival(...) (in Python)'
     """
     given = re.findall(r"(\w+)=(.*?)(?:, (?=\w+=)|$)", python) if re.match(r"\w+=", python) else []
     if not given or any(name not in fields or not _TYPED.fullmatch(value) for name, value in given):
-        return f"in Python {python}"
+        return f"{python} (in Python)"
     return " and ".join(
         fields[name] if value in ("", "True", "[...]") else f"{_typed(value)} in {fields[name]}"
         for name, value in given
@@ -136,7 +136,7 @@ def for_form(fields: Mapping[str, str]) -> Iterator[None]:
 
     >>> with for_form({"anyway": 'the box "Anyway"'}):
     ...     spelled("--anyway", "anyway=True"), spelled("--full", "summary(full=True)")
-    ('the box "Anyway"', 'in Python summary(full=True)')
+    ('the box "Anyway"', 'summary(full=True) (in Python)')
     """
     named, token = _FIELDS.set(fields), _READER.set("form")
     try:
