@@ -53,6 +53,7 @@ MATRIX = {
     "POST /data/{name}/ask": (ANALYSTS, FORM),
     "GET /requests/{id}": (MINE, None),
     "GET /requests/{id}/report": (MINE, None),
+    "GET /requests/{id}/picture": (MINE, None),
     "GET /requests/{id}/files/{file:path}": (MINE, None),
     "GET /data/{name}/dummy.csv": (ALL, None),
     "POST /requests/{id}/decide": (CUSTODIAN, {"verdict": "refuse", "reason": "r"}),
@@ -78,6 +79,7 @@ class Party:
         job = desk.claim()
         desk.begin_drawing(job.id, job.lease)
         files = {"report.html": b"<p>secret of anna", "summary.txt": b"secret of anna", "result.json": b"{}"}
+        files |= {"graph.svg": b"<svg>secret of anna</svg>"}
         desk.finish(job.id, job.lease, files, now=done.asked)
         desk.run(lambda connection: desk._change(connection, done.id, visible=done.asked))
         self.done = desk.request(done.id)
@@ -85,7 +87,7 @@ class Party:
     def send(self, who: str, route: str, body=None, *, api_cookie: bool = False):
         """Send a request as somebody; forms carry the secret of the session."""
         verb, path = route.split(" ", 1)
-        made = path.endswith(("{file:path}", "/report"))
+        made = path.endswith(("{file:path}", "/report", "/picture"))
         path = path.replace("{id}", (self.done if made else self.waiting).id)
         path = path.replace("{file:path}", "result.json").replace("{link}", "x")
         path = path.replace("{name}", "ben" if "person" in path or "people" in path else "cohort")
