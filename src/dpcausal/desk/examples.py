@@ -108,7 +108,10 @@ FILE = '{"x": "smoke", "y": "cancer", "independent": false}'
 FAULTS: Mapping[int, tuple[str, str]] = MappingProxyType(
     {
         400: ("There was an error parsing the body", "refused"),
-        401: ("a token of this desk is needed", "refused"),
+        401: (
+            "this token is not known here, or a newer one replaced it: make one on the desk's page Token",
+            "refused",
+        ),
         403: ("this is for custodian", "refused"),
         404: ("there is no such request", "NotFound"),
         409: ("this request is not waiting for a decision any more", "Conflict"),
