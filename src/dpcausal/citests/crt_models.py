@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import worded
 from dpcausal.data.columns import MAX_ABS_BOUND, Categorical
 from dpcausal.data.dataset import Dataset
 
@@ -300,11 +300,12 @@ def as_model(model: object, question: Question) -> Model:
     if callable(model):
         return FunctionModel(model, question.given)
     raise InputError(
-        spelled(
+        worded(
             "crt needs the law of x given the rest: --model FILE, or --model-from PUBLIC, a sample of other rows; it "
             "can't be learned from the rows under test",
             "crt needs the law of x given the rest: model= a function draw(z, generator), LinearGaussian or "
             "TableModel, known or fitted on public or separate rows; it can't be learned from the rows under test",
+            "crt needs the law of x given the rest, a function, which can't be sent to a desk: choose another method",
         )
     )
 

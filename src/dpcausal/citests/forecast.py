@@ -29,7 +29,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.forecast import WANTED, PowerForecast
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.counts.protocol import Counts
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
@@ -192,7 +192,11 @@ def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: 
         return checked_count(rows, "rows")
     if isinstance(source, Schema):
         raise InputError(
-            spelled("a forecast needs a file, or --rows N", "a forecast from a schema needs rows=")
+            worded(
+                "a forecast needs a file, or --rows N",
+                "a forecast from a schema needs rows=",
+                "a forecast needs rows",
+            )
             + ": how many there will be"
         )
     if relation is Neighbours.ADD_REMOVE:

@@ -228,7 +228,10 @@ def verify(
         if not found.ok:
             raise typer.Exit(2)
         return
+    count = f"{found.entries} {'entry' if found.entries == 1 else 'entries'}"
     if not found.ok:
-        raise LedgerError(f"the ledger {opened.name} was altered: {'; '.join(found.faults)}")
-    typer.echo(f"{opened.name} is intact: {found.entries} entries, chain and sums hold")
+        raise LedgerError(
+            f"the ledger {opened.name} was altered: {'; '.join(found.faults)} ({count} verified, head {found.head})"
+        )
+    typer.echo(f"{opened.name} is intact: {count}, chain and sums hold")
     typer.echo(f"head {found.head} ({NOTE_IT})")

@@ -54,7 +54,7 @@ def _needs_server() -> None:
 
         _ = alembic, fastapi, joserfc, uvicorn
     except ImportError:
-        raise InputError("a desk needs more packages: pip install 'dpcausal[server]'") from None
+        raise InputError('a desk needs more packages: pip install ".[server]" in its folder') from None
 
 
 def run_serve(
@@ -70,16 +70,20 @@ def run_serve(
     """Serve a desk until interrupted."""
     if demo == (config is not None):
         raise InputError("give --demo, or --config desk.toml")
-    _needs_server()
     from dpcausal.desk.config import read_config
+
+    settings = None if config is None else read_config(config)
+    _say("serve", "starting ...")  # before packages of a server are loaded, which can take a while
+    _needs_server()
     from dpcausal.desk.demo import write_demo
 
-    if config is not None:
-        settings = read_config(config)
-        with _listening(settings.host, settings.port if port is None else port) as listener:
-            if not settings.address:
-                here = f"[{settings.host}]" if ":" in settings.host else settings.host
-                settings = replace(settings, address=f"http://{here}:{listener.getsockname()[1]}")
+    if settings is not None:
+        port = settings.port if port is None else port
+        if link is not None and _is_served(settings.host, port):
+            typer.echo(_link_alone(settings, port, link, as_json=as_json))
+            return
+        with _listening(settings.host, port) as listener:
+            settings = _with_address(settings, listener.getsockname()[1])
             _serve(settings, listener, as_json=as_json, demo=False, link=link)
         return
     with (
@@ -88,6 +92,28 @@ def run_serve(
     ):
         settings = write_demo(Path(folder), listener.getsockname()[1])
         _serve(settings, listener, as_json=as_json, demo=True)
+
+
+def _with_address(settings: DeskConfig, port: int) -> DeskConfig:
+    """Return settings that say where browsers reach the desk."""
+    here = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return settings if settings.address else replace(settings, address=f"http://{here}:{port}")
+
+
+def _is_served(host: str, port: int) -> bool:
+    """Return whether somebody listens at an address: the desk runs already."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.settimeout(5)
+        return port > 0 and probe.connect_ex((host, port)) == 0
+
+
+def _link_alone(settings: DeskConfig, port: int, name: str, *, as_json: bool) -> str:
+    """Return a new one-time link for a person of a desk that is served already."""
+    from dpcausal.desk.store import Desk
+
+    desk = Desk.open(_with_address(settings, port))
+    link = f"{desk.config.address}/enter/{desk.issue(name, 'link')}"
+    return json.dumps({"url": desk.config.address, "links": {name: link}}) if as_json else f"{name}: {link}"
 
 
 @contextmanager
@@ -120,6 +146,9 @@ def _serve(
         )
         listener.listen(128)
         typer.echo(_demo_words(desk, as_json) if demo else _first_words(desk, as_json, link))
+        if not demo:
+            for line in _what_is_left_to_do(settings):
+                _say("serve", line)
         server.run(sockets=[listener])
     finally:
         if worker is not None:
@@ -150,9 +179,25 @@ def _work(desk: Desk, pause: float) -> None:
     work(desk, running=lambda: going[0] and os.getppid() == parent, pause=pause, log=_log)
 
 
+def _say(command: str, line: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(f"dpcausal {command}: {line}", err=True)
+
+
 def _log(line: str) -> None:
     """Print a line of the worker's log on standard error."""
-    typer.echo(f"dpcausal work: {line}", err=True)
+    _say("work", line)
+
+
+def _what_is_left_to_do(settings: DeskConfig) -> list[str]:
+    """Return what a custodian does after the start: files that this machine does not have, and the worker."""
+    lines = [
+        f"[datasets.{name}]: {file.name}: no such file on this machine; where dpcausal work runs, it must be there"
+        for name, one in settings.datasets.items()
+        if "://" not in one.source
+        and not (file := Path(f"{one.source}.bed" if one.is_study else one.source)).exists()
+    ]
+    return [*lines, "questions are answered by dpcausal work --config desk.toml: start it, too"]
 
 
 def _demo_words(desk: Desk, as_json: bool) -> str:
@@ -191,14 +236,17 @@ def run_work(
     until_empty: Annotated[bool, typer.Option("--until-empty", help="Return when no job is left.")] = False,
 ) -> None:
     """Answer approved questions until terminated."""
-    _needs_server()
     from dpcausal.desk.config import read_config
+
+    settings = read_config(config)
+    _say("work", "starting ...")
+    _needs_server()
     from dpcausal.desk.store import Desk
     from dpcausal.desk.worker import warm_up, work
 
-    desk = Desk.open(read_config(config))
-    for name, settings in desk.config.datasets.items():
-        desk.subjects[name].open(settings)  # what is wrong with a source is said here, once
+    desk = Desk.open(settings)
+    for name, one in desk.config.datasets.items():
+        desk.subjects[name].open(one)  # what is wrong with a source is said here, once
     _log("ready")
     if until_empty:
         warm_up(desk)

@@ -9,7 +9,7 @@ from textwrap import fill, indent
 from typing import Any, ParamSpec, TypeVar
 
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean, did_you_mean_column, no_columns
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 
 
 class _Required:
@@ -204,10 +204,11 @@ def refuse_charge_without_epsilon(delta: float, ledger: object) -> None:
     """Refuse a delta or a ledger for an answer without privacy, to which nothing is charged."""
     if delta or ledger is not None:
         raise InputError(
-            spelled(
+            worded(
                 "an answer without privacy (--no-privacy, --method pc) charges nothing: it goes with no --delta and "
                 "no --ledger",
                 "epsilon=None means no privacy: it goes with no delta and no ledger",
+                "a desk gives no answer without privacy",
             )
         )
 

@@ -1,18 +1,27 @@
-"""How an option is spelled to the reader: as on the command line, or as an argument in Python.
+"""How an option is spelled to the reader: as on the command line, as an argument in Python, or as a field of a form.
 
-Texts that name an option use ``spelled``, also errors of lower packages. The command line declares around each command
-that it is the reader. A page that anybody may read shows both spellings, and so does a desk, which is asked in both
-ways.
+Texts that name an option use ``spelled``, also errors of lower packages; where whole clauses differ, ``worded``. The
+command line declares around each command that it is the reader. A page that anybody may read shows both spellings, and
+so does a desk that is asked through its interface; on a desk's own pages the fields of its forms are named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
-_READER: ContextVar[Literal["python", "command", "desk", "page"]] = ContextVar("reader", default="python")
+_READER: ContextVar[Literal["python", "command", "desk", "form", "page"]] = ContextVar(
+    "reader", default="python"
+)
+_FIELDS: ContextVar[Mapping[str, str]] = ContextVar(
+    "fields"
+)  # of a form: argument in Python -> how it is named there
+_TYPED = re.compile(
+    r"|True|[\d.e+-]+|\{[^}]*\}|'[^']*'|\"[^\"]*\"|\[.*\]|\(.*\)"
+)  # values that a field can take
 
 
 def spelled(command: str, python: str) -> str:
@@ -28,8 +37,51 @@ def spelled(command: str, python: str) -> str:
     '--anyway (in Python anyway=True)'
     """
     reader = _READER.get()
+    if reader == "form":
+        return _in_form(python, _FIELDS.get())
     if reader in ("desk", "page"):
         return f"{command} (in Python {python})"
+    return command if reader == "command" else python
+
+
+def _in_form(python: str, fields: Mapping[str, str]) -> str:
+    """Return arguments in Python as fields of a form with what goes in; those that it lacks as Python.
+
+    >>> _in_form("compare=('no', 'yes')", {"compare": 'the field "Compare"'})
+    'no, yes in the field "Compare"'
+    >>> _in_form("share=0.05", {}), _in_form("anyway=True", {"anyway": 'the box "Anyway"'})
+    ('share=0.05 (in Python)', 'the box "Anyway"')
+    >>> _in_form("outcome=dc.Survival(...)", {"outcome": 'the field "Outcome"'})
+    'outcome=dc.Survival(...) (in Python)'
+    """
+    given = re.findall(r"(\w+)=(.*?)(?:, (?=\w+=)|$)", python) if re.match(r"\w+=", python) else []
+    if not given or any(name not in fields or not _TYPED.fullmatch(value) for name, value in given):
+        return f"{python} (in Python)"
+    return " and ".join(
+        fields[name] if value in ("", "True", "[...]") else f"{_typed(value)} in {fields[name]}"
+        for name, value in given
+    )
+
+
+def _typed(value: str) -> str:
+    """Return a value in Python as it is typed in a field.
+
+    >>> _typed("[]"), _typed("'age'"), _typed("0.5"), _typed("[['a'], ['b', 'c']]")
+    ('nothing', 'age', '0.5', 'a; b, c')
+    """
+    plain = re.sub(r"[\[\]()'\"]", "", re.sub(r"\], *\[", "; ", value)).rstrip(",")
+    return plain or "nothing"
+
+
+def worded(command: str, python: str, desk: str) -> str:
+    """Return the clause for the reader where whole clauses differ and not the spelling of an option alone.
+
+    >>> worded("name the file", "give data=", "the custodian has the rows")
+    'give data='
+    """
+    reader = _READER.get()
+    if reader in ("desk", "form"):
+        return desk
     return command if reader == "command" else python
 
 
@@ -76,3 +128,19 @@ def for_desk() -> Iterator[None]:
         yield
     finally:
         _READER.reset(token)
+
+
+@contextmanager
+def for_form(fields: Mapping[str, str]) -> Iterator[None]:
+    """Name options within the block as the fields of a form, by their arguments in Python, for a reader of its page.
+
+    >>> with for_form({"anyway": 'the box "Anyway"'}):
+    ...     spelled("--anyway", "anyway=True"), spelled("--full", "summary(full=True)")
+    ('the box "Anyway"', 'summary(full=True) (in Python)')
+    """
+    named, token = _FIELDS.set(fields), _READER.set("form")
+    try:
+        yield
+    finally:
+        _READER.reset(token)
+        _FIELDS.reset(named)

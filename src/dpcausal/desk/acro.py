@@ -13,10 +13,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from dpcausal._version import __version__
+
 if TYPE_CHECKING:
     from dpcausal.desk.request import Request
 
-VERSION, UID = "0.4.11", "output_0"  # of the form, and of the one output
+VERSION, UID = "1.0.2", "output_0"  # of the form, which ACRO wants to be its own, and of the one output
+TOOL = {"@type": "SoftwareApplication", "name": "dpcausal", "version": __version__}
 
 
 def record(files: Mapping[str, bytes], request: Request) -> dict[str, bytes]:
@@ -43,8 +46,9 @@ def record(files: Mapping[str, bytes], request: Request) -> dict[str, bytes]:
         "timestamp": datetime.fromtimestamp(request.asked, UTC).isoformat(),
         "comments": [f"data set {request.dataset}, asked by {request.person}: {request.purpose}"],
         "exception": "",
+        "fair": {},
     }
-    results = {"version": VERSION, "results": {UID: entry}}
+    results = {"version": VERSION, "tool": TOOL, "results": {UID: entry}}
     sums = {
         f"checksums/{name}.txt": hashlib.sha256(content).hexdigest().encode()
         for name, content in files.items()

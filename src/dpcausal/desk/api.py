@@ -17,13 +17,18 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
+from dpcausal.core.spelling import for_desk
+from dpcausal.desk import examples
 from dpcausal.desk.config import ROLES, DatasetSettings
+from dpcausal.desk.examples import answers
 from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import MOST_PAGES, Desk, NotFound, Person
 
 router = APIRouter(prefix="/api")
 bearer = HTTPBearer(auto_error=False, description="A token that the custodian gave you.")
 MOST_DUMMY = 10_000
+NO_TOKEN = "a token of this desk is needed"
+WRONG_TOKEN = "this token is not known here, or a newer one replaced it: make one on the desk's page Token"
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Line = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -87,7 +92,9 @@ def signed(*roles: str) -> Callable[..., Person]:
     ) -> Person:
         found: Person | None = None if sent is None else request.app.state.identity.person(sent.credentials)
         if found is None:
-            raise HTTPException(401, "a token of this desk is needed", {"WWW-Authenticate": "Bearer"})
+            request.app.state.limits.count_stranger(request)
+            line = NO_TOKEN if sent is None else WRONG_TOKEN
+            raise HTTPException(401, line, {"WWW-Authenticate": "Bearer"})
         request.app.state.limits.count(found.name)
         if found.role not in roles:
             raise HTTPException(403, f"this is for {' or '.join(roles)}")
@@ -154,13 +161,13 @@ def request_view(desk: Desk, found: Asked, person: Person, *, listed: bool = Fal
     }
 
 
-@router.get("/me")
+@router.get("/me", responses=answers(examples.ME))
 def me(person: Anyone) -> dict[str, str]:
     """Return who you are here."""
     return {"name": person.name, "role": person.role}
 
 
-@router.get("/datasets")
+@router.get("/datasets", responses=answers([examples.DATASET]))
 def datasets(person: Anyone, desk: TheDesk) -> list[dict[str, Any]]:
     """Return the data sets that you may know of."""
     mine = (
@@ -169,13 +176,17 @@ def datasets(person: Anyone, desk: TheDesk) -> list[dict[str, Any]]:
     return [dataset_view(desk, one, person) for one in mine]
 
 
-@router.get("/datasets/{name}")
+@router.get("/datasets/{name}", responses=answers(examples.DATASET, 404, 422))
 def dataset(name: str, person: Anyone, desk: TheDesk) -> dict[str, Any]:
     """Return schema, public numbers, and what is left to you."""
     return dataset_view(desk, desk.settings(name, person), person)
 
 
-@router.get("/datasets/{name}/dummy", response_class=Response)
+@router.get(
+    "/datasets/{name}/dummy",
+    response_class=Response,
+    responses=answers(examples.ROWS, 404, 422, media="text/csv"),
+)
 def dummy_rows(
     name: str,
     person: Anyone,
@@ -193,23 +204,35 @@ def dummy_rows(
     return Response(out.getvalue(), media_type="text/csv; charset=utf-8")
 
 
-@router.post("/datasets/{name}/forecast")
+@router.post("/datasets/{name}/forecast", responses=answers(examples.FORECAST, 400, 404, 422))
 def forecast(name: str, body: QuestionBody, person: Anyone, desk: TheDesk) -> dict[str, Any]:
     """Return what a question would cost and show, from the schema and public numbers; free, no row is read."""
-    _, cost = desk.rehearse(person, name, body.command, body.arguments)
+    with for_desk():
+        _, cost = desk.rehearse(person, name, body.command, body.arguments)
     return {known: cost[known] for known in ("epsilon", "delta", "neighbours", "forecast")}
 
 
-@router.post("/datasets/{name}/requests", status_code=201)
+@router.post(
+    "/datasets/{name}/requests",
+    status_code=201,
+    responses=answers(examples.REQUEST, 400, 403, 404, 409, 422, status=201),
+)
 def ask(name: str, body: AskBody, person: Analyst, desk: TheDesk) -> dict[str, Any]:
     """Ask a question. It is charged when it is approved, before any noise is drawn."""
-    found = desk.ask(
-        person, name, body.command, body.arguments, purpose=body.purpose, project=body.project, key=body.key
-    )
+    with for_desk():
+        found = desk.ask(
+            person,
+            name,
+            body.command,
+            body.arguments,
+            purpose=body.purpose,
+            project=body.project,
+            key=body.key,
+        )
     return request_view(desk, found, person)
 
 
-@router.get("/requests")
+@router.get("/requests", responses=answers([examples.LISTED], 422))
 def requests(person: Anyone, desk: TheDesk, response: Response, page: Page = 1) -> list[dict[str, Any]]:
     """Return a page of your requests, the newest first; of everybody's for custodian and auditor.
 
@@ -221,13 +244,17 @@ def requests(person: Anyone, desk: TheDesk, response: Response, page: Page = 1) 
     return [request_view(desk, one, person, listed=True) for one in found.rows]
 
 
-@router.get("/requests/{id}")
+@router.get("/requests/{id}", responses=answers(examples.REQUEST, 404, 422))
 def one_request(id: Id, person: Anyone, desk: TheDesk) -> dict[str, Any]:  # noqa: A002
     """Return one request."""
     return request_view(desk, desk.request(id, person), person)
 
 
-@router.get("/requests/{id}/files/{file:path}", response_class=Response)
+@router.get(
+    "/requests/{id}/files/{file:path}",
+    response_class=Response,
+    responses=answers(examples.FILE, 404, 422, media="application/octet-stream"),
+)
 def one_file(id: Id, file: str, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     """Return one file of a release."""
     files = desk.files(desk.request(id, person))
@@ -236,19 +263,19 @@ def one_file(id: Id, file: str, person: Anyone, desk: TheDesk) -> Response:  # n
     return Response(files[file], media_type="application/octet-stream")
 
 
-@router.post("/requests/{id}/withdraw")
+@router.post("/requests/{id}/withdraw", responses=answers(examples.WITHDRAWN, 403, 404, 409, 422))
 def withdraw(id: Id, person: Analyst, desk: TheDesk) -> dict[str, Any]:  # noqa: A002
     """Take back a request of yours that waits for approval."""
     return request_view(desk, desk.withdraw(person, id), person)
 
 
-@router.post("/requests/{id}/decision")
+@router.post("/requests/{id}/decision", responses=answers(examples.DECIDED, 400, 403, 404, 409, 422))
 def decide(id: Id, body: DecisionBody, person: Custodian, desk: TheDesk) -> dict[str, Any]:  # noqa: A002
     """Approve or refuse a request, with a reason."""
     return request_view(desk, desk.decide(person, id, body.verdict, body.reason), person)
 
 
-@router.get("/ledger")
+@router.get("/ledger", responses=answers(examples.LEDGER, 403))
 def ledger(person: Overseer, desk: TheDesk) -> dict[str, Any]:
     """Return all accounts and entries, and whether the chain is intact."""
     checked = desk.ledger.verify()
@@ -261,20 +288,25 @@ def ledger(person: Overseer, desk: TheDesk) -> dict[str, Any]:
     }
 
 
-@router.get("/persons")
+@router.get("/persons", responses=answers([examples.PERSON], 403))
 def persons(person: Overseer, desk: TheDesk) -> list[dict[str, Any]]:
     """Return who may use this desk."""
     return [{"name": name, "role": role, "active": active} for name, role, active in desk.people()]
 
 
-@router.post("/persons", status_code=201)
+@router.post(
+    "/persons",
+    status_code=201,
+    responses=answers(examples.NEW_PERSON, 400, 403, 409, 422, status=201),
+)
 def add_person(body: PersonBody, person: Custodian, desk: TheDesk) -> dict[str, str]:
-    """Add a person, or give one another role; return a token, which is shown this once."""
+    """Add an analyst or auditor, or give one another role; return a token, which is shown this once."""
+    desk.refuse_custodian(person, body.name, body.role)
     desk.add_person(body.name, body.role)
     return {"name": body.name, "role": body.role, "token": desk.issue(body.name, "token")}
 
 
-@router.delete("/persons/{name}", status_code=204)
+@router.delete("/persons/{name}", status_code=204, responses=answers(None, 403, 404, 409, 422, status=204))
 def remove_person(name: Name, person: Custodian, desk: TheDesk) -> None:
     """Take away a person's access."""
     if name not in {known for known, _, _ in desk.people()}:

@@ -99,7 +99,7 @@ class RemoteDesk(Mapping[str, "RemoteDataset"]):
                 else self._http.request(verb, path)
             )
         except self._failed as error:
-            raise DeskError(f"the desk {self.url} can't be reached: {type(error).__name__}") from None
+            raise DeskError(f"the desk {self.url} can't be reached: {_why(error)}") from None
         if answer.is_success:
             return answer
         try:
@@ -325,6 +325,19 @@ class RemoteDataset:
     def gwas(self, *, epsilon: float, purpose: str, project: str | None = None, **options: Any) -> Screening:
         """Ask for a screening of all SNPs and wait for it: ``dc.gwas.screen`` at the desk, with the same options."""
         return cast(Screening, self._answer("gwas", {"epsilon": epsilon}, purpose, project, options))
+
+
+def _why(error: Exception) -> str:
+    """Return in words why nothing came back.
+
+    >>> class ConnectTimeout(Exception): ...
+    >>> _why(ConnectTimeout())
+    'no answer in time'
+    """
+    kind = type(error).__name__
+    if kind.endswith("Timeout"):
+        return "no answer in time"
+    return "nothing answers at this address" if kind == "ConnectError" else f"the connection broke ({kind})"
 
 
 def plain(value: Any) -> Any:

@@ -125,6 +125,8 @@ def read_config(path: Path) -> DeskConfig:
     """Return the settings in a file; raise ``InputError`` that names the entry that can't be used."""
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path.name}: no such file") from None
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{path.name}: can't be read") from None
     try:

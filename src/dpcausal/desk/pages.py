@@ -10,6 +10,7 @@ import hmac
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -18,9 +19,11 @@ from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from dpcausal.core.errors import DpcausalError, InputError
+from dpcausal.core.errors import DpcausalError
+from dpcausal.core.spelling import for_form
 from dpcausal.desk.api import Id, Name, Page, desk_of, dummy_rows
 from dpcausal.desk.config import ROLES
+from dpcausal.desk.forms import FORMS, QuestionForm
 from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
 from dpcausal.desk.request import Request as Asked
 from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person, RequestPage
@@ -29,7 +32,9 @@ from dpcausal.privacy.ledger import Entry
 
 router = APIRouter(include_in_schema=False)
 COOKIE = "desk"
+INVITED = tuple(role for role in ROLES if role != "custodian")  # whom the page of people may add
 MOST_ENTRIES = 100  # on a page
+UNKNOWN = "this link or token is not known, or was used before: ask the custodian for a new one"
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data:; font-src data:; frame-ancestors 'none'"
@@ -58,8 +63,36 @@ def shown_number(value: float | None) -> str:
     return "as much as the total" if value is None else f"{value:.6g}"
 
 
-templates.filters |= {"time": shown_time, "number": shown_number}
-templates.globals |= {"STATES": STATES, "WAITING": WAITING, "WORKING": WORKING, "DONE": DONE}
+def counted(number: int, one: str, more: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "entry", "entries"), counted(0, "entry", "entries")
+    ('1 entry', '0 entries')
+    """
+    return f"{number} {one if number == 1 else more}"
+
+
+def blocks(text: str) -> list[tuple[bool, str]]:
+    """Return a text in parts: tables, which may not wrap, and what is read from line to line.
+
+    >>> blocks("Found:\\n  a -> b   98%\\n  b -> c   70%\\nThat is all.")
+    [(False, 'Found:'), (True, '  a -> b   98%\\n  b -> c   70%'), (False, 'That is all.')]
+    """
+    lines = text.strip("\n").split("\n")
+    return [
+        (is_table, "\n".join(part))
+        for is_table, part in groupby(lines, lambda line: "  " in line or "\u2500" in line)
+    ]
+
+
+templates.filters |= {"time": shown_time, "number": shown_number, "blocks": blocks}
+templates.globals |= {
+    "counted": counted,
+    "STATES": STATES,
+    "WAITING": WAITING,
+    "WORKING": WORKING,
+    "DONE": DONE,
+}
 
 
 def page(name: str, person: Person | None, status: int = 200, **values: Any) -> HTMLResponse:
@@ -93,6 +126,7 @@ def signed_in(*roles: str) -> Callable[..., Person]:
         desk, cookie = desk_of(request), request.cookies.get(COOKIE, "")
         found = desk.who(cookie, "session") if cookie else None
         if found is None:
+            request.app.state.limits.count_stranger(request)
             raise HTTPException(401, "sign in first")
         request.app.state.limits.count(found.name)
         if found.role not in roles:
@@ -151,10 +185,10 @@ def enter_page(link: str) -> Response:
 def sign_in(request: Request, desk: TheDesk, token: Text = "", link: Text = "") -> Response:
     """Start a session by a token or a one-time link."""
     refuse_foreign(request)
-    request.app.state.limits.count(f"address {request.client.host if request.client else ''}")
+    request.app.state.limits.count_stranger(request)
     found = desk.use_link(link) if link else request.app.state.identity.person(token.strip())
     if found is None:
-        return page("fault", None, 403, line="this link or token is not known, or was used before")
+        return page("fault", None, 403, line=UNKNOWN)
     return start_session(desk, found)
 
 
@@ -203,12 +237,13 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
     """Return the page of a data set, with a forecast or an error where a form was sent."""
     settings, subject = desk.settings(name, person), desk.subjects[name]
     left = desk.left(person.name, name) if person.role == "analyst" else None
-    values = {"asked": None, "cost": None, "fault": "", **more}
+    values = {"asked": None, "open": settings.allowed[0], "cost": None, "fault": "", **more}
     return page(
         "data",
         person,
         status,
         settings=settings,
+        forms=FORMS,
         columns=subject.columns(),
         labels=subject.labels,
         left=left,
@@ -217,69 +252,41 @@ def show_data(desk: Desk, name: str, person: Person, status: int = 200, **more: 
     )
 
 
-def typed_arguments(
-    command: str, epsilon: str, delta: str, method: str, single: dict[str, str], several: dict[str, list[str]]
-) -> dict[str, Any]:
-    """Return arguments from the fields of a form; empty ones are left out."""
-    try:
-        numbers = {"epsilon": float(epsilon)} | ({"delta": float(delta)} if delta.strip() else {})
-    except ValueError:
-        raise InputError("epsilon and delta are numbers, such as 0.5 and 0.000001") from None
-    texts = {"method": method, **single}
-    given: dict[str, Any] = numbers | {name: text.strip() for name, text in texts.items() if text.strip()}
-    given |= {name: names for name, names in several.items() if names}
-    if "tiers" in given:
-        tiers = [
-            [one.strip() for one in tier.split(",") if one.strip()] for tier in given["tiers"].split(";")
-        ]
-        given["tiers"] = [tier for tier in tiers if tier]
-    return given
+async def sent_form(request: Request) -> dict[str, list[str]]:
+    """Return what a form sends, by field."""
+    sent = await request.form()
+    return {name: [one for one in sent.getlist(name) if isinstance(one, str)] for name in sent}
 
 
 @router.post("/data/{name}/ask")
 def ask(
-    name: str,
-    person: Analyst,
-    desk: TheDesk,
-    command: Text = "",
-    action: Text = "forecast",
-    epsilon: Text = "",
-    delta: Text = "",
-    method: Text = "",
-    target: Text = "",
-    tiers: Text = "",
-    x: Text = "",
-    y: Text = "",
-    treatment: Text = "",
-    outcome: Text = "",
-    purpose: Text = "",
-    project: Text = "",
-    anyway: Text = "",
-    key: Text = "",
-    given: Annotated[list[str] | None, Form()] = None,
-    adjust: Annotated[list[str] | None, Form()] = None,
+    name: str, person: Analyst, desk: TheDesk, sent: Annotated[dict[str, list[str]], Depends(sent_form)]
 ) -> Response:
     """Forecast a question, or ask it."""
-    single = {"target": target, "tiers": tiers, "x": x, "y": y, "treatment": treatment, "outcome": outcome}
-    several = {"given": given or [], "adjust": adjust or []}
-    typed = {
-        "command": command, "epsilon": epsilon, "delta": delta, "method": method, "purpose": purpose,
-        "project": project, "anyway": anyway, **single, **several,
-    }  # fmt: skip
+    command, action, purpose, project, key = (
+        next(iter(sent.get(one, ())), "") for one in ("command", "action", "purpose", "project", "key")
+    )
+    form = FORMS.get(command, QuestionForm("", ()))
     try:
-        arguments = typed_arguments(command, epsilon, delta, method, single, several)
-        arguments |= {"anyway": True} if anyway else {}
-        if action == "ask":
-            found = desk.ask(
-                person, name, command, arguments, purpose=purpose, project=project or None, key=key or None
-            )
-            return RedirectResponse(f"/requests/{found.id}", 303)
-        _, cost = desk.rehearse(person, name, command, arguments)
+        with for_form(form.in_words()):
+            arguments = form.arguments(sent)
+            if action == "ask":
+                found = desk.ask(
+                    person,
+                    name,
+                    command,
+                    arguments,
+                    purpose=purpose,
+                    project=project or None,
+                    key=key or None,
+                )
+                return RedirectResponse(f"/requests/{found.id}", 303)
+            _, cost = desk.rehearse(person, name, command, arguments)
     except NotFound:
         raise
     except DpcausalError as error:
-        return show_data(desk, name, person, 422, asked=typed, fault=str(error))
-    return show_data(desk, name, person, asked=typed, cost=cost)
+        return show_data(desk, name, person, 422, asked=sent, open=command, fault=str(error))
+    return show_data(desk, name, person, asked=sent, open=command, cost=cost)
 
 
 def words_of(found: Asked) -> str:
@@ -333,6 +340,17 @@ def report(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     if "report.html" not in files:
         raise NotFound("there is no report, or not yet")
     return HTMLResponse(files["report.html"], headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+@router.get("/requests/{id}/picture")
+def picture(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
+    """Show the picture of a graph, as an image of its page."""
+    files = desk.files(desk.request(id, person))
+    if "graph.svg" not in files:
+        raise NotFound("there is no picture, or not yet")
+    return Response(
+        files["graph.svg"], media_type="image/svg+xml", headers={"Content-Security-Policy": REPORT_POLICY}
+    )
 
 
 @router.get("/requests/{id}/files/{file:path}")
@@ -421,13 +439,13 @@ def verify(person: Overseer, desk: TheDesk) -> Response:
     """Send the head of the chain as a line to note elsewhere."""
     checked = desk.ledger.verify()
     word = "intact" if checked.ok else f"ALTERED: {'; '.join(checked.faults)}"
-    return PlainTextResponse(f"{checked.entries} entries, {word}, head {checked.head}\n")
+    return PlainTextResponse(f"{counted(checked.entries, 'entry', 'entries')}, {word}, head {checked.head}\n")
 
 
 @router.get("/people")
 def people_page(person: Overseer, desk: TheDesk) -> Response:
     """Show who may use the desk."""
-    return page("people", person, people=desk.people(), link="", of="", roles=ROLES, fault="")
+    return page("people", person, people=desk.people(), link="", of="", roles=INVITED, fault="")
 
 
 @router.post("/people")
@@ -436,7 +454,8 @@ def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "
     known, name = {one: active for one, _, active in desk.people()}, name.strip()
     if known.get(name):
         line = f"{name} is there already: the table has a button for a new link"
-        return page("people", person, 409, people=desk.people(), link="", of="", roles=ROLES, fault=line)
+        return page("people", person, 409, people=desk.people(), link="", of="", roles=INVITED, fault=line)
+    desk.refuse_custodian(person, name, role)
     desk.add_person(name, role)
     return shown_link(desk, person, name)
 
@@ -444,13 +463,14 @@ def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "
 @router.post("/people/{name}/link")
 def new_link(name: Name, person: Custodian, desk: TheDesk) -> Response:
     """Make a new link for a person, whose role stays as it is; it is shown this once."""
+    desk.refuse_custodian(person, name)
     return shown_link(desk, person, name)
 
 
 def shown_link(desk: Desk, person: Person, of: str) -> Response:
     """Return the page of people with a new link for one of them."""
     link = f"{desk.config.address}/enter/{desk.issue(of, 'link')}"
-    return page("people", person, people=desk.people(), link=link, of=of, roles=ROLES, fault="")
+    return page("people", person, people=desk.people(), link=link, of=of, roles=INVITED, fault="")
 
 
 @router.post("/people/{name}/remove")

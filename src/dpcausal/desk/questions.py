@@ -47,13 +47,17 @@ class Question:
         """The method that is asked for."""
         return str(self.arguments.get("method", "auto"))
 
-    def ask(self, data: Any, ledger: Any, dataset: str) -> Any:
-        """Return the answer from ``data``, charged to ``ledger``."""
+    def typed(self) -> dict[str, Any]:
+        """Return the arguments as the function takes them: edges as such."""
         given = dict(self.arguments)
         for name in ("required", "forbidden"):
             if name in given:
                 given[name] = [_edge(one) for one in given[name]]
-        return FUNCTIONS[self.command](data, **given, ledger=ledger, dataset=dataset)
+        return given
+
+    def ask(self, data: Any, ledger: Any, dataset: str) -> Any:
+        """Return the answer from ``data``, charged to ``ledger``."""
+        return FUNCTIONS[self.command](data, **self.typed(), ledger=ledger, dataset=dataset)
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,11 @@ def parse_question(
     parameters = inspect.signature(FUNCTIONS[str(command)]).parameters
     free = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
     given = dict(arguments)
+    ours = {*OURS, *subject.fixed}
     for name in given:
-        ours = name in OURS or name in subject.fixed
-        if ours or not str(name).isidentifier() or (name not in parameters and not free):
-            raise InputError(
-                f"{command} takes no {str(name)[:40]!r} at a desk{did_you_mean(str(name), parameters)}"
-            )
+        if name in ours or not str(name).isidentifier() or (name not in parameters and not free):
+            hint = did_you_mean(str(name), [one for one in parameters if one not in ours])
+            raise InputError(f"{command} takes no {str(name)[:40]!r} at a desk{hint}")
     for name, one in parameters.items():
         if one.default is inspect.Parameter.empty and name not in (*OURS, "options") and name not in given:
             raise InputError(f"{command} needs {name}")

@@ -14,7 +14,6 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
@@ -57,6 +56,10 @@ class Limits:
         if len(self._seen) > 10_000:  # addresses that are gone
             self._seen.clear()
 
+    def count_stranger(self, request: Request) -> None:
+        """Count one request of somebody who is not signed in, by the address it comes from."""
+        self.count(f"address {request.client.host if request.client else ''}")
+
 
 def status_of(error: DpcausalError) -> int:
     """Return the HTTP status of an error of ours."""
@@ -89,7 +92,7 @@ def create_app(desk: Desk) -> FastAPI:
     async def guard(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
         length = request.headers.get("content-length", "0")
         if "transfer-encoding" in request.headers or not length.isdigit() or int(length) > LARGEST_BODY:
-            answer: Response = JSONResponse({"error": "this is too large, or of no stated size"}, 413)
+            answer = pages.fault(request, 413, "this is too large, or of no stated size", "refused")
         else:
             answer = await follow(request)
         for name, value in HEADERS.items():

@@ -27,6 +27,7 @@ import time
 import uuid
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -36,10 +37,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError
-from dpcausal.core.spelling import for_desk
+from dpcausal.core.errors import BudgetError, DpcausalError, InputError, LedgerError, did_you_mean
+from dpcausal.core.spelling import for_form
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
+from dpcausal.desk.forms import FORMS
 from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
 from dpcausal.desk.request import (
     DONE,
@@ -54,7 +56,7 @@ from dpcausal.desk.request import (
     Request,
     tick_after,
 )
-from dpcausal.desk.subjects import subject_of
+from dpcausal.desk.subjects import Subject, subject_of
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
@@ -165,6 +167,12 @@ def _with(sums: Amounts, entry: Entry) -> Amounts:
     return add(sums[0], exact(entry.epsilon)), add(sums[1], exact(entry.delta))
 
 
+def _refuse_after_last_day(settings: DatasetSettings, now: float) -> None:
+    """Raise ``NotAllowed`` where the last day of a data set is past."""
+    if settings.is_over(datetime.fromtimestamp(now, UTC).date()):
+        raise NotAllowed("this data set answers no more questions: its last day is past")
+
+
 def in_transaction(
     *, write: bool
 ) -> Callable[[Callable[Concatenate[Desk, Connection, P], T]], Callable[Concatenate[Desk, P], T]]:
@@ -180,12 +188,20 @@ def in_transaction(
     return decorate
 
 
+def subjects_of(config: DeskConfig) -> dict[str, Subject]:
+    """Return what each data set of a desk is."""
+    return {name: subject_of(one) for name, one in config.datasets.items()}
+
+
 class Desk:
     """A desk on its database; safe to share between threads."""
 
-    def __init__(self, config: DeskConfig, ledger: Ledger) -> None:
+    def __init__(
+        self, config: DeskConfig, ledger: Ledger, subjects: Mapping[str, Subject] | None = None
+    ) -> None:
         self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
-        self.subjects = {name: subject_of(one) for name, one in config.datasets.items()}
+        self._seen = 0, ""  # length and head of the chain, as this process saw it last
+        self.subjects = subjects_of(config) if subjects is None else subjects
 
     @classmethod
     def open(cls, config: DeskConfig, *, create: bool = False) -> Desk:
@@ -193,8 +209,8 @@ class Desk:
 
         Raises ``LedgerError`` where the chain is not intact, or shorter than one that was seen before.
         """
-        ledger = Ledger.open(config.ledger, create=create)
-        desk = cls(config, ledger)
+        subjects = subjects_of(config)  # what is wrong with a schema is said before anything is created
+        desk = cls(config, Ledger.open(config.ledger, create=create), subjects)
         desk.refuse_older_chain()
         if create:
             desk.run(tables.upgrade)
@@ -214,6 +230,7 @@ class Desk:
 
     def _register(self) -> None:
         """Create data sets that the ledger does not have; refuse totals that differ from those it has."""
+        self._refuse_unknown_analysts()
         known = {account.dataset: account for account in self.ledger.show()}
         for name, one in self.config.datasets.items():
             if name not in known:
@@ -229,12 +246,21 @@ class Desk:
                     f"[datasets.{name}]: the ledger has epsilon {found.epsilon:g}, delta {found.delta:g}, "
                     f"{found.neighbours} and its caps for it, for ever: write the same"
                 )
-        there = {name for name, _, _ in self.people()}  # also those whose access was taken away
+        there = {name: (role, active) for name, role, active in self.people()}
         for name, role in self.config.persons.items():
-            if name not in there:
-                self.add_person(name, role)
+            if name not in there or (role == "custodian" and there[name][1] and there[name][0] != role):
+                self.add_person(name, role)  # not those whose access was taken away
         if not any(role == "custodian" and active for _, role, active in self.people()):
             raise InputError("nobody is custodian, so that nobody could approve: name one under [[persons]]")
+
+    def _refuse_unknown_analysts(self) -> None:
+        """Raise ``InputError`` where ``analysts`` of a data set names somebody whom the desk does not know."""
+        known = [*self.config.persons, *(name for name, _, _ in self.people())]
+        for dataset, one in self.config.datasets.items():
+            for name in one.analysts:
+                if name not in known:
+                    hint = did_you_mean(name, known) or ": name this person under [[persons]]"
+                    raise InputError(f"[datasets.{dataset}]: analysts: this desk knows no {name!r}{hint}")
 
     # ---- the chain that was seen
 
@@ -255,10 +281,13 @@ class Desk:
             ) from None
         found = self.ledger.verify(head or None)
         if found.entries < count or not found.ok:
+            there, last = self._head()
+            missing = f" ({count - there} missing)" if there < count else ""
             raise LedgerError(
-                f"the ledger {self.ledger.name} is not the one that this desk has seen: {count} entries then, "
-                f"{found.entries} now{''.join(f'; {fault}' for fault in found.faults)}. A restored copy would give "
-                "budget back: restore a newer one, or decide with dpcausal ledger verify what is missing"
+                f"the ledger {self.ledger.name} is not the one that this desk has seen: {count} entries with head "
+                f"{head} then, {there} with head {last} now{missing}"
+                f"{''.join(f'; {fault}' for fault in found.faults)}. A restored copy would give budget back: restore "
+                'a newer one, or go on as the guide "Run a desk" says under "After a lost disk"'
             )
 
     @in_transaction(write=False)
@@ -266,10 +295,21 @@ class Desk:
         now = ledger_tables.read_state(connection, self.ledger.name)
         return int(now.entries), str(now.head)
 
+    def _refuse_swapped_chain(self, connection: Connection) -> None:
+        """Raise ``LedgerError`` where a copy was restored beneath: the chain lacks the head that was seen."""
+        count, head = self._seen
+        kept = ledger_tables.find(connection, entries.c.seq == count) if count else None
+        if count and (kept is None or kept.hash != head):
+            raise LedgerError(
+                "the ledger is not the one that this desk has seen: was an older copy restored?"
+            )
+
     def remember_head(self) -> None:
         """Write down how long the chain is and how it ends, beside the database, unless a longer one is known."""
-
         count, head = self._head()
+        if count <= self._seen[0]:
+            return
+        self._seen = count, head
         self.config.folder.mkdir(parents=True, exist_ok=True)
         try:
             if int(json.loads(self._head_file.read_text(encoding="utf-8"))["entries"]) >= count:
@@ -279,6 +319,26 @@ class Desk:
         written = self._head_file.with_suffix(f".{secrets.token_hex(4)}")
         written.write_text(json.dumps({"entries": count, "head": head}) + "\n", encoding="utf-8")
         os.replace(written, self._head_file)
+
+    def _refuse_second_draw(self, request: Request, stored: bytes) -> None:
+        """Write down, beside the database, what is shown of a request for the first time; refuse anything else later.
+
+        A restored database may hold a job that is charged and not yet drawn, although its result was read before: a
+        worker draws again, and this keeps the second draw from everybody.
+        """
+        shown = self.config.folder / "shown" / request.id
+        sum_now = hashlib.sha256(stored).hexdigest()
+        if not shown.exists():
+            shown.parent.mkdir(parents=True, exist_ok=True)
+            written = shown.with_suffix(f".{secrets.token_hex(4)}")
+            written.write_text(sum_now, encoding="utf-8")
+            with suppress(FileExistsError):  # another thread was first
+                os.link(written, shown)
+            written.unlink()
+        if shown.read_text(encoding="utf-8") != sum_now:
+            raise LedgerError(
+                "this result was drawn again, after a restored copy: the one that was shown before stands"
+            )
 
     # ---- persons
 
@@ -300,6 +360,19 @@ class Desk:
         if not connection.execute(again).rowcount:
             row = {"name": name, "role": role, "added": time.time(), "active": 1}
             connection.execute(insert(tables.persons).values(row))
+
+    def refuse_custodian(self, person: Person, name: str, role: str = "") -> None:
+        """Raise ``NotAllowed`` where a custodian would make another one, or get into the place of one.
+
+        Else one custodian could approve twice where two persons must. Who is custodian is written in the settings.
+        """
+        is_other = name != person.name and any(
+            (one, kind) == (name, "custodian") for one, kind, _ in self.people()
+        )
+        if role == "custodian" or is_other:
+            raise NotAllowed(
+                "custodians are named on the server, in desk.toml, and get their links there: dpcausal serve --link"
+            )
 
     def _refuse_last_custodian(self, connection: Connection, name: str) -> None:
         """Raise ``Conflict`` where nobody but this person could approve anything."""
@@ -397,17 +470,21 @@ class Desk:
         self, person: Person, dataset: str, command: object, arguments: object
     ) -> tuple[Question, dict[str, Any]]:
         """Return a question, and its cost with a forecast in words: free, from the schema and public numbers."""
+        question, cost = self._cost(person, dataset, command, arguments)
+        return question, cost | {"forecast": forecast_words(question, self.subjects[dataset])}
+
+    def _cost(
+        self, person: Person, dataset: str, command: object, arguments: object
+    ) -> tuple[Question, dict[str, Any]]:
+        """Return a question and its cost."""
         settings, subject = self.settings(dataset, person), self.subjects[dataset]
-        with for_desk():
-            question = parse_question(command, arguments, settings, subject)
-            cost = rehearse(question, subject, self.ledger.address)
-            words = forecast_words(question, subject)
+        question = parse_question(command, arguments, settings, subject)
+        cost = rehearse(question, subject, self.ledger.address)
         return question, {
             "epsilon": cost.epsilon,
             "delta": cost.delta,
             "neighbours": cost.neighbours,
             "note": canonical(cost.note),
-            "forecast": words,
         }
 
     def ask(
@@ -430,12 +507,19 @@ class Desk:
             raise NotAllowed("only analysts ask")
         settings = self.settings(dataset, person)
         now = time.time() if now is None else now
-        if settings.is_over(datetime.fromtimestamp(now, UTC).date()):
-            raise NotAllowed("this data set takes no more questions: its last day is past")
+        _refuse_after_last_day(settings, now)
         who = Asker(person.name, purpose, project or None)
         if who.purpose is None:
             raise InputError("say what for: purpose")
-        question, cost = self.rehearse(person, dataset, command, arguments)
+        question, cost = self._cost(person, dataset, command, arguments)
+
+        def within_limits(connection: Connection) -> None:
+            self._refuse_overdrawn_share(connection, settings, who, cost["epsilon"], cost["delta"])
+
+        self._charges.keep()
+        self.run(within_limits, write=False)  # before the forecast, which takes longest
+        with for_form(FORMS[question.command].in_words()):  # it is shown on pages
+            cost["forecast"] = forecast_words(question, self.subjects[dataset])
         row = {
             "id": uuid.uuid4().hex,
             "key": key or uuid.uuid4().hex,
@@ -459,7 +543,7 @@ class Desk:
                 raise NotAllowed(
                     f"{MOST_WAITING} of your requests are not answered yet: wait for one of them"
                 )
-            self._refuse_overdrawn_share(connection, settings, who, cost["epsilon"], cost["delta"])
+            within_limits(connection)
             connection.execute(insert(tables.requests).values(row))
             if settings.by_rule(cost["epsilon"]):
                 self._charge(connection, self._get(connection, row["id"]), settings, now)
@@ -493,9 +577,13 @@ class Desk:
                 ("epsilon", "delta"), (epsilon, delta), spent, most, totals, strict=True
             ):
                 cap = exact(total if share is None else share)
-                if not fits(add(before, exact(cost)), cap):
-                    left = float(left_of(before, cap))
-                    raise BudgetError.of(f"budget ({words})", unit, cost, float(before), left)
+                if fits(add(before, exact(cost)), cap):
+                    continue
+                if name == "project":  # others may have spent it
+                    raise BudgetError(f"{words} of {unit} does not allow it", unit=unit, asked=cost)
+                raise BudgetError.of(
+                    f"budget ({words})", unit, cost, float(before), float(left_of(before, cap))
+                )
 
     def read_charges(self) -> None:
         """Read what the chain has new, so that a process that is forked from this one need not."""
@@ -516,6 +604,8 @@ class Desk:
         self, connection: Connection, request: Request, settings: DatasetSettings, now: float
     ) -> None:
         """Charge a request and queue it, in the caller's transaction."""
+        self._refuse_swapped_chain(connection)
+        _refuse_after_last_day(settings, now)
         who = Asker(request.person, request.purpose, request.project)
         self._refuse_overdrawn_share(connection, settings, who, request.epsilon, request.delta)
         short = False
@@ -586,6 +676,7 @@ class Desk:
 
         query = select(tables.releases.c.files).where(tables.releases.c.request == request.id)
         stored = self.run(lambda connection: connection.execute(query).scalar_one(), write=False)
+        self._refuse_second_draw(request, stored)
         with zipfile.ZipFile(io.BytesIO(stored)) as folder:
             return {name: folder.read(name) for name in folder.namelist()}
 
@@ -739,6 +830,7 @@ class Desk:
         found = self._leased(connection, request, lease)
         if found.state != RUNNING:
             raise Conflict("the noise of this request was drawn before")
+        self._refuse_swapped_chain(connection)
         entry = ledger_tables.find(connection, entries.c.release == request)
         if entry is None or not entry.intact():
             raise Conflict("this request was not charged")

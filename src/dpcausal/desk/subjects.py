@@ -20,6 +20,7 @@ from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.desk.config import STUDY_COMMANDS, TABLE_COMMANDS, DatasetSettings
+from dpcausal.effects.levels import level_names
 from dpcausal.gwas.cohort import Cohort, GenotypeCounts, Variant
 from dpcausal.gwas.plan import ScreenPlan
 from dpcausal.networks.dummy import dummy_values
@@ -54,7 +55,7 @@ class Table:
                 name,
                 ", ".join(map(str, one.levels))
                 if isinstance(one, Categorical)
-                else f"{one.lower:g} to {one.upper:g}",
+                else f"{one.lower:g} to {one.upper:g}; bins: {', '.join(level_names(one))}",
             )
             for name, one in self.schema.items()
         ]

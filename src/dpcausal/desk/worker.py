@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from dpcausal.core.errors import InputError
-from dpcausal.core.spelling import for_desk
+from dpcausal.core.spelling import for_form
 from dpcausal.desk.acro import record
+from dpcausal.desk.forms import FORMS
 from dpcausal.desk.questions import Question, rehearse
 from dpcausal.desk.request import Request
 from dpcausal.desk.store import BEAT, LEASE, Conflict, Desk
@@ -34,6 +35,7 @@ from dpcausal.discovery.result import DiscoveryResult
 from dpcausal.gwas.result import Screening
 from dpcausal.present import display
 from dpcausal.present.files import file_texts
+from dpcausal.present.origin import Code, Origin, python_text
 from dpcausal.present.page import write as write_page
 from dpcausal.privacy.ledger import Entry
 
@@ -46,7 +48,8 @@ class PaidCharge:
     """A request that was charged, in place of a ledger: asked to charge, it allows one draw of noise for it.
 
     Amounts that differ from those charged are refused. The entry that the statement names is counted among the
-    analyst's own, so that it does not tell how many others have.
+    analyst's own, so that it does not tell how many others have; and it comes without its hash, by which somebody with
+    two entries could find, by trying, the sum that others have spent.
     """
 
     def __init__(self, desk: Desk, request: Request) -> None:
@@ -71,7 +74,7 @@ class PaidCharge:
             raise Conflict("this costs more than was charged")
         assert paid.lease is not None
         entry = self._desk.begin_drawing(paid.id, paid.lease)
-        return replace(entry, seq=self._desk.own_number(paid))
+        return replace(entry, seq=self._desk.own_number(paid), hash="")
 
     def left_after(self, entry: Entry) -> dict[str, float]:
         """Return what is left to the analyst."""
@@ -79,17 +82,26 @@ class PaidCharge:
         return {"epsilon": left.epsilon, "delta": left.delta}
 
 
+def origin_of(request: Request) -> Origin:
+    """Return how the same is asked again: the call of ``dc.remote`` with all that was declared."""
+    given = dict(request.question.typed())
+    place = f"desk[{request.dataset!r}].discover"
+    before = ["desk = dc.remote(URL)  # the address of the desk, with your token in DPCAUSAL_TOKEN", ""]
+    return Origin(request.dataset, (), python_text(place, (), given | {"purpose": Code("PURPOSE")}, before))
+
+
 def release_files(answer: Any, request: Request) -> dict[str, bytes]:
     """Return the files of a release: those of the command line, the result for ``dc.remote``, and an ACRO record."""
     if isinstance(answer, DiscoveryResult):
         with tempfile.TemporaryDirectory() as folder:
-            page = Path(write_page(answer, Path(folder) / "report.html")).read_text(encoding="utf-8")
+            written = write_page(answer, Path(folder) / "report.html", origin=origin_of(request))
+            page = Path(written).read_text(encoding="utf-8")
         texts = {**file_texts(answer, data=request.dataset), "report.html": page}
     else:
         texts = {"privacy.json": answer.privacy.to_json(), "answer.json": answer.to_json()}
         if isinstance(answer, Screening):
             texts["hits.tsv"] = answer.to_tsv()
-    with for_desk():
+    with for_form(FORMS[request.command].in_words()):  # a page shows it
         texts |= {"summary.txt": answer.summary(), RESULT: to_wire(answer)}
     files = {name: text.encode() for name, text in texts.items()}
     return {**files, **record(files, request)}
@@ -175,6 +187,7 @@ def supervise(desk: Desk, job: Request, log: Callable[[str], None], life: Life) 
     assert job.lease is not None
     memory = int(desk.config.job_memory * 2**30)
     desk.read_charges()
+    desk.remember_head()
     context = multiprocessing.get_context("fork")
     process = context.Process(target=_child, args=(desk, job, memory, os.getpid(), log), daemon=True)
     process.start()

@@ -29,7 +29,7 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import BeforeCharge, InputError, did_you_mean
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import stages
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.core.statement import (
     NOT_EMPTY,
     SCHEMA,
@@ -407,9 +407,10 @@ def _refuse_mixed_privacy(
     """Refuse an epsilon for the method without privacy, and other methods, a delta or a ledger without an epsilon."""
     if chosen.private == (epsilon is None):
         raise InputError(
-            spelled(
+            worded(
                 "--method pc is not private and goes with no --epsilon; every other method needs one",
                 "method='pc' is not private and goes with epsilon=None; every other method needs an epsilon",
+                "the method pc is not private: a desk does not run it",
             )
         )
     if epsilon is None:

@@ -25,7 +25,7 @@ from dpcausal.core.arguments import (
 )
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.counts.protocol import Counts, unit_of
 from dpcausal.data.columns import Level
@@ -368,7 +368,11 @@ def _public_rows(source: Schema | Dataset | Counts, request: EffectRequest, rows
         return checked_count(rows, "rows")
     if isinstance(source, Schema):
         raise InputError(
-            spelled("a forecast needs a file, or --rows N", "a forecast from a schema needs rows=")
+            worded(
+                "a forecast needs a file, or --rows N",
+                "a forecast from a schema needs rows=",
+                "a forecast needs rows",
+            )
             + ": how many there will be"
         )
     if request.relation is Neighbours.ADD_REMOVE:

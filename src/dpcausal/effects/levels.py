@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.data.columns import Categorical, Column, Numeric, reads_as_missing
 from dpcausal.data.schema import Schema
 
@@ -92,4 +92,4 @@ def what_groups_answer(schema: Schema, groups: Groups, treatment: str, outcome: 
             ways.append(compare_option(names[0], names[-1]))
     if outcome in groups and max(groups[outcome]):
         ways.append(event_option(examples(group_names(schema[outcome], groups[outcome]))[-1]))
-    return spelled(" ", ", ").join(ways)
+    return worded(" ", ", ", ", ").join(ways)

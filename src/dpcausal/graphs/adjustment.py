@@ -68,7 +68,7 @@ def no_path(x: str, y: str) -> str:
     return (
         f'this graph shows no path of arrows from "{x}" to "{y}", so it does not say what to hold fixed. That is no '
         "evidence of no effect: a weak edge is missed easily. Name the columns to hold fixed "
-        f"({spelled('--adjust A,B; --adjust none for nothing', 'adjust=[...]; adjust=[] for nothing')})"
+        f"({spelled('--adjust A,B', 'adjust=[...]')}; {spelled('--adjust none', 'adjust=[]')} for nothing)"
     )
 
 

@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpcausal.core.forecast import MEDIUM, STRONG, WEAK, Power, PowerForecast
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.data.columns import DEFAULT_BINS, has_order, missing_place
 from dpcausal.planning.forecast import NOTABLE_GAIN, noise_without_delta
 from dpcausal.planning.plan import RARE_SHARE
@@ -201,13 +201,15 @@ def advice(plan: Plan) -> list[str]:
             "nothing held fixed: coarse bins leave more power, fine ones hold more constant."
         )
     if plan.fewer is not None:
+        fewer = worded(
+            "--columns a,b,c here and in discover",
+            "leave some out of the schema",
+            "which columns there are is the custodian's to choose",
+        )
         lines.append(
             f"Fewer columns would help: among {plan.fewer} most pairs could be decided, if levels are equally common "
-            + spelled(
-                "(--columns a,b,c here and in discover); so would one question (--target). ",
-                "(leave some out of the schema); so would one question (target=). ",
-            )
-            + "Leave no common cause out: two columns that depend on it would seem linked."
+            f"({fewer}); so would one question ({spelled('--target', 'target=')}). "
+            "Leave no common cause out: two columns that depend on it would seem linked."
         )
     elif (
         plan.target is None
@@ -215,7 +217,7 @@ def advice(plan: Plan) -> list[str]:
         and not plan.measurement.joint  # one table of all columns has less noise than pairs with one of them
         and (plan.epsilon_enough or math.inf) > plan.measurement.public.epsilon
     ):
-        one = spelled("--target NAME (here and in discover)", "target=")
+        one = spelled("--target NAME", "target=") + worded(" (here and in discover)", "", "")
         lines.append(f"If your question is about one column, {one} asks about it alone, with less noise.")
     return lines
 
@@ -457,7 +459,7 @@ def help_words(ahead: PowerForecast, more: Sequence[str] = ()) -> str:
     words = {
         "epsilon": spelled("--epsilon {0:g}", "epsilon={0:g}"),
         "delta": spelled("--delta 1e-6", "delta=1e-6"),
-        "target": spelled("one --target", "one target"),
+        "target": worded("one --target", "one target", spelled("--target", "target=")),
         "columns": "{:,} columns or fewer",
         "cells": "{:,} cells (coarser bins, fewer columns held fixed)",
     }

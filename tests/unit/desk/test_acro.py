@@ -9,6 +9,13 @@ from dpcausal.desk.acro import record
 
 from .conftest import ask
 
+# what acro 1.0.2 writes (Records.finalise_json) and wants when it reads (load_records), with its own version
+TOP = {"version", "tool", "results"}
+ENTRY = {
+    "uid", "status", "type", "properties", "files", "outcome", "command", "summary", "timestamp", "comments",
+    "exception", "fair",
+}  # fmt: skip
+
 
 def test_a_record_waits_for_review_and_names_every_file(make_desk):
     asked = ask(make_desk(approvals=1), epsilon=0.3)
@@ -17,7 +24,10 @@ def test_a_record_waits_for_review_and_names_every_file(make_desk):
     assert set(written) == {"results.json", "checksums/privacy.json.txt", "checksums/answer.json.txt"}
     for name, content in files.items():
         assert written[f"checksums/{name}.txt"].decode() == hashlib.sha256(content).hexdigest()
-    (one,) = json.loads(written["results.json"])["results"].values()
+    whole = json.loads(written["results.json"])
+    (one,) = whole["results"].values()
+    assert (set(whole), set(one)) == (TOP, ENTRY)
+    assert whole["version"] == "1.0.2"
     assert (one["status"], one["outcome"]) == ("review", {})
     assert [file["name"] for file in one["files"]] == list(files)
     assert one["properties"]["epsilon"] == 0.3

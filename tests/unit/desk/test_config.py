@@ -79,3 +79,8 @@ def test_a_draft_of_a_schema_is_refused(tmp_path):
     schema.write_text(f"draft = true\n{schema.read_text()}")
     with pytest.raises(InputError, match="draft"):
         config.datasets["cohort"].read_schema()
+
+
+def test_a_file_that_is_not_there_is_said_to_be_none(tmp_path):
+    with pytest.raises(InputError, match=r"dsk\.toml: no such file"):
+        read_config(tmp_path / "dsk.toml")

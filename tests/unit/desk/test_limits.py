@@ -142,6 +142,13 @@ def test_rates_are_limited_at_every_door(make_desk):
     assert codes == [403] * 5 + [429]
 
 
+@pytest.mark.parametrize(("path", "refused"), [("/api/me", 401), ("/", 303)])
+def test_who_is_not_signed_in_is_counted_by_address(make_desk, path, refused):
+    stranger = browser_of(make_desk(requests_per_minute=5))
+    stranger.headers["Authorization"] = "Bearer wrong"
+    assert [stranger.get(path).status_code for _ in range(6)] == [refused] * 5 + [429]
+
+
 def test_a_form_is_as_small_as_a_body(make_desk):
     desk = make_desk()
     anna = browser_of(desk, "anna")
@@ -149,6 +156,7 @@ def test_a_form_is_as_small_as_a_body(make_desk):
     assert anna.post("/sign-in", data={"token": "x" * (LARGEST_BODY - 1000)}).status_code == 403
     unsaid = anna.post("/sign-in", content=b"token=x", headers={"Content-Length": "many"})
     assert unsaid.status_code == 413
+    assert "<h1>Not possible</h1>" in unsaid.text  # a page for a person
 
 
 @pytest.mark.parametrize(

@@ -181,8 +181,9 @@ def test_whatever_opens_a_file_or_a_ledger_is_not_an_analyst_s_to_name(make_desk
         }
         assert {"data", "counts"} & opening
         for name in opening | {"ledger", "dataset"}:
-            with pytest.raises(InputError, match=f"takes no '{name}'"):
+            with pytest.raises(InputError, match=f"takes no '{name}'") as error:
                 parse_question(command, {"epsilon": 0.1, name: "/etc/passwd"}, settings_of, subject)
+            assert f'"{name}"' not in str(error.value)  # as what was meant
 
 
 def test_the_chain_that_was_seen_is_not_forgotten_while_a_desk_runs(make_desk, tmp_path):

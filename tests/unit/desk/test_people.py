@@ -59,6 +59,16 @@ def test_a_desk_keeps_a_custodian(make_desk, tmp_path):
         Desk.open(alone, create=True)
 
 
+def test_the_settings_make_an_analyst_custodian_and_give_back_no_access(make_desk, tmp_path):
+    desk = make_desk()
+    desk.add_person("carl", "analyst")
+    make_desk()
+    assert roles(desk)["carl"] == "custodian"
+    desk.remove_person("carl")
+    make_desk()
+    assert ("carl", "custodian", False) in desk.people()
+
+
 def test_names_that_could_be_taken_for_each_other_are_refused(make_desk):
     with pytest.raises(InputError, match="taken for 'anna'"):
         make_desk().add_person("Anna", "analyst")

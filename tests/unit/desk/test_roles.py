@@ -53,6 +53,7 @@ MATRIX = {
     "POST /data/{name}/ask": (ANALYSTS, FORM),
     "GET /requests/{id}": (MINE, None),
     "GET /requests/{id}/report": (MINE, None),
+    "GET /requests/{id}/picture": (MINE, None),
     "GET /requests/{id}/files/{file:path}": (MINE, None),
     "GET /data/{name}/dummy.csv": (ALL, None),
     "POST /requests/{id}/decide": (CUSTODIAN, {"verdict": "refuse", "reason": "r"}),
@@ -78,6 +79,7 @@ class Party:
         job = desk.claim()
         desk.begin_drawing(job.id, job.lease)
         files = {"report.html": b"<p>secret of anna", "summary.txt": b"secret of anna", "result.json": b"{}"}
+        files |= {"graph.svg": b"<svg>secret of anna</svg>"}
         desk.finish(job.id, job.lease, files, now=done.asked)
         desk.run(lambda connection: desk._change(connection, done.id, visible=done.asked))
         self.done = desk.request(done.id)
@@ -85,10 +87,10 @@ class Party:
     def send(self, who: str, route: str, body=None, *, api_cookie: bool = False):
         """Send a request as somebody; forms carry the secret of the session."""
         verb, path = route.split(" ", 1)
-        made = path.endswith(("{file:path}", "/report"))
+        made = path.endswith(("{file:path}", "/report", "/picture"))
         path = path.replace("{id}", (self.done if made else self.waiting).id)
         path = path.replace("{file:path}", "result.json").replace("{link}", "x")
-        path = path.replace("{name}", "carl" if "person" in path or "people" in path else "cohort")
+        path = path.replace("{name}", "ben" if "person" in path or "people" in path else "cohort")
         with TestClient(self.app, base_url="http://desk", follow_redirects=False) as client:
             if who == "nobody":
                 return self._sent(client, verb, path, body, "")
@@ -223,6 +225,27 @@ def test_names_and_purposes_are_escaped(party):
         text = party.send(who, f"GET {path}").text
         assert evil not in text
         assert "&lt;script&gt;" in text
+
+
+def test_no_custodian_gets_a_second_voice(party):
+    """Neither as a new custodian nor in the place of another: else one person could approve for two."""
+    people = party.desk.people()
+    tries = [
+        ("POST /api/persons", {"name": "eve", "role": "custodian"}),
+        ("POST /api/persons", {"name": "anna", "role": "custodian"}),
+        ("POST /api/persons", {"name": "carl", "role": "analyst"}),
+        ("POST /people", {"name": "eve", "role": "custodian"}),
+        ("POST /people/carl/link", {}),
+    ]
+    for route, body in tries:
+        answer = party.send("custodian", route, body)
+        assert answer.status_code == 403, route
+        assert "/enter/" not in answer.text
+        assert "token" not in answer.text
+    assert party.desk.people() == people
+    page = party.send("custodian", "GET /people").text
+    assert "New link for carol" in page
+    assert "New link for carl" not in page
 
 
 def test_errors_of_the_interface_are_one_line_of_json(party):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
+import dpcausal as dc
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.desk import request as states
 from dpcausal.desk import store
@@ -164,8 +165,12 @@ def test_refused_and_withdrawn_cost_nothing(make_desk):
 def test_shares_of_a_person_and_of_a_project(make_desk):
     desk = make_desk(share_epsilon=0.5, project_epsilon=0.4)
     ask(desk, epsilon=0.3, project="p")
-    with pytest.raises(BudgetError):
+    with pytest.raises(BudgetError) as error:
         ask(desk, "ben", epsilon=0.2, project="p")
+    assert (
+        str(error.value) == "the project's share of epsilon does not allow it"
+    )  # what anna spent is not told
+    assert (error.value.spent, error.value.left) == (0.0, 0.0)
     with pytest.raises(BudgetError):
         ask(desk, epsilon=0.3)
     ask(desk, epsilon=0.2)
@@ -238,8 +243,7 @@ def test_what_an_analyst_is_told_does_not_depend_on_others(make_desk):
         work(desk, until_empty=True)
         done = desk.requests_for(person("anna")).rows[0]
         statement = json.loads(desk.files(done, done.visible)["privacy.json"])
-        hidden = {"release", "hash"}
-        return {key: value for key, value in statement["ledger"].items() if key not in hidden}
+        return {key: value for key, value in statement["ledger"].items() if key != "release"}
 
     assert told(0) == told(3)
 
@@ -344,6 +348,40 @@ def test_a_restored_database_is_refused(make_desk, tmp_path):
         Desk.open(settings(tmp_path))
 
 
+def test_a_copy_restored_beneath_a_running_desk_charges_and_draws_nothing(make_desk, tmp_path):
+    desk = make_desk()
+    drawn = ask(desk, epsilon=0.1)
+    job = desk.claim()
+    copy = tmp_path / "copy.db"
+    shutil.copy(tmp_path / "desk.db", copy)
+    ask(desk, epsilon=0.2)
+    shutil.copy(copy, tmp_path / "desk.db")
+    with pytest.raises(LedgerError, match="restored"):
+        ask(desk, epsilon=0.1)
+    with pytest.raises(LedgerError, match="restored"):
+        desk.begin_drawing(drawn.id, job.lease)
+    assert desk.ledger.show("cohort")[0].releases == 1
+
+
+def test_a_second_draw_after_a_restore_is_shown_to_nobody(make_desk, tmp_path):
+    """A copy of after the charge and before the draw has the same chain: the job is drawn again, and kept back."""
+    desk = make_desk()
+    asked = ask(desk)
+    copy = tmp_path / "copy.db"
+    shutil.copy(tmp_path / "desk.db", copy)
+    work(desk, until_empty=True)
+    ended = desk.request(asked.id)
+    first = desk.files(ended, ended.visible)
+    assert desk.files(ended, ended.visible) == first  # as often as one likes
+    shutil.copy(copy, tmp_path / "desk.db")
+    again = Desk.open(settings(tmp_path))
+    work(again, until_empty=True)
+    ended = again.request(asked.id)
+    assert ended.state == "done"
+    with pytest.raises(LedgerError, match="the one that was shown before stands"):
+        again.files(ended, ended.visible)
+
+
 def test_an_approval_is_in_the_head_that_was_seen(make_desk, tmp_path):
     """What it charged does not come back with a copy of before."""
     desk = make_desk(approvals=1)
@@ -362,6 +400,20 @@ def test_another_ledger_in_its_place_is_refused(make_desk, tmp_path):
     (tmp_path / "desk.db").unlink()
     with pytest.raises(LedgerError):
         Desk.open(settings(tmp_path), create=True)
+
+
+def test_after_its_last_day_a_data_set_is_not_asked_and_nothing_is_charged(make_desk):
+    """An approval of what was asked before comes too late, too."""
+    desk, day = make_desk(approvals=1, until=date(2030, 5, 31)), 86400.0
+    last = datetime(2030, 5, 31, 23, tzinfo=UTC).timestamp()
+    first, second = ask(desk, now=last), ask(desk, now=last)
+    assert desk.decide(person("carol"), first.id, "approve", "fits", now=last).charged == last
+    with pytest.raises(NotAllowed, match="last day is past"):
+        desk.decide(person("carol"), second.id, "approve", "late", now=last + day)
+    with pytest.raises(NotAllowed, match="last day is past"):
+        ask(desk, now=last + day)
+    assert desk.ledger.show("cohort")[0].releases == 1
+    assert desk.decide(person("carol"), second.id, "refuse", "late", now=last + day).state == "refused"
 
 
 def test_totals_do_not_change(make_desk, tmp_path):
@@ -431,3 +483,55 @@ def test_only_released_values_depend_on_rows(make_desk, tmp_path):
         return sorted(facts, key=lambda fact: fact[0])
 
     assert told(0) == told(1)
+
+
+def test_after_a_lost_disk_the_missing_charges_count_as_spent(make_desk, tmp_path):
+    """The message says how many entries are missing; the guide's way on leaves no budget that was spent."""
+    desk = make_desk()
+    ask(desk, epsilon=0.1)
+    shutil.copy(tmp_path / "desk.db", tmp_path / "copy.db")
+    old = desk.ledger.verify().head
+    ask(desk, epsilon=0.2)
+    ask(desk, epsilon=0.3)
+    seen = desk.ledger.verify().head
+    spent = desk.left("anna", "cohort")
+    shutil.copy(tmp_path / "copy.db", tmp_path / "desk.db")
+    with pytest.raises(LedgerError) as refused:
+        Desk.open(settings(tmp_path))
+    assert f"4 entries with head {seen} then, 2 with head {old} now (2 missing)" in str(refused.value)
+    assert "After a lost disk" in str(refused.value)
+    ledger = dc.Ledger.open(f"sqlite:///{tmp_path / 'desk.db'}")
+    for number, epsilon in enumerate((0.2, 0.3)):
+        ledger.charge("cohort", f"lost-{number}", epsilon, person="anna", purpose="lost with the disk")
+    with pytest.raises(LedgerError):
+        Desk.open(settings(tmp_path))
+    (tmp_path / "desk" / "head.json").rename(tmp_path / "desk" / "head.lost.json")
+    restored = Desk.open(settings(tmp_path), create=True)
+    assert restored.left("anna", "cohort") == spent
+    assert restored.ledger.verify().ok
+
+
+def test_a_cost_beyond_the_cap_is_refused_before_the_forecast(make_desk, monkeypatch):
+    desk, made = make_desk(cap_epsilon=0.2), []
+    monkeypatch.setattr(store, "forecast_words", lambda *given: made.append(given) or "")
+    with pytest.raises(BudgetError, match=r"epsilon 0\.2 at most"):
+        ask(desk, epsilon=0.3)
+    assert made == []
+    ask(desk, epsilon=0.1)
+    assert len(made) == 1
+
+
+def test_an_analyst_of_a_data_set_whom_nobody_knows_is_refused(make_desk):
+    with pytest.raises(InputError, match=r"knows no 'ana' .*anna"):
+        make_desk(analysts=["ana"])
+    desk = make_desk()
+    desk.add_person("zoe", "analyst")
+    assert make_desk(analysts=["anna", "zoe"]).config.datasets["cohort"].open_to("zoe")
+
+
+def test_a_schema_that_can_not_be_used_leaves_no_database(make_desk, tmp_path):
+    settings(tmp_path)
+    (tmp_path / "schema.toml").write_text("draft = true\n" + (tmp_path / "schema.toml").read_text())
+    with pytest.raises(InputError, match="draft"):
+        make_desk()
+    assert not (tmp_path / "desk.db").exists()

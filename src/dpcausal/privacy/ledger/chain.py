@@ -201,7 +201,9 @@ def check_chain(
     if previous != head:
         faults.append("the last entry is not the one recorded as last")
     if not found:
-        faults.append("the head noted earlier is not in the chain")
+        faults.append(
+            "the head noted earlier is not in the chain: an older copy was restored, or it is another chain"
+        )
     return Verification(seen, previous, tuple(faults))
 
 
