@@ -25,7 +25,7 @@ from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
 from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
-from dpcausal.core.forecast import SMALL_DELTA, WANTED, PowerForecast, Remedy, enough_epsilon
+from dpcausal.core.forecast import RARE, SMALL_DELTA, WANTED, PowerForecast, Remedy, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
@@ -40,7 +40,6 @@ MOST_WIDTH_OF_TWO, MOST_WIDTH = 1.0, 0.5  # of the range of the outcome: from he
 NOISE_RULES = 2.0  # times the width without noise: most of the width is noise
 ANY_CUT = ">= NUMBER"  # the event that is proposed: of what number is for the reader to say
 TEST_LEVEL = 0.05  # of the test that is the smaller question
-RARE = 0.05  # of the rows, for which a forecast answers besides: a treatment is often rarer than a third
 NOTABLE = 0.9  # chance of that test from which on it is
 
 
@@ -50,7 +49,7 @@ class EffectForecast(PowerForecast):
 
     Attributes
     ----------
-    about, method, rows, epsilon, delta, level, power, without_noise, columns, cells, remedies, left
+    about, method, rows, epsilon, delta, level, power, without_noise, margins, columns, cells, remedies, left
         As in ``PowerForecast``, which has ``enough``, an epsilon that would do, too.
     question : EffectQuestion
         What is asked; ``method`` is "table" or "regression", and ``level`` the confidence of the interval.
@@ -296,6 +295,6 @@ def smaller_question(asked: AskedEffect, found: EffectForecast) -> tuple[str, fl
     question = Question.of(asked.schema, one.treatment, one.outcome, one.adjust)
     name, _ = choose(question, found.epsilon, rows=asked.has_rows, n=found.rows)
     budget = (found.rows, found.epsilon, found.delta, TEST_LEVEL, neighbours)
-    curve = power_curve(make_test(name, {}, ()), question, *budget)
+    curve = power_curve(make_test(name, {}, ()), question, *budget, found.share)
     chance = 0.0 if curve is None else curve(min(shown_effect(found), 1.0))
     return (name, chance) if chance >= NOTABLE else None
