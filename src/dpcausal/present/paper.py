@@ -21,7 +21,7 @@ from dpcausal.present.graph_words import (
     merged_line,
 )
 from dpcausal.present.notes import method_description, note_words
-from dpcausal.present.statement import missing_as_words, relation_words
+from dpcausal.present.statement import missing_as_words, number_of_units, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     NONE_TO_HOLD,
@@ -119,7 +119,7 @@ def _we_learned(result: DiscoveryResult, name: str) -> str:
         which = "pairs of columns for dependence" if target is None else f"columns for dependence on {target}"
         learned = f"We screened {which}, nothing held fixed, among"
     of = f" of the data set {name}" if name else ""
-    rows = "" if result.rows is None else f" ({result.rows:,} rows)"
+    rows = "" if result.rows is None else f" ({number_of_units(result.rows, result.privacy.unit, how=True)})"
     does = method_description(result.method)
     return (
         f"{learned} {column_count(result)} columns{of}{rows} with dpcausal {__version__}, method {result.method}"

@@ -272,6 +272,25 @@ def used_rows_words(unit: facts.PersonRows) -> str:
     number = "one of them is used" if unit.rows == 1 else f"at most {unit.rows} of them are used"
     return f"{number}, {how}"
 
+def is_of_persons(unit: facts.Unit) -> bool:
+    """Return whether each entry that is counted is a person, of whose rows one or a summary of all is used."""
+    return isinstance(unit, facts.PersonRows) and unit.rows in (1, None)
+
+
+def number_of_units(number: int, unit: facts.Unit, *, how: bool = False) -> str:
+    """Return how many rows or persons were used; ``how``: with which rows of a person.
+
+    >>> number_of_units(2500, facts.ONE_ROW, how=True), number_of_units(2500, facts.PersonRows())
+    ('2,500 rows', '2,500 persons')
+    >>> number_of_units(2500, facts.PersonRows(), how=True)
+    '2,500 persons; of the rows of a person one of them is used, drawn by chance'
+    """
+    found = f"{number:,} {'persons' if is_of_persons(unit) else 'rows'}"
+    if how and isinstance(unit, facts.PersonRows):
+        return f"{found}; of the rows of a person {used_rows_words(unit)}"
+    return found
+
+
 
 def relation_words(statement: PrivacyStatement) -> str:
     """Return which two tables the guarantee compares."""
