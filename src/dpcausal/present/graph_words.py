@@ -424,6 +424,19 @@ def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> 
 
 
 def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
+def all_declared_words(result: DiscoveryResult) -> str:
+    """Return what was declared, and what of it only after a release; empty where nothing was."""
+    now, before = declared_words(result.known), result.known_before
+    if before is None:
+        return now
+    first = declared_words(before).removeprefix("Declared: ") or "nothing."
+    then = now.removeprefix("Declared: ") or "nothing."
+    return (
+        f"Declared beforehand: {first} Declared instead for this search, after the release and so perhaps after its "
+        f"first graph was seen, which is no prior knowledge: {then}"
+    )
+
+
     """Return where the files are, and how to print the full text free of charge where it was not printed.
 
     ``folder`` is where a release, if there is one, was written.
@@ -499,7 +512,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
 
 def full_text(result: DiscoveryResult) -> str:
     """Return everything about a graph and its cost, under headings."""
-    by_you = declared_words(result.known)
+    by_you = all_declared_words(result)
     labels = "; ".join(f"{name}: {label}" for name, label in result.labels.items())
     sections = {
         "": [headline(result), helps_words(result)],

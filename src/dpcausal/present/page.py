@@ -37,9 +37,9 @@ from dpcausal.present.files import STATEMENT, graph_json, template
 from dpcausal.present.graph_words import (
     absent_means,
     again_line,
+    all_declared_words,
     arrows_mean,
     column_count,
-    declared_words,
     free_words,
     headline,
     helps_words,

@@ -14,9 +14,9 @@ from dpcausal.present.figures import strength_words
 from dpcausal.present.graph_words import (
     W_MEANS,
     absent_means,
+    all_declared_words,
     arrows_mean,
     column_count,
-    declared_words,
     found_words,
     merged_line,
 )
@@ -91,7 +91,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
         *_privacy_sentences(result),
         *(_missing_sentence(fact.columns) for fact in result.privacy.public if isinstance(fact, MissingAs)),
         *missing_together(result),
-        declared_words(result.known),
+        all_declared_words(result),
         merged_line(result),
         _confidence_sentence(result),
         f"{loose} of {edges} {'was' if loose == 1 else 'were'} {NOTHING_HELD_MEANS}." if loose else "",
