@@ -348,9 +348,17 @@ def answer_words(result: EffectResult) -> str:
 
 def _among(result: EffectResult) -> str:
     """Return whose effect it is: of all, the exposed or the overlap."""
-    treated = f"those with {result.treatment} {result.compare[1]}"
-    among = {"all": "all", "exposed": treated, "overlap": "those who may be in either group"}
-    return f" among {among[result.population]}"
+    return f" among {among_words(result.population, f'{result.treatment} {result.compare[1]}')}"
+
+
+def among_words(population: str, arm: str) -> str:
+    """Return whose effect it is; ``arm`` names the second one.
+
+    >>> among_words("exposed", "smoke yes"), among_words("all", "smoke yes")
+    ('those with smoke yes', 'all')
+    """
+    among = {"all": "all", "exposed": f"those with {arm}", "overlap": "those who may be in either group"}
+    return among[population]
 
 
 def _scored(result: EffectResult) -> str:
@@ -533,7 +541,8 @@ def forecast_words(found: EffectForecast) -> str:
     one = found.question
     held = f", {', '.join(one.adjust)} held fixed" if one.adjust else ""
     lines = [
-        f"Forecast for the effect of {one.treatment} on {one.outcome}{held} ({_compared(one)}): {_expected(found)}, of "
+        f"Forecast for the effect of {one.treatment} on {one.outcome}{held} ({_compared(one)}){_whose(found)}: "
+        f"{_expected(found)}, of "
         f"which sampling alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
     ]
     if found.says_nothing:
@@ -563,6 +572,8 @@ def forecast_words(found: EffectForecast) -> str:
         )
     if found.rare is not None and not found.says_nothing:
         wide = f"it is {number(found.rare)} wide" if math.isfinite(found.rare) else "nothing can be said"
+        if math.isfinite(found.rare) and found.rare_population not in (None, found.population):
+            wide += f", and of the effect among {among_words(found.rare_population, _arm(one))} only"
         told = spelled("--share", "share=")
         lines.append(
             f"If only 5% of rows have {_arm(one)}, {wide}: give the share that you expect by {told}."
@@ -580,6 +591,13 @@ def forecast_words(found: EffectForecast) -> str:
     )
     lines += missing_lines(found.notes)
     return "\n".join(lines)
+
+
+def _whose(found: EffectForecast) -> str:
+    """Return whose effect the interval is expected to be of, and at which share of the treatment."""
+    one = found.question
+    among = f" among {among_words(found.population, _arm(one))}"
+    return among if one.others else f"{among}, if {percent(found.treated)} of rows have {_arm(one)}"
 
 
 def _arm(one: EffectQuestion) -> str:
