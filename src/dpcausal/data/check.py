@@ -236,7 +236,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         opened.ragged,
         [
             *format_notes(writing, schema.format, recognised),
-            *repeated_identifiers(identifiers),
+            *repeated_identifiers(identifiers, None if schema.unit is None else schema.unit.column),
             *ordered_missing_levels(schema),
             *first_rows.relations(readable, opened.marks),
         ],

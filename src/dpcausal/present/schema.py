@@ -6,6 +6,7 @@ Both come from rows without noise, and both say so first. The functions take the
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -151,7 +152,8 @@ def _repeated(note: found.RepeatedIdentifier) -> str:
         )
     return (
         f"{note.column} repeats in {count}: the promise is for one row; to protect persons, make it the unit "
-        f"(--unit {note.column})"
+        f"(column = {json.dumps(note.column, ensure_ascii=False)} under [unit] in the schema, or --unit "
+        f"{note.column} with a question)"
     )
 
 
@@ -302,7 +304,7 @@ def note_words(note: Finding) -> str:
 
     >>> note_words(found.RepeatedIdentifier("patient_id", 3000))
     'patient_id repeats in 3,000 rows: the promise is for one row; to protect persons, make it the unit \
-(--unit patient_id)'
+(column = "patient_id" under [unit] in the schema, or --unit patient_id with a question)'
     >>> note_words(found.Determined("group", ("kappa", "lambda"), Relation.CUTS_OF_SUM))
     'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
     """

@@ -11,7 +11,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.check import check
-from dpcausal.data.findings import MissingTogether, MissingWith
+from dpcausal.data.findings import MissingTogether, MissingWith, RepeatedIdentifier
 from dpcausal.data.read import ColumnsIgnored, read
 from dpcausal.present.schema import check_json
 
