@@ -104,13 +104,21 @@ def marks_mean(result: DiscoveryResult) -> str:
     return " ".join([f"{text}." if text else "", *more]).strip()
 
 
+def likely_marks(result: DiscoveryResult) -> str:
+    """Return how likely the marks of a PAG are, and what a per cent beside them is; empty for other graphs."""
+    if result.graph.kind != "pag":
+        return ""
+    per_cent = "A per cent is the chance of the marks beside it; where marks are open, of the likeliest."
+    return " ".join(filter(None, (arrows_mean(result), per_cent if result.marks else "")))
+
+
 def legend(result: DiscoveryResult) -> list[str]:
     """Return the meanings of the marks that occur in the list of edges."""
     graph = result.shown
     plain = graph.undirected - result.contradicted and graph.kind != "pag"
     meanings = {
         marks_mean(result): True,
-        arrows_mean(result): True,
+        likely_marks(result) or arrows_mean(result): True,
         "-: direction not decided by the data.": plain,
         "Only tested with so many columns held fixed: with more, the edge might disappear.": (
             result.given_up_to.keys() - result.nothing_held
@@ -416,14 +424,6 @@ def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> 
         "nothing could be decided": [name for name in alone if name in silent],
         ONE_LEVEL_ONLY: [name for name in alone if name in single],
     }
-    return [
-        f"{why}: {', '.join(names) if len(names) <= most else f'{len(names)} columns'}"
-        for why, names in groups.items()
-        if names
-    ]
-
-
-def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
 def all_declared_words(result: DiscoveryResult) -> str:
     """Return what was declared, and what of it only after a release; empty where nothing was."""
     now, before = declared_words(result.known), result.known_before
@@ -437,6 +437,14 @@ def all_declared_words(result: DiscoveryResult) -> str:
     )
 
 
+    return [
+        f"{why}: {', '.join(names) if len(names) <= most else f'{len(names)} columns'}"
+        for why, names in groups.items()
+        if names
+    ]
+
+
+def written_words(result: DiscoveryResult, folder: str, *, full: bool) -> str:
     """Return where the files are, and how to print the full text free of charge where it was not printed.
 
     ``folder`` is where a release, if there is one, was written.
@@ -496,6 +504,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         *(as_sentence(note_words(note)) for note in notes),
         open_line(result, every=every),
         *cost_lines(result.privacy),
+        likely_marks(result),
     ]
     if not result.privacy.private:  # nothing else is read first
         lines.insert(0, lines.pop(lines.index(f"NOT PRIVATE: {result.privacy.why_not_private}.")))
