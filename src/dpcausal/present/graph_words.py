@@ -222,10 +222,18 @@ def joined_words(result: DiscoveryResult) -> str:
     found = [f"{a} - {b} (through {c})" for a, b, c in result.joined_absent]
     if not found:
         return ""
+    after = {(b, a) for a, b in result.known.arrows}
+    free = [
+        one
+        for (a, b, c), one in zip(result.joined_absent, found, strict=True)
+        if not {(a, c), (b, c)} & after
+    ]
+    at = "" if len(free) == len(found) else f", at {few(free, 4)},"
+    collider = f"; or{at} the column between is a common effect after all" if free else ""
     return (
         f"Absent with nothing held fixed, although the graph has a path between the two: {few(found, 4)}. This is no "
-        "contradiction: a dependence along a path is weaker than each of its steps and may be too weak to show; paths "
-        "may cancel; or the column between is a common effect after all."
+        "contradiction: a dependence along a path is weaker than each of its steps and may be too weak to show; "
+        f"{'' if free else 'or '}paths may cancel{collider}."
     )
 
 
@@ -416,14 +424,6 @@ def declared_words(known: Knowledge) -> str:
     return f"Declared: {'; '.join(parts)}." if parts else ""
 
 
-def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
-    """Return the columns without an edge, grouped by whether anything could be decided about them."""
-    silent, single = {*result.undecided_columns}, {*result.one_level}
-    groups = {
-        "no edge found": [name for name in alone if name not in silent | single],
-        "nothing could be decided": [name for name in alone if name in silent],
-        ONE_LEVEL_ONLY: [name for name in alone if name in single],
-    }
 def all_declared_words(result: DiscoveryResult) -> str:
     """Return what was declared, and what of it only after a release; empty where nothing was."""
     now, before = declared_words(result.known), result.known_before
@@ -437,6 +437,14 @@ def all_declared_words(result: DiscoveryResult) -> str:
     )
 
 
+def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
+    """Return the columns without an edge, grouped by whether anything could be decided about them."""
+    silent, single = {*result.undecided_columns}, {*result.one_level}
+    groups = {
+        "no edge found": [name for name in alone if name not in silent | single],
+        "nothing could be decided": [name for name in alone if name in silent],
+        ONE_LEVEL_ONLY: [name for name in alone if name in single],
+    }
     return [
         f"{why}: {', '.join(names) if len(names) <= most else f'{len(names)} columns'}"
         for why, names in groups.items()
@@ -496,6 +504,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         *edge_table(result),
         *(f"  ({words})" for words in alone),
         marks_mean(result),
+        likely_marks(result),
         sure_line(result),
         tiers_words(result, brief=True),
         free_words(result),
@@ -504,7 +513,6 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         *(as_sentence(note_words(note)) for note in notes),
         open_line(result, every=every),
         *cost_lines(result.privacy),
-        likely_marks(result),
     ]
     if not result.privacy.private:  # nothing else is read first
         lines.insert(0, lines.pop(lines.index(f"NOT PRIVATE: {result.privacy.why_not_private}.")))
