@@ -282,7 +282,8 @@ def ordered_missing_levels(columns: Mapping[str, Column]) -> list[OrderedMissing
 
 def _empty_check(name: str, column: Column) -> ColumnCheck:
     """Return the check of a column before any of its cells is counted."""
-    other = f"{column.other:g}" if isinstance(column, Numeric) else str(column.other)
+    told = column.public_other
+    other = told if isinstance(told, str) else f"{told:g}"
     own = isinstance(column, Numeric) and column.missing_level
     return ColumnCheck(name, type(column).__name__.lower(), other, own, label=column.label)
 

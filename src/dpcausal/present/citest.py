@@ -26,7 +26,7 @@ from dpcausal.core.forecast import LEAST_POWER, MEDIUM, RARE, STRONG, WANTED, Ma
 from dpcausal.core.spelling import spelled
 from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
-from dpcausal.present.text import as_html, percent
+from dpcausal.present.text import as_html, as_told, percent
 
 if TYPE_CHECKING:
     from dpcausal.citests.forecast import CITestForecast
@@ -172,7 +172,7 @@ def missed_words(ahead: PowerForecast) -> str:
     >>> missed_words(PowerForecast(about="test", method="kendall", **budget, power=poor))  # doctest: +ELLIPSIS
     "Power: a strong dependence (Cohen's w = 0.5) is found in 58% of cases at best, a medium one (0.3) in 31%, so ..."
     """
-    return f"Power: {_missed_power(ahead)}{_margins(ahead.margins)}, so this does not show independence."
+    return f"Power: {_missed_power(ahead)}{_margins(ahead)}, so this does not show independence."
 
 
 def _missed_power(ahead: PowerForecast) -> str:
@@ -196,9 +196,16 @@ def _missed_power(ahead: PowerForecast) -> str:
     )
 
 
-def _margins(margins: Margins | None) -> str:
-    """Return for how common levels a power holds, and what it is for rare ones, as a clause."""
+def _margins(ahead: PowerForecast) -> str:
+    """Return for how common levels a power holds, and what it is for rare ones, as a clause; empty where alike."""
+    margins = ahead.margins
     if margins is None or margins.share is not None:
+        return ""
+    if (
+        ahead.power is not None
+        and margins.rare is not None
+        and margins.rare.smallest == ahead.power.smallest is not None
+    ):
         return ""
     even = f"; that holds for equally common levels, and where the rarest of each column has {RARE:.0%} of the rows "
     if margins.rare is None:
@@ -217,10 +224,7 @@ def missing_rule_words(fact: MissingRule) -> str:
                 "missing together."
             )
         case MissingCountsAs():
-            rules = ", ".join(
-                f"missing {name} counts as {value if isinstance(value, str) else f'{value:g}'}"
-                for name, value in fact.columns
-            )
+            rules = ", ".join(f"missing {name} counts as {as_told(value)}" for name, value in fact.columns)
             return (
                 f"By the schema, {rules}: where many are missing, that can hide a dependence or make one up."
             )

@@ -15,7 +15,7 @@ from dpcausal.present import statement
 from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, rows_differ, short_cost_lines
-from dpcausal.present.text import as_html, as_sentence, few, listed, percent
+from dpcausal.present.text import as_html, as_sentence, as_told, few, listed, percent
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -124,10 +124,11 @@ def _by_groups(fact: facts.ByGroups) -> str:
 
 def _number_rules(fact: facts.NumberRules) -> str:
     """Return how missing numbers, and those out of bounds, are counted."""
-    rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
+    rules = [f"missing {name} counts as {as_told(other)}" for name, other in fact.missing]
     counts = "" if fact.missing else "counts "
     rules += [
-        f"{name} outside {low:g} to {high:g} {counts}as the nearer bound" for name, low, high in fact.bounds
+        f"{name} outside {as_told(low)} to {as_told(high)} {counts}as the nearer bound"
+        for name, low, high in fact.bounds
     ]
     return f"by the schema, {' and '.join(rules)}"
 
@@ -142,8 +143,7 @@ def _missing_left_out(fact: facts.MissingLeftOut) -> str:
 
 def _missing_counts(fact: facts.MissingCounts) -> str:
     """Return as what a missing outcome counts, and how to leave such rows out."""
-    value = fact.value if isinstance(fact.value, str | None) else f"{fact.value:g}"
-    counts = "is not the event" if value is None else f"counts as {value}"
+    counts = "is not the event" if fact.value is None else f"counts as {as_told(fact.value)}"
     way = ""
     if fact.regression and asks():
         table = spelled("effect FILE --method table", 'method="table"')

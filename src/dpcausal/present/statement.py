@@ -22,7 +22,7 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
-from dpcausal.present.text import as_html, digits, few, shortened
+from dpcausal.present.text import as_html, as_told, digits, few, shortened
 from dpcausal.privacy.events import event_from_dict
 
 RELATIONS = {  # of units, and what belongs to one
@@ -123,8 +123,7 @@ def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
     'sex male, dose 1.5 and in tables a bin of its own'
     """
     shown = [
-        f"{name} {f'{value:g}' if isinstance(value, float) else value}"
-        + (" and in tables a bin of its own" if own_bin else "")
+        f"{name} {as_told(value)}" + (" and in tables a bin of its own" if own_bin else "")
         for name, value, _, own_bin in columns
     ]
     return few(shown, MISSING_SHOWN, " as the schema says")
@@ -272,6 +271,7 @@ def used_rows_words(unit: facts.PersonRows) -> str:
     number = "one of them is used" if unit.rows == 1 else f"at most {unit.rows} of them are used"
     return f"{number}, {how}"
 
+
 def is_of_persons(unit: facts.Unit) -> bool:
     """Return whether each entry that is counted is a person, of whose rows one or a summary of all is used."""
     return isinstance(unit, facts.PersonRows) and unit.rows in (1, None)
@@ -289,7 +289,6 @@ def number_of_units(number: int, unit: facts.Unit, *, how: bool = False) -> str:
     if how and isinstance(unit, facts.PersonRows):
         return f"{found}; of the rows of a person {used_rows_words(unit)}"
     return found
-
 
 
 def relation_words(statement: PrivacyStatement) -> str:
