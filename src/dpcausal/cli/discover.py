@@ -67,10 +67,6 @@ dpcausal discover patients.csv --schema schema.toml \\
 dpcausal discover patients.csv --schema schema.toml \\
   --epsilon 1 --delta 1e-6 --effect smoke,bronc --reserve 0.3 --out graph
 
-# and where the graph may not say what to hold fixed, or not what you want
-dpcausal discover patients.csv --schema schema.toml --epsilon 1 --delta 1e-6 \\
-  --effect smoke,bronc --adjust age,sex --out graph
-
 # a long table of persons and codes (diagnoses, drugs): links among hundreds
 dpcausal discover codes.csv --codes codes.txt --unit pid --code icd10 \\
   --people persons.csv --epsilon 1 --delta 1e-6 --out graph
@@ -146,9 +142,14 @@ def with_effects(
     return result, EffectsAsked(texts, data)
 
 
-def refuse_held_ends(held: Sequence[str] | None, asked: Sequence[tuple[str, str]]) -> None:
-    """Refuse columns to hold fixed of which one is the treatment or the outcome of an effect that is asked."""
+def refuse_held(held: Sequence[str] | None, asked: Sequence[tuple[str, str]], schema: Schema) -> None:
+    """Refuse columns to hold fixed that are not declared, or are a treatment or an outcome that is asked about.
+
+    That is before the search is paid for: an effect that can't be asked afterwards would lose its share.
+    """
     for name in held or ():
+        if name not in schema:
+            raise InputError(f"--adjust {name}: no column of the schema has that name")
         pair = next((pair for pair in asked if name in pair), None)
         if pair is not None:
             raise InputError(f"--adjust {name}: it is itself a column of --effect {','.join(pair)}")
@@ -297,7 +298,7 @@ def run_discover(
     place = codes.place_of(rows, charge, printing, columns=chosen, only_here=only_here)
     held = columns_to_adjust(held, place.schema)
     place.refuse_undeclared([*columns_named({**asked, **of_method}), *(held or ())])
-    refuse_held_ends(held, asked.get("effect", ()))
+    refuse_held(held, asked.get("effect", ()), place.schema)
     if explain:
         typer.echo(
             rows.explained(place.schema, harmonics=harmonics_asked({**asked, **of_method}, place.schema))

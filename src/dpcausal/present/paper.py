@@ -89,6 +89,7 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     parts = [
         _we_learned(result, name),
         *_privacy_sentences(result),
+        _reserve_sentence(result),
         *(_missing_sentence(fact.columns) for fact in result.privacy.public if isinstance(fact, MissingAs)),
         *missing_together(result),
         all_declared_words(result),
@@ -142,6 +143,18 @@ def _privacy_sentences(result: DiscoveryResult) -> list[str]:
     if not statement.private:
         parts.append(f"It is not private, however: {statement.why_not_private}.")
     return parts
+
+
+def _reserve_sentence(result: DiscoveryResult) -> str:
+    """Return which share of the budget the search left for effects, and how much of it is unspent."""
+    kept = result.reserve
+    if kept is None or kept.left <= 0:
+        return ""
+    unspent = "none of it" if kept.left >= 1 else f"{1 - kept.left:.0%} of it"
+    return (
+        f"Epsilon and delta are a total, of which {kept.share:.0%} was kept for effects asked after the graph; "
+        f"{unspent} had been spent when this was written."
+    )
 
 
 def _missing_sentence(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:

@@ -276,12 +276,11 @@ TWO = dc.Schema(
 )
 
 
-@pytest.mark.parametrize("method", ["kendall", "measured"])
-def test_a_rare_exposure_has_the_power_that_its_share_says(method: Any) -> None:
+def test_a_rare_exposure_has_the_power_that_its_share_says() -> None:
     """Held against runs: at a share of 4% this dependence is found about as often as forecast, and not as if even."""
     n, share, w, sets, epsilon = 2_000, 0.04, 0.12, 150, 0.3
-    asked: dict[str, Any] = {"epsilon": epsilon, "method": method}
-    test = make_test(method, {}, ())
+    asked: dict[str, Any] = {"epsilon": epsilon, "method": "kendall"}
+    test = make_test("kendall", {}, ())
     question = Question.of(TWO, "exposed", "sick", ())
     curves = [power_curve(test, question, n, epsilon, 0.0, 0.05, share=one) for one in (None, share)]
     even, rare = (0.0 if curve is None else curve(w) for curve in curves)
@@ -317,13 +316,15 @@ def test_a_forecast_says_for_which_margins_it_holds() -> None:
     assert (even.to_dict()["share"], rare.to_dict()["share"]) == (None, 0.05)
 
 
-def test_numbers_have_no_share_and_gcm_does_not_claim_a_power_for_rare_levels() -> None:
+@pytest.mark.parametrize("method", ["gcm", "measured"])
+def test_numbers_have_no_share_and_other_tests_claim_no_power_for_rare_levels(method: Any) -> None:
+    """A simulation at a share of 4%: ``measured`` found 11%, where its noise alone would have let it find 45%."""
     asked: dict[str, Any] = {"rows": 2_500, "epsilon": 1.0}
     assert dc.forecast_ci_test(TWO, "a", "b", **asked).margins is None
     with pytest.raises(InputError, match="both are numbers"):
         dc.forecast_ci_test(TWO, "a", "b", **asked, share=0.1)
     even, rare = (
-        dc.forecast_ci_test(TWO, "exposed", "a", ["b"], **asked, method="gcm", share=share)
+        dc.forecast_ci_test(TWO, "exposed", "a", ["b"], **asked, method=method, share=share)
         for share in (None, 0.03)
     )
     assert even.margins == Margins(None, None)
