@@ -16,6 +16,7 @@ from dpcausal.data.check import ColumnCheck, SchemaCheck
 from dpcausal.data.code_books import CodeBook
 from dpcausal.data.columns import Categorical, reads_as_missing
 from dpcausal.data.csv import RaggedRows
+from dpcausal.data.dates import ISO
 from dpcausal.data.draft import Draft, DraftedColumn
 from dpcausal.data.findings import Finding, LeftOut, Relation
 from dpcausal.data.schema import column_toml, format_toml, toml_header
@@ -70,12 +71,22 @@ def _drafted_table(drafted: DraftedColumn) -> str:
     column = drafted.column
     if column is None:
         assert drafted.left_out is not None
-        return f"# {toml_header(drafted.name)}  left out: {left_out_words(drafted.left_out)}\n"
+        why = drafted.left_out
+        return f"# {toml_header(drafted.name)}  left out: {left_out_words(why)}\n{_proposed(why)}"
     comments = [_printable(note_words(note)) for note in drafted.notes]
     if isinstance(column, Categorical):
         remarks = _level_remarks(drafted)
         return column_toml(drafted.name, column, comments=comments, remarks=remarks) + _order_hint(column)
     return column_toml(drafted.name, column, comments=comments, remarks=_number_remarks(drafted))
+
+
+def _proposed(why: LeftOut) -> str:
+    """Return, as comments, the declaration of a column that a draft leaves out; empty where it knows none."""
+    if not isinstance(why, found.Dates):
+        return ""
+    lines = ['type = "date"', f'lower = "{why.first:04}-01-01"', f'upper = "{why.last:04}-12-31"']
+    lines += [] if why.written == ISO else [f'format = "{why.written}"']
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _printable(text: str) -> str:
@@ -338,6 +349,11 @@ def left_out_words(why: LeftOut) -> str:
             return (
                 f"more than {why.limit} different texts: an identifier, a date or free text? If it tells whose a row "
                 "is, name it under [unit]"
+            )
+        case found.Dates():
+            return (
+                "dates. To analyse them, take the marks off these lines, and give bounds that are public: those below "
+                "are whole years around the first dates only"
             )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"
