@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -294,6 +295,29 @@ def test_nothing_is_held_fixed_by_saying_none(capsys: pytest.CaptureFixture[str]
     assert '--event ">= 60"' in capsys.readouterr().err
     assert run([*free, "--adjust", "none", "--event", ">= 50"]) == 2
     assert " 40, 60;" in capsys.readouterr().err  # the declared cuts
+
+
+def test_the_share_that_discover_keeps_is_used_where_the_graph_has_no_path(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["discover", "t.csv", "--schema", "s.toml", "--epsilon", "4", "--columns", "x,y,z", "--json"]
+    words += ["--forbidden", "x--y", "--forbidden", "x--z", "--out", "first"]
+    effect = ["--effect", "x,y"]
+    assert run([*words, *effect]) == 0
+    lost = json.loads(capsys.readouterr().out)["effects"][0]
+    assert lost["estimate"] is None
+    assert "--adjust A,B" in lost["why"]
+    assert run([*words, *effect, "--adjust", "z", "--anyway"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    (found,) = printed["effects"]
+    assert found["adjust"] == ["z"]
+    assert found["interval"][0] < found["estimate"] < found["interval"][1]
+    assert printed["privacy"]["epsilon"] == 4.0  # one total for both
+    page = html.unescape(Path("first/report.html").read_text())
+    assert "result.effect('x', 'y', adjust=['z'])" in page
+    for wrong in (["--adjust", "z"], [*effect, "--adjust", "x"], [*effect, "--adjust", "zz"]):
+        assert run([*words, *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_number_by_a_cut(capsys: pytest.CaptureFixture[str]) -> None:

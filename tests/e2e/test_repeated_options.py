@@ -93,6 +93,12 @@ ACCUMULATES: list[tuple[str, str, list[str], Any]] = [
         ["effects"],
         [("smoke", "bronc"), ("age", "bronc")],
     ),
+    (
+        "discover --adjust",
+        f"{DISCOVER} --effect smoke,bronc --adjust age --adjust sex --anyway",
+        ["effects"],
+        ["age", "sex"],
+    ),
     ("plan --columns", f"{PLAN} --columns age,sex --columns smoke", ["columns"], 3),
     ("plan --pair", f"{PLAN} --pair age --pair sex", ["pair"], ["age", "sex"]),
     ("schema --columns", "schema data.csv --json --columns age --columns sex", ["columns"], ["age", "sex"]),
@@ -130,7 +136,8 @@ def test_a_list_accumulates(
         found = found[key]
     found = list(found) if isinstance(found, dict) else found  # a draft has a table of columns
     if keys == ["effects"]:
-        found = [(one["treatment"], one["outcome"]) for one in found]
+        adjusts = option.endswith("adjust")
+        found = found[0]["adjust"] if adjusts else [(one["treatment"], one["outcome"]) for one in found]
     assert (sorted(found) if option.endswith(("required", "forbidden")) else found) == wanted
 
 

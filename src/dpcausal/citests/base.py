@@ -420,14 +420,14 @@ def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: boo
     """Return how the missing values that the schema declares are treated; ``rows``: there are rows, not only counts."""
     by_value = rows and isinstance(test, ValueTest) and test.uses_numbers(question)
     own: list[str] = []
-    counts: list[tuple[str, float | str | None]] = []
+    counts: list[tuple[str, float | str]] = []
     asked = (*question.x_columns, *question.y_columns, *question.given)
     for name in asked:
         column = schema[name]
         if column.missing_codes and not (by_value and isinstance(column, Numeric)):
             own.append(name)
         elif column.may_be_missing:
-            counts.append((name, column.other if isinstance(column, Numeric) else str(column.other)))
+            counts.append((name, column.public_other))
     found: list[MissingRule] = [MissingCountsAs(tuple(counts))] if counts else []
     ends = [[name for name in side if name in own] for side in (question.x_columns, question.y_columns)]
     if all(ends):

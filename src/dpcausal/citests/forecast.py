@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import Question, missing_rules
 from dpcausal.citests.measured import Measured
-from dpcausal.citests.power import forecast_of_test
+from dpcausal.citests.power import forecast_of_test, has_levels
 from dpcausal.citests.rank import KendallTest
 from dpcausal.citests.registry import asked_test, make_test, relation_of
 from dpcausal.citests.result import FewRows, ManyCells, MissingRule, NumbersGiven, Reason
@@ -27,7 +27,7 @@ from dpcausal.core.arguments import (
 )
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
-from dpcausal.core.forecast import WANTED, PowerForecast
+from dpcausal.core.forecast import RARE, WANTED, PowerForecast
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled, worded
 from dpcausal.counts.protocol import Counts
@@ -49,7 +49,7 @@ class CITestForecast(PowerForecast):
 
     Attributes
     ----------
-    about, method, rows, epsilon, delta, level, power, without_noise, columns, cells, remedies, left
+    about, method, rows, epsilon, delta, level, power, without_noise, margins, columns, cells, remedies, left
         As in ``PowerForecast``, which has ``weak``, ``medium``, ``strong`` and ``enough``, too.
     question : Question
         What is asked.
@@ -94,6 +94,10 @@ class CITestForecast(PowerForecast):
             "medium": self.medium,
             "strong": self.strong,
             "refused": self.refused,
+            "share": None if self.margins is None else self.margins.share,
+            "rare": None
+            if self.margins is None or self.margins.rare is None
+            else {"share": RARE, **self.margins.rare._asdict()},
             "enough": self.enough,
             "left": self.left,
             "instead": None
@@ -115,6 +119,7 @@ def forecast_ci_test(
     delta: float = 0.0,
     level: float = 0.05,
     neighbours: Literal["replace-one", "add-remove", "fixed-labels"] | Neighbours = "replace-one",
+    share: float | None = None,
     **options: Any,
 ) -> CITestForecast:
     """Return which test ``ci_test`` would run and its expected power; nothing is charged.
@@ -131,12 +136,15 @@ def forecast_ci_test(
         How many rows there will be; needed with a ``Schema``, and where the number of rows is protected.
     epsilon : float
         What the test may cost.
+    share : float or None, default None
+        The share of rows, up to 0.5, in the rarest level of x and of y: a public guess. None means equally common
+        levels, which show the most: a rare exposure or a rare disease shows far less.
 
     Returns
     -------
     CITestForecast
         ``.method`` and ``.reason``; ``.weak``, ``.medium`` and ``.strong``, the chances to find such a dependence;
-        ``.refused``; ``.enough``, an epsilon that would do.
+        ``.refused``; ``.enough``, an epsilon that would do; ``.margins``, how common levels are for which that holds.
 
     Raises
     ------
@@ -163,16 +171,28 @@ def forecast_ci_test(
     schema = source if isinstance(source, Schema) else source.schema
     question = Question.of(schema, x, y, column_names(given, "given", schema))
     question.refuse_one_level(schema)
+    share = checked_share(share, question)
     count, by_rows = _public_rows(source, rows, relation), isinstance(source, Schema | Dataset)
     known = None if relation is Neighbours.ADD_REMOVE else count
     asked = asked_test(
-        name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=known, shared=("rows",)
+        name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=known, shared=("rows", "share")
     )
     public = count, float(epsilon), float(delta), level, asked.neighbours
-    ahead = forecast_of_test(asked.test, question, *public, help_below=WANTED)
+    ahead = forecast_of_test(asked.test, question, *public, help_below=WANTED, share=share)
     missing = missing_rules(schema, asked.test, question, rows=by_rows)
     found = CITestForecast(**vars(ahead), question=question, reason=asked.reason, missing=missing)
     return replace(found, instead=_stronger(found, asked.neighbours))
+
+
+def checked_share(share: object, question: Question) -> float | None:
+    """Return the share of the rarest level of x and y, checked; None for None."""
+    if share is None:
+        return None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share <= 0.5:
+        raise InputError(f"share must be above 0 and at most 0.5, not {share!r}")
+    if not has_levels(question):
+        raise InputError("share is of the rarest level of x or y, and both are numbers: leave it out")
+    return float(share)
 
 
 def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float] | None:
@@ -181,8 +201,9 @@ def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float
         return None
     assert found.epsilon is not None
     name = KendallTest.info.name if found.question.ordered else Measured.info.name
+    share = None if found.margins is None else found.margins.share
     test, public = make_test(name, {}, ("rows",)), (found.rows, found.epsilon, found.delta, found.level)
-    other = forecast_of_test(test, found.question, *public, neighbours, help_below=0.0).medium
+    other = forecast_of_test(test, found.question, *public, neighbours, help_below=0.0, share=share).medium
     return None if other is None or other < found.medium + NOTABLE else (name, other)
 
 

@@ -94,7 +94,7 @@ class MissingRule(Fact):
 class MissingCountsAs(MissingRule, kind="counts"):
     """Columns, each with the number or the level that a missing value counts as."""
 
-    columns: tuple[tuple[str, float | str | None], ...]
+    columns: tuple[tuple[str, float | str], ...]
 
 
 class BothMissing(MissingRule, kind="shared"):

@@ -33,7 +33,7 @@ from dpcausal.cli.options import (
 )
 from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_weak_answer
 from dpcausal.cli.release_dir import print_answer_of
-from dpcausal.cli.rows import Rows, place_of
+from dpcausal.cli.rows import Rows, place_of, refuse_given
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -190,6 +190,13 @@ def run_test(
         int | None,
         typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
     ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share",
+            help="With --forecast: the share of rows in the rarest level of x and of y, a public guess (all equal).",
+        ),
+    ] = None,
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Run one test; print the result, and write it to files in ``out`` where that is given."""
@@ -223,7 +230,10 @@ def run_test(
         asked["model"] = law_of(model, model_from, place.schema, column, names, rows.data)
     if not no_privacy and not printing.as_json:
         silence_draft_warning()
-    if forecast:
+    if not forecast:
+        refuse_given({"--share": share}, "{}: only with --forecast")
+    else:
+        asked |= {} if share is None else {"share": share}
         print_forecast(place.forecast("ci_test", *sides, names, **asked), charge, printing.as_json)
         return
     found = print_answer_of(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpcausal.cli.codes import Codes
+from dpcausal.cli.effect import columns_to_adjust
 from dpcausal.cli.method_options import (
     Choice,
     MethodsCommand,
@@ -118,19 +119,19 @@ class DiscoverCommand(MethodsCommand):
 
 
 def with_effects(
-    result: DiscoveryResult, asked: Sequence[tuple[str, str]]
+    result: DiscoveryResult, asked: Sequence[tuple[str, str]], adjust: Sequence[str] | None, *, anyway: bool
 ) -> tuple[DiscoveryResult, EffectsAsked]:
     """Estimate effects after a search; return the result with the statement of both, and the effects.
 
-    Each effect takes an equal part of the reserved share, or is free where none was reserved. Where the graph shows
-    that there is no effect, nothing is spent.
+    Each effect takes an equal part of the reserved share, or is free where none was reserved. ``adjust`` None: the
+    graph says what to hold fixed, and where it shows that there is no effect, nothing is spent.
     """
     from dpcausal.present.effect import answer_words, assumes_lines
 
     texts, data = [], []
     for treatment, outcome in asked:
         try:
-            found = result.effect(treatment, outcome)
+            found = result.effect(treatment, outcome, adjust=adjust, anyway=anyway)
         except DpcausalError as error:  # the graph is paid for: it is not to be lost
             texts.append(f"Effect of {treatment} on {outcome}: none estimated: {error}.")
             data.append({"treatment": treatment, "outcome": outcome, "estimate": None, "why": str(error)})
@@ -141,18 +142,34 @@ def with_effects(
     return result, EffectsAsked(texts, data)
 
 
+def refuse_held(held: Sequence[str] | None, asked: Sequence[tuple[str, str]], schema: Schema) -> None:
+    """Refuse columns to hold fixed that are not declared, or are a treatment or an outcome that is asked about.
+
+    That is before the search is paid for: an effect that can't be asked afterwards would lose its share.
+    """
+    for name in held or ():
+        if name not in schema:
+            raise InputError(f"--adjust {name}: no column of the schema has that name")
+        pair = next((pair for pair in asked if name in pair), None)
+        if pair is not None:
+            raise InputError(f"--adjust {name}: it is itself a column of --effect {','.join(pair)}")
+
+
 USUAL = {"delta": 0.0, "method": "auto", "level": 0.05, "neighbours": "replace-one"}
 
 
-def origin_of(place: Here, asked: Mapping[str, Any], of_method: Mapping[str, Any]) -> Origin:
+def origin_of(
+    place: Here, asked: Mapping[str, Any], of_method: Mapping[str, Any], adjust: Sequence[str] | None = None
+) -> Origin:
     """Return how a result was made, for its report.
 
     ``asked``: the arguments in Python, of which what is as usual is left out; ``of_method``: the method that was used
-    and its options.
+    and its options; ``adjust``: what its effects hold fixed.
     """
     named = {name: value for name, value in asked.items() if value not in (None, [], USUAL.get(name))}
     named |= {"plan": file_name(str(named["plan"]))} if "plan" in named else {}
-    effects = [f"print({call_text('result.effect', pair, {})})" for pair in asked.get("effect", ())]
+    fixed = {} if adjust is None else {"adjust": list(adjust)}
+    effects = [f"print({call_text('result.effect', pair, fixed)})" for pair in asked.get("effect", ())]
     named = {"epsilon": None, **named} if "epsilon" in asked else named
     call = python_text("dc.discover", [Code("data")], {**named, **of_method}, place.python_lines(), effects)
     return Origin(place.rows.name, typed_command(), call)
@@ -229,6 +246,15 @@ def run_discover(
         float | None,
         typer.Option("--reserve", help="Share of the budget that the search leaves for --effect (0.3)."),
     ] = None,
+    adjust: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--adjust",
+            help="With --effect: columns to hold fixed, whatever the graph says; none for nothing. Without it, what "
+            "the graph says.",
+            metavar="A,B",
+        ),
+    ] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -266,8 +292,13 @@ def run_discover(
         silence_draft_warning()
     chosen = parse_names("--columns", columns, "leave it out for all")
     only_here = {"--plan": plan, "--effect": effect, "--columns": columns, "--explain": explain}
+    held = None if adjust is None else parse_names("--adjust", adjust, "--adjust none holds nothing fixed")
+    if held is not None and not effect:
+        raise InputError("--adjust: only with --effect treatment,outcome, whose effect it is for")
     place = codes.place_of(rows, charge, printing, columns=chosen, only_here=only_here)
-    place.refuse_undeclared(columns_named({**asked, **of_method}))
+    held = columns_to_adjust(held, place.schema)
+    place.refuse_undeclared([*columns_named({**asked, **of_method}), *(held or ())])
+    refuse_held(held, asked.get("effect", ()), place.schema)
     if explain:
         typer.echo(
             rows.explained(place.schema, harmonics=harmonics_asked({**asked, **of_method}, place.schema))
@@ -276,10 +307,11 @@ def run_discover(
     if out is None:
         raise InputError("Missing option '--out'.")
     with writable_directory(out):
-        result, effects = with_effects(place.ask("discover", **asked, **of_method), asked.get("effect", ()))
+        found = place.ask("discover", **asked, **of_method)
+        result, effects = with_effects(found, asked.get("effect", ()), held, anyway=anyway)
         origin = None
         if isinstance(place, Here):
             known = {**asked, "ledger": charge.ledger, "dataset": charge.dataset}
-            origin = origin_of(place, known, {**of_method, "method": result.method})
+            origin = origin_of(place, known, {**of_method, "method": result.method}, held)
         print_graph(result, out, origin, printing, show_open=show_open, effects=effects)
     warn_weak_answer(result.privacy, place, printing.as_json)

@@ -68,6 +68,26 @@ class Power(NamedTuple):
         return cls(weak, medium, strong, smallest, None if asked is None else curve(asked))
 
 
+RARE = (
+    0.05  # of the rows: the rare level that a forecast answers for besides, since real levels are seldom even
+)
+
+
+class Margins(NamedTuple):
+    """How common the levels of x and y are for which a forecast of power holds; noise hides rare levels first.
+
+    Attributes
+    ----------
+    share : float or None
+        Of the rows, in the rarest level of each, as it was given; None: levels are equally common.
+    rare : Power or None
+        The power if that were ``RARE``, 5%, where no share was given; None where that is not known.
+    """
+
+    share: float | None = None
+    rare: Power | None = None
+
+
 class Remedy(NamedTuple):
     """A single change by which a hopeless design would show something.
 
@@ -107,6 +127,8 @@ class PowerForecast:
         How likely dependences are found, at best; None for an effect, and where it is not known for a test.
     without_noise : Power or None
         Of a test: the same from the number of rows alone, with one degree of freedom.
+    margins : Margins or None
+        Of a test with noise, where x or y has levels: how common these are taken to be. None: it does not matter.
     columns, cells : int or None
         Of a graph: its columns. Of a single test on a table: its cells.
     remedies : tuple of Remedy
@@ -131,6 +153,7 @@ class PowerForecast:
     level: float
     power: Power | None = None
     without_noise: Power | None = None
+    margins: Margins | None = None
     columns: int | None = None
     cells: int | None = None
     remedies: tuple[Remedy, ...] = ()

@@ -236,7 +236,7 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
         opened.ragged,
         [
             *format_notes(writing, schema.format, recognised),
-            *repeated_identifiers(identifiers),
+            *repeated_identifiers(identifiers, None if schema.unit is None else schema.unit.column),
             *ordered_missing_levels(schema),
             *first_rows.relations(readable, opened.marks),
         ],
@@ -282,7 +282,8 @@ def ordered_missing_levels(columns: Mapping[str, Column]) -> list[OrderedMissing
 
 def _empty_check(name: str, column: Column) -> ColumnCheck:
     """Return the check of a column before any of its cells is counted."""
-    other = f"{column.other:g}" if isinstance(column, Numeric) else str(column.other)
+    told = column.public_other
+    other = told if isinstance(told, str) else f"{told:g}"
     own = isinstance(column, Numeric) and column.missing_level
     return ColumnCheck(name, type(column).__name__.lower(), other, own, label=column.label)
 

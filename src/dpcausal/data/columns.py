@@ -245,6 +245,11 @@ class Categorical:
         """Whether the declaration has a level or codes for missing values."""
         return bool(self.missing_codes or self.missing)
 
+    @property
+    def public_other(self) -> str:
+        """What a missing or undeclared value becomes, as it is told to people."""
+        return str(self.other)
+
     def _key(self) -> tuple[object, ...]:  # True == 1 in Python, but they are different levels
         """Return the values by which columns are compared and hashed."""
         types, missing = tuple(map(type, self.levels)), tuple(map(str, self.missing))
@@ -364,6 +369,16 @@ class Numeric:
     def may_be_missing(self) -> bool:
         """Whether the declaration has a bin or codes for missing values."""
         return bool(self.missing_level or self.missing or self.missing_texts)
+
+    @property
+    def public_other(self) -> float | str:
+        """What a missing value, or a text that is no number, becomes, as it is told to people."""
+        assert self.other is not None
+        return self.public(self.other)
+
+    def public(self, value: float) -> float | str:
+        """Return a number of this column as a fact tells it: the number, unless it stands for something else."""
+        return value
 
     def shown(self, value: float) -> str:
         """Return a number of this column as text for people."""

@@ -97,6 +97,10 @@ class Date(Numeric):
             object.__setattr__(self, name, value)
         self.__post_init__()
 
+    def public(self, value: float) -> str:
+        """Return a number of days as a fact tells it: as a date."""
+        return self.shown(value)
+
     def shown(self, value: float) -> str:
         """Return a number of days as a date for people."""
         return (EPOCH + datetime.timedelta(days=round(value))).isoformat()

@@ -25,6 +25,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -45,6 +46,7 @@ from dpcausal.data.columns import (
 )
 from dpcausal.data.csv import RaggedRows
 from dpcausal.data.cut_points import cut_points, largest_share, public_bounds, quantile_cuts
+from dpcausal.data.dates import EPOCH, ISO, read_day
 from dpcausal.data.file_format import FileFormat, NumberMarks, decode_bytes
 from dpcausal.data.findings import (
     Abbreviation,
@@ -52,6 +54,7 @@ from dpcausal.data.findings import (
     AliasesRead,
     AllDifferent,
     CodeBook,
+    Dates,
     Determined,
     Finding,
     HeaderLikeValues,
@@ -347,10 +350,26 @@ def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedC
         return DraftedColumn(name, *_numeric(name, profile, label))
     if len(profile.texts) <= RULES.max_levels:
         return DraftedColumn(name, *_categorical(profile, label))
+    if (dates := _dates(profile)) is not None:
+        return DraftedColumn(name, None, dates)
     if profile.number_share() >= RULES.min_number_share:
         texts = profile.not_numbers
         return DraftedColumn(name, None, UnreadableNumbers(texts.total, tuple(texts.most_common())))
     return DraftedColumn(name, None, TooManyTexts(RULES.max_levels))
+
+
+DATE_FORMATS = (ISO, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
+
+
+def _dates(profile: ColumnProfile) -> Dates | None:
+    """Return how dates are written in a column of texts, if all that were looked at are dates; else None."""
+    texts = [text for text in map(decode_bytes, profile.texts) if not reads_as_missing(text)]
+    for written in DATE_FORMATS:
+        days = [read_day(text, written) for text in texts]
+        if days and all(map(math.isfinite, days)):
+            first, last = ((EPOCH + timedelta(days=day)).year for day in (min(days), max(days)))
+            return Dates(written, first, last)
+    return None
 
 
 def _one_line(label: str) -> str:

@@ -254,6 +254,14 @@ class TooManyTexts(LeftOut):
     limit: int
 
 
+class Dates(LeftOut):
+    """More dates than levels may be, written in this format, from one year to another as far as was looked."""
+
+    written: str
+    first: int
+    last: int
+
+
 class SaysWhose(LeftOut):
     """An identifier whose values repeat: it says whose rows are, and is no column of an analysis."""
 

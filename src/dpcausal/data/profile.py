@@ -460,12 +460,20 @@ class IdentifierProfile:
         return self._rows - distinct if enough else 0
 
 
-def repeated_identifiers(profiles: Mapping[str, IdentifierProfile]) -> list[RepeatedIdentifier]:
-    """Return the columns that look like an identifier and have repeated values."""
+def repeated_identifiers(
+    profiles: Mapping[str, IdentifierProfile], unit: str | None = None
+) -> list[RepeatedIdentifier]:
+    """Return the columns that look like an identifier and have repeated values.
+
+    ``unit`` is the column that says whose rows are, where one is declared: its repeats are accounted for.
+    """
     repeated = {name: profile.repeated_rows() for name, profile in profiles.items()}
     named = [name for name in profiles if is_identifier_name(name)]
     unique = next((name for name in named if profiles[name].all_different()), None)
-    return [RepeatedIdentifier(name, rows, unique) for name, rows in repeated.items() if rows]
+    unique = unique if unit is None else unit
+    return [
+        RepeatedIdentifier(name, rows, unique) for name, rows in repeated.items() if rows and name != unit
+    ]
 
 
 def _numbers_as_keys(cells: pa.Array) -> bool:

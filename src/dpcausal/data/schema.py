@@ -305,9 +305,8 @@ class Schema(Mapping[str, Column]):
         for name, column in self.items():
             if name in asked:
                 own = isinstance(column, Numeric) and column.missing_level
-                other = column.other if isinstance(column, Numeric) else str(column.other)
                 named = own or bool(column.missing) or bool(getattr(column, "missing_texts", ()))
-                columns.append((name, other, named, own))
+                columns.append((name, column.public_other, named, own))
         return MissingAs(tuple(columns))
 
     def with_quoted_newlines(self, declared: bool = True) -> Schema:

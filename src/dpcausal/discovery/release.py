@@ -109,7 +109,9 @@ class Release:
     rows : int or None
         The number of rows where it is public.
     known : Knowledge
-        What was declared beforehand.
+        What was declared.
+    known_before : Knowledge or None
+        What had been declared before anything was released, where this search was told other things after it.
     level, max_order, latent, target, confidence, stable
         Options of the search, as for ``dc.discover``.
     values : Measurements, Moments or CodeMeasurements
@@ -143,6 +145,7 @@ class Release:
     target: str | None = None
     confidence: int | None = None
     stable: bool = True
+    known_before: Knowledge | None = None
 
     def __repr__(self) -> str:
         stamp = "" if self.privacy.private else ", private=False"
@@ -200,9 +203,11 @@ class Release:
         method = METHODS[self.method]
         if latent and "latent" not in method.options:
             raise InputError(f"hidden causes can't be looked for in what {self.method} released: pairs alone")
+        known, first = _updated_knowledge(self, tiers, required, forbidden), self.known_before or self.known
         searched = replace(
             self,
-            known=_updated_knowledge(self, tiers, required, forbidden),
+            known=known,
+            known_before=None if known == first else first,
             level=self.level if level is None else checked_level(level),
             max_order=self.max_order if max_order is None else checked_count(max_order, "max_order"),
             latent=checked_latent(self.latent if latent is None else latent, self.target),
@@ -225,6 +230,7 @@ class Release:
                 DIRECTION_LEVEL if direction_level is None else direction_level
             ),
             known=searched.known,
+            known_before=searched.known_before,
             rows=self.rows,
         )
         return result_of_search(
@@ -334,6 +340,7 @@ class Release:
             **content,
             "search": {name: getattr(self, name) for name in SEARCH},
             "declared": declarations(self.known),
+            **({} if self.known_before is None else {"declared_before": declarations(self.known_before)}),
             "budget": {**self.privacy.asked, "delta": self.delta},
             "reason": self.reason.to_dict(),
             "privacy": self.privacy.to_dict(),
@@ -549,6 +556,7 @@ def _release_from(data: Mapping[str, Any]) -> Release:
     if not (math.isfinite(delta) and math.isfinite(level)):
         raise ValueError("a budget or a level that is no number")
     Neighbours.parse(data["neighbours"])  # or an error
+    before = data.get("declared_before")
     return Release(
         method=_checked_method(data["method"]),
         schema=schema,
@@ -564,6 +572,7 @@ def _release_from(data: Mapping[str, Any]) -> Release:
         target=search["target"],
         confidence=search["confidence"],
         stable=bool(search["stable"]),
+        known_before=None if before is None else Knowledge.of(tuple(schema), **declared_arguments(before)),
     )
 
 

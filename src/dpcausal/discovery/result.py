@@ -129,6 +129,10 @@ class Terms:
         float, "The chance of a direction from which on an arrow is drawn, and of a mark."
     ] = DIRECTION_LEVEL
     known: Annotated[Knowledge, "What was declared beforehand."] = field(default_factory=Knowledge)
+    known_before: Annotated[
+        Knowledge | None,
+        "What had been declared before the release, where other knowledge was declared after it; None: ``known``.",
+    ] = None
     rows: Annotated[int | None, "The number of rows where it is public."] = None
     about: Annotated[
         frozenset[Pair] | None,
@@ -317,6 +321,7 @@ class DiscoveryResult(OtherNames):
     level = FactOf[float](Terms)
     direction_level = FactOf[float](Terms)
     known = FactOf[Knowledge](Terms)
+    known_before = FactOf[Knowledge | None](Terms)
     rows = FactOf[int | None](Terms)
     about = FactOf[frozenset[Pair] | None](Terms)
     labels = FactOf[Mapping[str, str]](Terms)

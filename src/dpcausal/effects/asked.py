@@ -107,13 +107,13 @@ def bin_notes(schema: Schema, question: EffectQuestion, bias: float) -> list[Eff
     missing, bounds, column = [], [], schema[question.outcome]
     if isinstance(column, Numeric):
         if question.event is None:
-            bounds.append((question.outcome, column.lower, column.upper))
+            bounds.append((question.outcome, column.public(column.lower), column.public(column.upper)))
         if not column.may_be_missing:
-            missing.append((question.outcome, column.other))
+            missing.append((question.outcome, column.public_other))
     for name in (question.treatment, *question.adjust):
         column = schema[name]
         if isinstance(column, Numeric) and column.may_be_missing and not column.missing_level:
-            missing.append((name, column.other))
+            missing.append((name, column.public_other))
     if missing or bounds:
         found.append(NumberRules(tuple(missing), tuple(bounds)))
     return found
@@ -129,7 +129,7 @@ def missing_notes(schema: Schema, question: EffectQuestion, *, table: bool) -> l
     if question.missing and table:
         found.append(MissingLeftOut(outcome, (question.treatment, *question.adjust)))
     elif question.missing or (column.may_be_missing and not column.missing_codes):
-        value = column.other if isinstance(column, Numeric) else str(column.other)
+        value = column.public_other
         no_event = bool(question.missing) and question.event is not None
         counts, number = None if no_event else value, isinstance(column, Numeric)
         found.append(MissingCounts(outcome, counts, bool(question.missing), number))

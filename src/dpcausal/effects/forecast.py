@@ -25,13 +25,14 @@ from dpcausal.citests.base import Question
 from dpcausal.citests.choice import choose
 from dpcausal.citests.power import power_curve
 from dpcausal.citests.registry import make_test
-from dpcausal.core.forecast import SMALL_DELTA, WANTED, PowerForecast, Remedy, enough_epsilon
+from dpcausal.core.forecast import RARE, SMALL_DELTA, WANTED, PowerForecast, Remedy, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric
 from dpcausal.data.schema import Schema
 from dpcausal.effects.asked import AskedEffect, missing_notes
 from dpcausal.effects.plan import allowed_by, usual_plan
 from dpcausal.effects.question import EffectQuestion, strata_cells
+from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.result import EffectNote
 from dpcausal.effects.widths import MEAN, TYPICAL_SD, expected_widths, shares
 from dpcausal.privacy.budget import Allowance
@@ -40,7 +41,6 @@ MOST_WIDTH_OF_TWO, MOST_WIDTH = 1.0, 0.5  # of the range of the outcome: from he
 NOISE_RULES = 2.0  # times the width without noise: most of the width is noise
 ANY_CUT = ">= NUMBER"  # the event that is proposed: of what number is for the reader to say
 TEST_LEVEL = 0.05  # of the test that is the smaller question
-RARE = 0.05  # of the rows, for which a forecast answers besides: a treatment is often rarer than a third
 NOTABLE = 0.9  # chance of that test from which on it is
 
 
@@ -50,7 +50,7 @@ class EffectForecast(PowerForecast):
 
     Attributes
     ----------
-    about, method, rows, epsilon, delta, level, power, without_noise, columns, cells, remedies, left
+    about, method, rows, epsilon, delta, level, power, without_noise, margins, columns, cells, remedies, left
         As in ``PowerForecast``, which has ``enough``, an epsilon that would do, too.
     question : EffectQuestion
         What is asked; ``method`` is "table" or "regression", and ``level`` the confidence of the interval.
@@ -75,8 +75,13 @@ class EffectForecast(PowerForecast):
         What becomes of missing values, by the schema.
     share : float or None
         Of the rows in the second arm, as it was given; None: a third of those of two levels, and so on.
+    population : str
+        Whose effect the interval is expected to be of: "all", "exposed" or "overlap", as in ``EffectResult``. Where the
+        question leaves the choice to the answer ("auto"), a rarer treatment can change it.
     rare : float or None
         The width if that were ``RARE``, 5%, where no share was given; infinite where nothing could be said.
+    rare_population : str or None
+        Whose effect that would be.
 
     Examples
     --------
@@ -98,7 +103,14 @@ class EffectForecast(PowerForecast):
     test: tuple[str, float] | None = None
     notes: tuple[EffectNote, ...] = ()
     share: float | None = None
+    population: EffectPopulation = "all"
     rare: float | None = None
+    rare_population: EffectPopulation | None = None
+
+    @property
+    def treated(self) -> float:
+        """The share of rows in the second arm, of those in either, that the forecast takes."""
+        return float(shares(2)[1]) if self.share is None else self.share
 
     @property
     def most(self) -> float:
@@ -150,9 +162,14 @@ class EffectForecast(PowerForecast):
             "left_out": self.left_out,
             "test": None if self.test is None else list(self.test),
             "share": self.share,
+            "population": self.population,
             "with_rare_treatment": None
             if self.rare is None
-            else {"share": RARE, "width": self.rare if math.isfinite(self.rare) else None},
+            else {
+                "share": RARE,
+                "width": self.rare if math.isfinite(self.rare) else None,
+                "population": self.rare_population,
+            },
             "facts": {"notes": [note.to_dict() for note in self.notes]},
         }
 
@@ -186,7 +203,7 @@ def forecast_of(
         with_epsilon: float = epsilon, with_delta: float = delta, of: AskedEffect = asked
     ) -> EffectForecast:
         plan = usual_plan(of, allowed_by(with_epsilon, with_delta) if part is None else part, rows)
-        wide, plain, left = expected_widths(of, plan.releases, rows)
+        wide, plain, left, whose = expected_widths(of, plan.releases, rows)
         return EffectForecast(
             question=of.question,
             method=plan.method,
@@ -201,6 +218,7 @@ def forecast_of(
             left_out=left,
             notes=tuple(missing_notes(of.schema, of.question, table=plan.method == "table")),
             share=of.share,
+            population=whose,
         )
 
     found = ahead()
@@ -232,7 +250,7 @@ def with_rare_treatment(asked: AskedEffect, found: EffectForecast) -> EffectFore
     if asked.share is not None or asked.question.others:
         return found
     rare = forecast_of(replace(asked, share=RARE), found.rows, help_wanted=False)
-    return replace(found, rare=math.inf if rare.hopeless else rare.width)
+    return replace(found, rare=math.inf if rare.hopeless else rare.width, rare_population=rare.population)
 
 
 def is_number(schema: Schema, question: EffectQuestion) -> bool:
@@ -276,8 +294,7 @@ def shown_effect(found: EffectForecast) -> float:
     one, z = found.question, float(-ndtri((1 - found.level) / 2))
     reach = found.width / 2 * (1 + float(ndtri(WANTED)) / z)
     sd = math.sqrt(MEAN * (1 - MEAN)) if one.is_risk else TYPICAL_SD * (one.high - one.low)
-    treated = float(shares(2)[1]) if found.share is None else found.share
-    return reach / sd * math.sqrt(treated * (1 - treated))
+    return reach / sd * math.sqrt(found.treated * (1 - found.treated))
 
 
 def smaller_question(asked: AskedEffect, found: EffectForecast) -> tuple[str, float] | None:
@@ -296,6 +313,6 @@ def smaller_question(asked: AskedEffect, found: EffectForecast) -> tuple[str, fl
     question = Question.of(asked.schema, one.treatment, one.outcome, one.adjust)
     name, _ = choose(question, found.epsilon, rows=asked.has_rows, n=found.rows)
     budget = (found.rows, found.epsilon, found.delta, TEST_LEVEL, neighbours)
-    curve = power_curve(make_test(name, {}, ()), question, *budget)
+    curve = power_curve(make_test(name, {}, ()), question, *budget, found.share)
     chance = 0.0 if curve is None else curve(min(shown_effect(found), 1.0))
     return (name, chance) if chance >= NOTABLE else None

@@ -65,8 +65,8 @@ class OutcomeBins(EffectNote):
 class NumberRules(EffectNote, kind="numbers"):
     """What missing numbers of columns count as, and the bounds of an outcome."""
 
-    missing: tuple[tuple[str, float | None], ...]
-    bounds: tuple[tuple[str, float, float], ...]
+    missing: tuple[tuple[str, float | str], ...]
+    bounds: tuple[tuple[str, float | str, float | str], ...]
 
 
 class FollowedUp(EffectNote):

@@ -29,6 +29,7 @@ from dpcausal.effects.asked import AskedEffect
 from dpcausal.effects.estimate import estimate
 from dpcausal.effects.question import strata_cells
 from dpcausal.effects.regression import TYPICAL, PlannedRegression, kind_of, width
+from dpcausal.effects.request import EffectPopulation
 from dpcausal.effects.table import PlannedTable
 from dpcausal.planning.measurement_plan import noise_variance
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
@@ -53,12 +54,13 @@ MEAN = 1 / 3  # of the outcome, in units of its range: the risk, where it has tw
 class Widths(NamedTuple):
     """The expected width of an interval in units of the outcome, and the chance that noise hides an arm of a stratum.
 
-    For a ratio, that of the difference of risks.
+    For a ratio, that of the difference of risks. ``population``: whose effect the interval is of.
     """
 
     noisy: float
-    plain: float  # from sampling alone
+    plain: float  # from sampling alone, for the same population
     left_out: float = 0.0
+    population: EffectPopulation = "all"
 
 
 def expected_widths(
@@ -67,24 +69,32 @@ def expected_widths(
     """Return the expected widths of intervals for a plan; of several adjustment sets, the largest."""
     question = asked.question
 
-    def of_table(columns: Sequence[str], tables: Sequence[PlannedTable]) -> float:
-        found = population_width if question.has_strata else table_width
-        return found(asked, columns, tables, rows)
+    def of_table(
+        columns: Sequence[str], tables: Sequence[PlannedTable], whose: EffectPopulation
+    ) -> tuple[float, EffectPopulation]:
+        if question.has_strata:
+            return population_width(asked, columns, tables, rows, whose)
+        return table_width(asked, columns, tables, rows), "all"
 
+    wanted = asked.request.population
     first, tables = releases[0], [one for one in releases if isinstance(one, PlannedTable)]
     if isinstance(first, PlannedRegression):  # columns that are taken out by regression leave no strata
-        plain = of_table((), ())
-        return Widths(max(regression_width(asked, first, rows, asked.request.level), plain), plain)
+        plain, _ = of_table((), (), "all")
+        wide = regression_width(asked, first, rows, asked.request.level)
+        return Widths(max(wide, plain), plain, population="overlap")
     widths, chances = [], [0.0]
     for one in asked.used:
         table = next(table for table in tables if set(one) <= set(table.columns))
         if question.has_strata:  # which are never left out
-            widths.append(of_table(one, [other for other in tables if other is table or not other.columns]))
+            every = [other for other in tables if other is table or not other.columns]
+            widths.append(of_table(one, every, wanted))
             continue
-        widths.append(of_table(one, [table]))
+        widths.append(of_table(one, [table], wanted))
         if one:
             chances.append(chance_left_out(asked, one, table, rows))
-    return Widths(max(widths), max(of_table(one, ()) for one in asked.used), max(chances))
+    wide, whose = max(widths, key=lambda found: found[0])
+    plain = max(of_table(one, (), each)[0] for one, (_, each) in zip(asked.used, widths, strict=True))
+    return Widths(wide, plain, max(chances), whose)
 
 
 def typical_noise(size: int, draw: int, mechanism: Laplace | Gaussian) -> Floats:
@@ -196,15 +206,20 @@ def typical_cells(asked: AskedEffect) -> Floats:
 
 
 def population_width(
-    asked: AskedEffect, columns: Sequence[str], tables: Sequence[PlannedTable], rows: int
-) -> float:
-    """Return the expected width for a difference of risks in a population, or by a horizon.
+    asked: AskedEffect,
+    columns: Sequence[str],
+    tables: Sequence[PlannedTable],
+    rows: int,
+    population: EffectPopulation,
+) -> tuple[float, EffectPopulation]:
+    """Return the expected width for a difference of risks in a population, or by a horizon, and whose effect it is.
 
     ``columns`` are held fixed; beyond ``MOST_CELLS`` strata the last of them are summed over, with their noise.
-    ``tables``: none for the width without noise, else perhaps a margin, and a table of these columns.
+    ``tables``: none for the width without noise, else perhaps a margin, and a table of these columns. A population
+    of "auto" is chosen as the answer chooses it.
     """
     schema, question = asked.schema, asked.question
-    level, population = asked.request.level, asked.request.population
+    level = asked.request.level
     levels: tuple[int, ...] = ()
     for name in columns:
         if math.prod(levels) * schema[name].size <= MOST_CELLS:
@@ -236,7 +251,7 @@ def population_width(
                 population = "all" if follow_up else estimable_population(table, level)
             found = population_effect(states, population, level)
         widths.append(2.0 if found is None else found.interval[1] - found.interval[0])
-    return float(np.median(widths))
+    return float(np.median(widths)), population
 
 
 def chance_left_out(asked: AskedEffect, columns: Sequence[str], table: PlannedTable, rows: int) -> float:

@@ -22,11 +22,11 @@ from dpcausal.citests.result import (
     Trend,
     WithNoise,
 )
-from dpcausal.core.forecast import LEAST_POWER, MEDIUM, STRONG, WANTED, PowerForecast
+from dpcausal.core.forecast import LEAST_POWER, MEDIUM, RARE, STRONG, WANTED, Margins, PowerForecast
 from dpcausal.core.spelling import spelled
 from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
-from dpcausal.present.text import as_html, percent
+from dpcausal.present.text import as_html, as_told, percent
 
 if TYPE_CHECKING:
     from dpcausal.citests.forecast import CITestForecast
@@ -172,7 +172,7 @@ def missed_words(ahead: PowerForecast) -> str:
     >>> missed_words(PowerForecast(about="test", method="kendall", **budget, power=poor))  # doctest: +ELLIPSIS
     "Power: a strong dependence (Cohen's w = 0.5) is found in 58% of cases at best, a medium one (0.3) in 31%, so ..."
     """
-    return f"Power: {_missed_power(ahead)}, so this does not show independence."
+    return f"Power: {_missed_power(ahead)}{_margins(ahead)}, so this does not show independence."
 
 
 def _missed_power(ahead: PowerForecast) -> str:
@@ -196,6 +196,25 @@ def _missed_power(ahead: PowerForecast) -> str:
     )
 
 
+def _margins(ahead: PowerForecast) -> str:
+    """Return for how common levels a power holds, and what it is for rare ones, as a clause; empty where alike."""
+    margins = ahead.margins
+    if margins is None or margins.share is not None:
+        return ""
+    if (
+        ahead.power is not None
+        and margins.rare is not None
+        and margins.rare.smallest == ahead.power.smallest is not None
+    ):
+        return ""
+    even = f"; that holds for equally common levels, and where the rarest of each column has {RARE:.0%} of the rows "
+    if margins.rare is None:
+        return f"{even}less is found, how much is not known"
+    if margins.rare.smallest is None:
+        return f"{even}even a strong one is found in {percent(margins.rare.strong)} only"
+    return f"{even}it takes w = {margins.rare.smallest:g}"
+
+
 def missing_rule_words(fact: MissingRule) -> str:
     """Return how missing values are treated, as a sentence."""
     match fact:
@@ -205,10 +224,7 @@ def missing_rule_words(fact: MissingRule) -> str:
                 "missing together."
             )
         case MissingCountsAs():
-            rules = ", ".join(
-                f"missing {name} counts as {value if isinstance(value, str) else f'{value:g}'}"
-                for name, value in fact.columns
-            )
+            rules = ", ".join(f"missing {name} counts as {as_told(value)}" for name, value in fact.columns)
             return (
                 f"By the schema, {rules}: where many are missing, that can hide a dependence or make one up."
             )
@@ -299,8 +315,29 @@ def _chances(found: CITestForecast) -> str:
     assert plain is not None
     if found.power is None:
         best = sizes_words(plain, " at best")
-        return f"Power: not known for this test with noise. Without noise such a test finds {best}."
-    return f"Power: it finds {sizes_words(found.power, ' at best')}. Without noise: {figures(plain)}."
+        rare = found.margins is not None and found.margins.share is not None
+        of = " of rare levels" if rare else ""
+        return f"Power: not known for this test{of} with noise. Without noise such a test finds {best}."
+    chances = f"it finds {sizes_words(found.power, ' at best')}"
+    if found.margins is None:
+        return f"Power: {chances}. Without noise: {figures(plain)}."
+    return f"Power {_common(found.margins)}: {chances}.{_if_rare(found.margins)} Without noise: {figures(plain)}."
+
+
+def _common(margins: Margins) -> str:
+    """Return how common levels are for which a forecast holds."""
+    if margins.share is None:
+        return "with equally common levels"
+    return f"where the rarest level of x and of y has {margins.share:.2%} of the rows".replace(".00%", "%")
+
+
+def _if_rare(margins: Margins) -> str:
+    """Return the power for rare levels, where no share was given."""
+    if margins.share is not None:
+        return ""
+    chances = "less, how much is not known" if margins.rare is None else figures(margins.rare)
+    option = spelled("--share 0.02 is for others", "share=0.02 is for others")
+    return f" Where the rarest level of x and of y has {RARE:.0%} of the rows: {chances} ({option})."
 
 
 def _instead(found: CITestForecast) -> str:
@@ -335,4 +372,6 @@ def _at_best(found: CITestForecast) -> str:
     if found.method == "gcm" and max(one.widths) > 1:
         of = "one pair of columns" if one.several else "one level"
         return f"At best: {of} has all of the dependence, and the others are alike."
+    if found.margins is not None and found.margins.share is not None:
+        return "At best: the dependence is alike wherever the given columns are fixed."
     return "At best: levels are equally common, and the dependence is alike wherever the given columns are fixed."

@@ -15,7 +15,7 @@ from dpcausal.present import statement
 from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, rows_differ, short_cost_lines
-from dpcausal.present.text import as_html, as_sentence, few, listed, percent
+from dpcausal.present.text import as_html, as_sentence, as_told, few, listed, percent
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -124,10 +124,11 @@ def _by_groups(fact: facts.ByGroups) -> str:
 
 def _number_rules(fact: facts.NumberRules) -> str:
     """Return how missing numbers, and those out of bounds, are counted."""
-    rules = [f"missing {name} counts as {other:g}" for name, other in fact.missing]
+    rules = [f"missing {name} counts as {as_told(other)}" for name, other in fact.missing]
     counts = "" if fact.missing else "counts "
     rules += [
-        f"{name} outside {low:g} to {high:g} {counts}as the nearer bound" for name, low, high in fact.bounds
+        f"{name} outside {as_told(low)} to {as_told(high)} {counts}as the nearer bound"
+        for name, low, high in fact.bounds
     ]
     return f"by the schema, {' and '.join(rules)}"
 
@@ -142,8 +143,7 @@ def _missing_left_out(fact: facts.MissingLeftOut) -> str:
 
 def _missing_counts(fact: facts.MissingCounts) -> str:
     """Return as what a missing outcome counts, and how to leave such rows out."""
-    value = fact.value if isinstance(fact.value, str | None) else f"{fact.value:g}"
-    counts = "is not the event" if value is None else f"counts as {value}"
+    counts = "is not the event" if fact.value is None else f"counts as {as_told(fact.value)}"
     way = ""
     if fact.regression and asks():
         table = spelled("effect FILE --method table", 'method="table"')
@@ -348,9 +348,17 @@ def answer_words(result: EffectResult) -> str:
 
 def _among(result: EffectResult) -> str:
     """Return whose effect it is: of all, the exposed or the overlap."""
-    treated = f"those with {result.treatment} {result.compare[1]}"
-    among = {"all": "all", "exposed": treated, "overlap": "those who may be in either group"}
-    return f" among {among[result.population]}"
+    return f" among {among_words(result.population, f'{result.treatment} {result.compare[1]}')}"
+
+
+def among_words(population: str, arm: str) -> str:
+    """Return whose effect it is; ``arm`` names the second one.
+
+    >>> among_words("exposed", "smoke yes"), among_words("all", "smoke yes")
+    ('those with smoke yes', 'all')
+    """
+    among = {"all": "all", "exposed": f"those with {arm}", "overlap": "those who may be in either group"}
+    return among[population]
 
 
 def _scored(result: EffectResult) -> str:
@@ -533,7 +541,8 @@ def forecast_words(found: EffectForecast) -> str:
     one = found.question
     held = f", {', '.join(one.adjust)} held fixed" if one.adjust else ""
     lines = [
-        f"Forecast for the effect of {one.treatment} on {one.outcome}{held} ({_compared(one)}): {_expected(found)}, of "
+        f"Forecast for the effect of {one.treatment} on {one.outcome}{held} ({_compared(one)}){_whose(found)}: "
+        f"{_expected(found)}, of "
         f"which sampling alone makes about {number(found.width_without_noise)}. Nothing was charged or released."
     ]
     if found.says_nothing:
@@ -563,6 +572,8 @@ def forecast_words(found: EffectForecast) -> str:
         )
     if found.rare is not None and not found.says_nothing:
         wide = f"it is {number(found.rare)} wide" if math.isfinite(found.rare) else "nothing can be said"
+        if math.isfinite(found.rare) and found.rare_population not in (None, found.population):
+            wide += f", and of the effect among {among_words(found.rare_population, _arm(one))} only"
         told = spelled("--share", "share=")
         lines.append(
             f"If only 5% of rows have {_arm(one)}, {wide}: give the share that you expect by {told}."
@@ -580,6 +591,13 @@ def forecast_words(found: EffectForecast) -> str:
     )
     lines += missing_lines(found.notes)
     return "\n".join(lines)
+
+
+def _whose(found: EffectForecast) -> str:
+    """Return whose effect the interval is expected to be of, and at which share of the treatment."""
+    one = found.question
+    among = f" among {among_words(found.population, _arm(one))}"
+    return among if one.others else f"{among}, if {percent(found.treated)} of rows have {_arm(one)}"
 
 
 def _arm(one: EffectQuestion) -> str:

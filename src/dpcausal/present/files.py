@@ -53,6 +53,7 @@ from dpcausal.discovery.result import DiscoveryResult, in_order, sorted_pairs
 from dpcausal.graphs.doubts import without_edges
 from dpcausal.graphs.formats import dot_quoted, to_arcs, to_dagitty, to_dot, to_graphml, to_json
 from dpcausal.graphs.graph import Graph
+from dpcausal.graphs.pag import PAG
 from dpcausal.present.figures import figure_svg
 from dpcausal.present.statement import caveat_lines, relation_words
 from dpcausal.present.tables import (
@@ -115,13 +116,23 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         "graph.dagitty": to_dagitty(
             firm, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": to_arcs(firm, result.direction or result.marks),
+        "arcs.csv": to_arcs(firm, undeclared_chances(result), result.found_confidence),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(firm, dot_attributes(result), remark=remark(result), possible=left),
         "graph.graphml": to_graphml(firm, graphml_attributes(result), more=stamp(result), possible=left),
         **({} if result.release is None else {RELEASE: result.release.to_json()}),
     }
+
+
+def undeclared_chances(result: DiscoveryResult) -> dict[tuple[str, str], float]:
+    """Return the chances of directions, or of marks, that data had a say in: a declared direction has none."""
+    declared = frozenset(frozenset(arrow) for arrow in result.known.required_arrows(result.graph.skeleton))
+    if (
+        result.graph.kind == PAG.kind
+    ):  # an order declares that the later is no cause of the earlier, and no more
+        return {end: chance for end, chance in result.marks.items() if end[::-1] not in result.known.arrows}
+    return {arrow: chance for arrow, chance in result.direction.items() if frozenset(arrow) not in declared}
 
 
 def without_hints(result: DiscoveryResult) -> Graph:

@@ -104,13 +104,21 @@ def marks_mean(result: DiscoveryResult) -> str:
     return " ".join([f"{text}." if text else "", *more]).strip()
 
 
+def likely_marks(result: DiscoveryResult) -> str:
+    """Return how likely the marks of a PAG are, and what a per cent beside them is; empty for other graphs."""
+    if result.graph.kind != "pag":
+        return ""
+    per_cent = "A per cent is the chance of the marks beside it; where marks are open, of the likeliest."
+    return " ".join(filter(None, (arrows_mean(result), per_cent if result.marks else "")))
+
+
 def legend(result: DiscoveryResult) -> list[str]:
     """Return the meanings of the marks that occur in the list of edges."""
     graph = result.shown
     plain = graph.undirected - result.contradicted and graph.kind != "pag"
     meanings = {
         marks_mean(result): True,
-        arrows_mean(result): True,
+        likely_marks(result) or arrows_mean(result): True,
         "-: direction not decided by the data.": plain,
         "Only tested with so many columns held fixed: with more, the edge might disappear.": (
             result.given_up_to.keys() - result.nothing_held
@@ -214,10 +222,18 @@ def joined_words(result: DiscoveryResult) -> str:
     found = [f"{a} - {b} (through {c})" for a, b, c in result.joined_absent]
     if not found:
         return ""
+    after = {(b, a) for a, b in result.known.arrows}
+    free = [
+        one
+        for (a, b, c), one in zip(result.joined_absent, found, strict=True)
+        if not {(a, c), (b, c)} & after
+    ]
+    at = "" if len(free) == len(found) else f", at {few(free, 4)},"
+    collider = f"; or{at} the column between is a common effect after all" if free else ""
     return (
         f"Absent with nothing held fixed, although the graph has a path between the two: {few(found, 4)}. This is no "
-        "contradiction: a dependence along a path is weaker than each of its steps and may be too weak to show; paths "
-        "may cancel; or the column between is a common effect after all."
+        "contradiction: a dependence along a path is weaker than each of its steps and may be too weak to show; "
+        f"{'' if free else 'or '}paths may cancel{collider}."
     )
 
 
@@ -408,6 +424,19 @@ def declared_words(known: Knowledge) -> str:
     return f"Declared: {'; '.join(parts)}." if parts else ""
 
 
+def all_declared_words(result: DiscoveryResult) -> str:
+    """Return what was declared, and what of it only after a release; empty where nothing was."""
+    now, before = declared_words(result.known), result.known_before
+    if before is None:
+        return now
+    first = declared_words(before).removeprefix("Declared: ") or "nothing."
+    then = now.removeprefix("Declared: ") or "nothing."
+    return (
+        f"Declared beforehand: {first} Declared instead for this search, after the release and so perhaps after its "
+        f"first graph was seen, which is no prior knowledge: {then}"
+    )
+
+
 def lone_clauses(result: DiscoveryResult, alone: Collection[str], most: int) -> list[str]:
     """Return the columns without an edge, grouped by whether anything could be decided about them."""
     silent, single = {*result.undecided_columns}, {*result.one_level}
@@ -475,6 +504,7 @@ def discovery_text(result: DiscoveryResult, *, every: bool = False) -> str:
         *edge_table(result),
         *(f"  ({words})" for words in alone),
         marks_mean(result),
+        likely_marks(result),
         sure_line(result),
         tiers_words(result, brief=True),
         free_words(result),
@@ -499,7 +529,7 @@ def edge_lines(result: DiscoveryResult) -> list[str]:
 
 def full_text(result: DiscoveryResult) -> str:
     """Return everything about a graph and its cost, under headings."""
-    by_you = declared_words(result.known)
+    by_you = all_declared_words(result)
     labels = "; ".join(f"{name}: {label}" for name, label in result.labels.items())
     sections = {
         "": [headline(result), helps_words(result)],

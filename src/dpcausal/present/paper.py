@@ -14,14 +14,14 @@ from dpcausal.present.figures import strength_words
 from dpcausal.present.graph_words import (
     W_MEANS,
     absent_means,
+    all_declared_words,
     arrows_mean,
     column_count,
-    declared_words,
     found_words,
     merged_line,
 )
 from dpcausal.present.notes import method_description, note_words
-from dpcausal.present.statement import entries_called, missing_as_words, relation_words
+from dpcausal.present.statement import missing_as_words, number_of_units, relation_words
 from dpcausal.present.tables import (
     HINTS_MEAN,
     NONE_TO_HOLD,
@@ -89,13 +89,14 @@ def methods_paragraph(result: DiscoveryResult, name: str = "") -> str:
     parts = [
         _we_learned(result, name),
         *_privacy_sentences(result),
+        _reserve_sentence(result),
         *(
             _missing_sentence(fact.columns)
             for fact in result.privacy.public_anywhere
             if isinstance(fact, MissingAs)
         ),
         *missing_together(result),
-        declared_words(result.known),
+        all_declared_words(result),
         merged_line(result),
         _confidence_sentence(result),
         f"{loose} of {edges} {'was' if loose == 1 else 'were'} {NOTHING_HELD_MEANS}." if loose else "",
@@ -123,7 +124,7 @@ def _we_learned(result: DiscoveryResult, name: str) -> str:
         which = "pairs of columns for dependence" if target is None else f"columns for dependence on {target}"
         learned = f"We screened {which}, nothing held fixed, among"
     of = f" of the data set {name}" if name else ""
-    rows = "" if result.rows is None else f" ({result.rows:,} {entries_called(result.privacy.unit)})"
+    rows = "" if result.rows is None else f" ({number_of_units(result.rows, result.privacy.unit, how=True)})"
     does = method_description(result.method)
     return (
         f"{learned} {column_count(result)} columns{of}{rows} with dpcausal {__version__}, method {result.method}"
@@ -146,6 +147,18 @@ def _privacy_sentences(result: DiscoveryResult) -> list[str]:
     if not statement.private:
         parts.append(f"It is not private, however: {statement.why_not_private}.")
     return parts
+
+
+def _reserve_sentence(result: DiscoveryResult) -> str:
+    """Return which share of the budget the search left for effects, and how much of it is unspent."""
+    kept = result.reserve
+    if kept is None or kept.left <= 0:
+        return ""
+    unspent = "none of it" if kept.left >= 1 else f"{1 - kept.left:.0%} of it"
+    return (
+        f"Epsilon and delta are a total, of which {kept.share:.0%} was kept for effects asked after the graph; "
+        f"{unspent} had been spent when this was written."
+    )
 
 
 def _missing_sentence(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:

@@ -6,6 +6,7 @@ Both come from rows without noise, and both say so first. The functions take the
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from dpcausal.data.check import ColumnCheck, SchemaCheck
 from dpcausal.data.code_books import CodeBook
 from dpcausal.data.columns import Categorical, reads_as_missing
 from dpcausal.data.csv import RaggedRows
+from dpcausal.data.dates import ISO
 from dpcausal.data.draft import Draft, DraftedColumn
 from dpcausal.data.findings import Finding, LeftOut, Relation
 from dpcausal.data.schema import column_toml, format_toml, toml_header
@@ -69,12 +71,22 @@ def _drafted_table(drafted: DraftedColumn) -> str:
     column = drafted.column
     if column is None:
         assert drafted.left_out is not None
-        return f"# {toml_header(drafted.name)}  left out: {left_out_words(drafted.left_out)}\n"
+        why = drafted.left_out
+        return f"# {toml_header(drafted.name)}  left out: {left_out_words(why)}\n{_proposed(why)}"
     comments = [_printable(note_words(note)) for note in drafted.notes]
     if isinstance(column, Categorical):
         remarks = _level_remarks(drafted)
         return column_toml(drafted.name, column, comments=comments, remarks=remarks) + _order_hint(column)
     return column_toml(drafted.name, column, comments=comments, remarks=_number_remarks(drafted))
+
+
+def _proposed(why: LeftOut) -> str:
+    """Return, as comments, the declaration of a column that a draft leaves out; empty where it knows none."""
+    if not isinstance(why, found.Dates):
+        return ""
+    lines = ['type = "date"', f'lower = "{why.first:04}-01-01"', f'upper = "{why.last:04}-12-31"']
+    lines += [] if why.written == ISO else [f'format = "{why.written}"']
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _printable(text: str) -> str:
@@ -151,7 +163,8 @@ def _repeated(note: found.RepeatedIdentifier) -> str:
         )
     return (
         f"{note.column} repeats in {count}: the promise is for one row; to protect persons, make it the unit "
-        f"(--unit {note.column})"
+        f"(column = {json.dumps(note.column, ensure_ascii=False)} under [unit] in the schema, or --unit "
+        f"{note.column} with a question)"
     )
 
 
@@ -302,7 +315,7 @@ def note_words(note: Finding) -> str:
 
     >>> note_words(found.RepeatedIdentifier("patient_id", 3000))
     'patient_id repeats in 3,000 rows: the promise is for one row; to protect persons, make it the unit \
-(--unit patient_id)'
+(column = "patient_id" under [unit] in the schema, or --unit patient_id with a question)'
     >>> note_words(found.Determined("group", ("kappa", "lambda"), Relation.CUTS_OF_SUM))
     'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
     """
@@ -336,6 +349,11 @@ def left_out_words(why: LeftOut) -> str:
             return (
                 f"more than {why.limit} different texts: an identifier, a date or free text? If it tells whose a row "
                 'is, name it under [unit]; if it is a date, declare type = "date" with its bounds and format'
+            )
+        case found.Dates():
+            return (
+                "dates. To analyse them, take the marks off these lines, and give bounds that are public: those below "
+                "are whole years around the first dates only"
             )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"

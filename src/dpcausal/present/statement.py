@@ -22,7 +22,7 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
-from dpcausal.present.text import as_html, digits, few, shortened
+from dpcausal.present.text import as_html, as_told, digits, few, shortened
 from dpcausal.privacy.events import event_from_dict
 
 RELATIONS = {  # of units, and what belongs to one
@@ -123,8 +123,7 @@ def missing_as_words(columns: Sequence[tuple[str, Any, bool, bool]]) -> str:
     'sex male, dose 1.5 and in tables a bin of its own'
     """
     shown = [
-        f"{name} {f'{value:g}' if isinstance(value, float) else value}"
-        + (" and in tables a bin of its own" if own_bin else "")
+        f"{name} {as_told(value)}" + (" and in tables a bin of its own" if own_bin else "")
         for name, value, _, own_bin in columns
     ]
     return few(shown, MISSING_SHOWN, " as the schema says")
@@ -272,6 +271,29 @@ def used_rows_words(unit: facts.PersonRows) -> str:
     how = which.get(unit.order_by, f"with the largest value{'s' * (unit.rows > 1)} of {unit.order_by}")
     number = "one of them is used" if unit.rows == 1 else f"at most {unit.rows} of them are used"
     return f"{number}, {how}"
+
+
+def entries_called(unit: facts.Unit) -> str:
+    """Return what the entries of a data set are: persons where these are the unit, else rows.
+
+    >>> entries_called(facts.PersonRows()), entries_called(facts.ONE_ROW)
+    ('persons', 'rows')
+    """
+    return "persons" if isinstance(unit, facts.PersonRows) and unit.rows in (1, None) else "rows"
+
+
+def number_of_units(number: int, unit: facts.Unit, *, how: bool = False) -> str:
+    """Return how many rows or persons were used; ``how``: with which rows of a person.
+
+    >>> number_of_units(2500, facts.ONE_ROW, how=True), number_of_units(2500, facts.PersonRows())
+    ('2,500 rows', '2,500 persons')
+    >>> number_of_units(2500, facts.PersonRows(), how=True)
+    '2,500 persons; of the rows of a person one of them is used, drawn by chance'
+    """
+    found = f"{number:,} {entries_called(unit)}"
+    if how and isinstance(unit, facts.PersonRows):
+        return f"{found}; of the rows of a person {used_rows_words(unit)}"
+    return found
 
 
 def relation_words(statement: PrivacyStatement) -> str:
@@ -750,15 +772,6 @@ def pvalue_words(pvalue: float) -> str:
     ('= 0.0123', '< 1e-300')
     """
     return f"< {SMALLEST_PVALUE:g}" if pvalue <= SMALLEST_PVALUE else f"= {pvalue:.3g}"
-
-
-def entries_called(unit: facts.Unit) -> str:
-    """Return what the entries of a data set are: persons where these are the unit, else rows.
-
-    >>> entries_called(facts.PersonRows()), entries_called(facts.ONE_ROW)
-    ('persons', 'rows')
-    """
-    return "persons" if isinstance(unit, facts.PersonRows) else "rows"
 
 
 def rows_differ(what: str, unit: facts.Unit = facts.ONE_ROW) -> str:

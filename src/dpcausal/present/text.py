@@ -21,6 +21,15 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def as_told(value: float | str) -> str:
+    """Return a value of a column as text: a number in six digits, and a level or a date as it is.
+
+    >>> as_told(50.0), as_told("2018-01-01")
+    ('50', '2018-01-01')
+    """
+    return value if isinstance(value, str) else f"{value:g}"
+
+
 def few(items: Sequence[str], most: int, where: str = "", between: str = ", ") -> str:
     """Return the first ``most`` items joined by commas, and how many more there are.
 

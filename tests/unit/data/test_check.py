@@ -11,9 +11,10 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.data.check import check
-from dpcausal.data.findings import MissingTogether, MissingWith
+from dpcausal.data.findings import MissingTogether, MissingWith, RepeatedIdentifier
 from dpcausal.data.read import ColumnsIgnored, read
-from dpcausal.present.schema import check_json
+from dpcausal.present.schema import check_json, note_words
+from dpcausal.present.statement import missing_as_words
 
 SCHEMA = dc.Schema(
     smoke=dc.Categorical(["no", "yes", "never asked"], other="no"),
@@ -247,3 +248,25 @@ def test_the_column_that_tells_whose_a_row_is_counts_as_declared() -> None:
     lacking = check({"sex": ["male", "female"]}, schema)
     assert lacking.not_in_data == ["fallnr"]
     assert not lacking.usable
+
+
+def test_a_declared_unit_is_not_told_to_become_one(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text(
+        "pid,smoke,age\n" + "".join(f"{i // 2},{'no' if i % 3 else 'yes'},40\n" for i in range(200))
+    )
+    schema = dc.Schema(smoke=dc.Categorical(["no", "yes"]), age=dc.Numeric(0, 110))
+    (told,) = check(file, schema).notes_of(RepeatedIdentifier)
+    assert told.column == "pid"
+    assert 'column = "pid" under [unit] in the schema' in note_words(told)
+    assert not check(file, schema.with_unit("pid")).notes_of(RepeatedIdentifier)
+
+
+def test_what_a_missing_date_becomes_is_shown_as_a_date(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text("visit,age\n2018-03-01,40\n,41\n")
+    schema = dc.Schema(visit=dc.Date("2018-01-01", "2020-12-31"), age=dc.Numeric(0, 110, other=50))
+    visit, age = check(file, schema).columns
+    assert (visit.other, age.other) == ("2018-01-01", "50")
+    assert schema.missing_as().columns == (("visit", "2018-01-01", False, False), ("age", 50.0, False, False))
+    assert missing_as_words(schema.missing_as().columns) == "visit 2018-01-01, age 50"

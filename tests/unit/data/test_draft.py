@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import math
 import pickle
 import warnings
@@ -603,3 +604,30 @@ def test_numbers_of_villages_are_remarked_and_counts_are_not() -> None:
     }
     for name, expected in (("villnum", True), ("ward_nr", True), ("visits", False), ("height", False)):
         assert (NumberCodes(None) in notes(cells, name)) == expected, name
+
+
+@pytest.mark.parametrize(
+    ("written", "format_line"), [("%Y-%m-%d", ""), ("%d.%m.%Y", '# format = "%d.%m.%Y"\n')]
+)
+def test_dates_are_left_out_with_the_declaration_that_would_take_them(written: str, format_line: str) -> None:
+    first = datetime.date(2018, 3, 1)
+    days = [(first + datetime.timedelta(days=3 * i)).strftime(written) for i in range(100)]
+    rows = {
+        "visit": [day for day in days for _ in range(3)] + [""],
+        "smoke": ["no", "yes", "no"] * 100 + ["no"],
+    }
+    text = draft(rows)
+    lines = '# type = "date"\n# lower = "2018-01-01"\n# upper = "2018-12-31"\n' + format_line
+    assert lines in text
+    head, block = text.partition("# [columns.visit]")[::2]
+    taken = (
+        head
+        + "[columns.visit]"
+        + block.partition("\n")[0].partition("  ")[0]
+        + "\n"
+        + lines.replace("# ", "")
+    )
+    declared = dc.Schema.from_toml_string(taken + block.partition(lines)[2])
+    assert declared["visit"] == dc.Date("2018-01-01", "2018-12-31", format=written)
+    free = {"visit": [f"note {i}" for i in range(300)], "smoke": rows["smoke"][:300]}
+    assert 'type = "date"' not in draft(free)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import re
+import tempfile
 from collections import Counter
 from io import StringIO
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.spelling import for_command_line
+from dpcausal.core.statement import PersonRows
 from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.evidence import Evidence
 from dpcausal.discovery.knowledge import Knowledge
@@ -511,6 +514,71 @@ def test_a_pair_that_is_absent_though_a_path_joins_it_is_explained(result: Disco
     ):
         assert joined_words(other) == ""
     assert joined_words(result) == ""
+
+
+def test_a_common_effect_is_not_offered_where_the_declared_order_excludes_it(result: DiscoveryResult) -> None:
+    apart = frozenset(("a", "long_name"))
+    bare = replace(result, separating={apart: ()})
+    assert joined_words(bare).endswith("; or the column between is a common effect after all.")
+    first = Knowledge.of(NAMES, tiers=[["b"], ["a", "long_name"]])
+    graph = dc.Graph(NAMES, directed=[("b", "a"), ("b", "long_name")])
+    said = joined_words(replace(bare, graph=graph, known=first))
+    assert "(through b)" in said
+    assert "common effect" not in said
+    assert said.endswith("may be too weak to show; or paths may cancel.")
+
+
+def test_persons_are_counted_as_persons_with_which_of_their_rows(result: DiscoveryResult) -> None:
+    assert " (500 rows) " in methods_paragraph(result)
+    assert "<dt>Rows</dt><dd>500</dd>" in render(result)
+    persons = replace(result, privacy=dataclasses.replace(result.privacy, unit=PersonRows()))
+    said = methods_paragraph(persons)
+    assert "(500 persons; of the rows of a person one of them is used, drawn by chance)" in said
+    assert "500 rows" not in said
+    assert "<dt>Persons</dt><dd>500</dd>" in render(persons)
+    two = replace(result, privacy=dataclasses.replace(result.privacy, unit=PersonRows(2)))
+    assert "(500 rows; of the rows of a person at most 2 of them are used" in methods_paragraph(two)
+
+
+def test_a_share_that_was_kept_and_not_spent_is_said(result: DiscoveryResult) -> None:
+    assert "kept for effects" not in methods_paragraph(result)
+    for left, said in ((1.0, "none of it had been spent"), (0.5, "50% of it had been spent"), (0.0, "")):
+        kept: Any = SimpleNamespace(share=0.3, left=left)
+        words = methods_paragraph(replace(result, reserve=kept))
+        assert ("of which 30% was kept for effects" in words) == bool(said)
+        assert said in words
+
+
+def test_what_was_declared_after_a_release_is_not_said_to_be_prior_knowledge(result: DiscoveryResult) -> None:
+    before = Knowledge.of(NAMES, tiers=[["a"], ["b", "long_name"]])
+    after = Knowledge.of(NAMES, tiers=[["a"], ["b", "long_name"]], forbidden=[{"a", "long_name"}])
+    told = replace(result, known=after, known_before=before)
+    for words in (methods_paragraph(told), told.summary(full=True), render(told)):
+        first, _, then = words.partition("Declared instead for this search, after the release")
+        assert "Declared beforehand: in order of time a, then b, long_name." in first
+        assert "forbidden a - long_name" not in first
+        assert (
+            "which is no prior knowledge: in order of time a, then b, long_name; forbidden a - long_name."
+            in then
+        )
+    assert "prior knowledge" not in methods_paragraph(replace(result, known=after))
+
+
+def test_a_search_of_a_release_remembers_what_was_declared_before_it() -> None:
+    release = dc.discover(
+        dc.networks.load("cancer").sample(500, seed=1), epsilon=1.0, forbidden=[{"Pollution", "Smoker"}]
+    ).release
+    assert release is not None
+    assert release.discover(confidence=0).known_before is None
+    again = release.discover(confidence=0, forbidden=[{"Xray", "Dyspnoea"}])
+    assert again.known_before == release.known
+    assert again.known.forbidden == {frozenset({"Xray", "Dyspnoea"})}
+    assert again.release is not None
+    with tempfile.TemporaryDirectory() as folder:
+        later = dc.load_release(again.release.save(f"{folder}/release.json"))
+    assert (later.known, later.known_before) == (again.known, release.known)
+    assert later.discover(confidence=0).known_before == release.known  # of the third search, too
+    assert later.discover(confidence=0, forbidden=[{"Pollution", "Smoker"}]).known_before is None
 
 
 def test_columns_with_one_level_are_named_and_not_counted() -> None:

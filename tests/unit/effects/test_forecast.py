@@ -400,12 +400,31 @@ def test_a_rare_treatment_is_forecast_as_such():
     assert high - low > 1.5 * usual.width
 
 
+def test_a_forecast_names_the_population_and_the_share_that_its_width_is_of() -> None:
+    """A rarer treatment makes ``auto`` choose the exposed: the first line says so, and no width switches unsaid."""
+    yes_no, held = dc.Categorical(["no", "yes"]), ["age", "smoke", "sex"]
+    schema = dc.Schema(dict.fromkeys(["x", "y", *held], yes_no))
+    asked: dict[str, Any] = {"adjust": held, "epsilon": 1.0, "rows": 2_500}
+    usual, rare, rarer = (
+        dc.forecast_effect(schema, "x", "y", **asked, share=one) for one in (None, 0.03, 0.02)
+    )
+    assert [one.population for one in (usual, rare, rarer)] == ["all", "all", "exposed"]
+    firsts = [str(one).splitlines()[0] for one in (usual, rare, rarer)]
+    assert " among all, if 33% of rows have x yes: " in firsts[0]
+    assert " among all, if 3% of rows have x yes: " in firsts[1]
+    assert " among those with x yes, if 2% of rows have x yes: " in firsts[2]
+    of_all = dc.forecast_effect(schema, "x", "y", **asked, share=0.02, population="all")
+    assert of_all.population == "all"
+    assert of_all.width > rarer.width
+    assert rarer.to_dict()["population"] == "exposed"
+
+
 def test_a_rare_treatment_of_which_nothing_could_be_said():
     yes_no = dc.Categorical(["no", "yes"])
     found = dc.forecast_effect(dc.Schema(x=yes_no, y=yes_no), "x", "y", epsilon=0.1, rows=2_000)
     assert not found.says_nothing
     assert found.rare == math.inf
-    assert found.to_dict()["with_rare_treatment"] == {"share": 0.05, "width": None}
+    assert found.to_dict()["with_rare_treatment"] == {"share": 0.05, "width": None, "population": "all"}
 
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 0.6, True, "few"])

@@ -12,10 +12,11 @@ import yaml
 import dpcausal as dc
 from dpcausal.core.display import display
 from dpcausal.core.statement import PrivacyStatement, UncheckedDraft
-from dpcausal.discovery.result import DiscoveryResult, Verdict
+from dpcausal.discovery.knowledge import Knowledge
+from dpcausal.discovery.result import DiscoveryResult, Verdict, replaced
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.graphs.formats import to_arcs
-from dpcausal.present.files import STATEMENT, file_texts, registry_yaml, without_hints
+from dpcausal.present.files import STATEMENT, file_texts, registry_yaml, undeclared_chances, without_hints
 
 METHODS = ("measured", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments", "pc")
 
@@ -191,5 +192,20 @@ def test_files_for_r_are_written_with_the_others() -> None:
     texts = file_texts(result)
     lines = [line for line in texts["graph.dagitty"].splitlines() if not line.startswith("remark=")]
     assert lines == without_hints(result).to_dagitty().splitlines()
-    assert texts["arcs.csv"] == to_arcs(without_hints(result), result.direction)
+    assert texts["arcs.csv"] == to_arcs(
+        without_hints(result), undeclared_chances(result), result.found_confidence
+    )
     assert yaml.safe_load(texts["registry.yaml"])["tier"] == 3
+
+
+def test_a_declared_direction_has_no_chance_in_arcs_csv_and_every_edge_says_if_it_was_found_again() -> None:
+    _, _, result = record(epsilon=1.0)
+    a, b = result.graph.nodes[:2]
+    result = replaced(result, open=frozenset(), conflicts=frozenset(), on_hints=frozenset())
+    known = Knowledge.of(result.graph.nodes, tiers=[[a], [b]])
+    graph = dc.Graph(result.graph.nodes, directed=[(a, b)])
+    both = {(a, b): 1.0, (b, a): 0.0}
+    found = replaced(result, graph=graph, known=known, direction=both, confidence={frozenset((a, b)): 0.55})
+    assert file_texts(found)["arcs.csv"] == f"from,to,found_again\n{a},{b},0.55\n"
+    by_data = replaced(found, known=Knowledge())
+    assert file_texts(by_data)["arcs.csv"] == f"from,to,chance,found_again\n{a},{b},1.00,0.55\n"

@@ -106,7 +106,7 @@ def test_persons_are_not_called_rows(result: DiscoveryResult) -> None:
     for one, word in ((result, "rows"), (persons, "persons")):
         page = render(one)
         assert f"<dt>{word.capitalize()}</dt><dd>{result.rows:,}</dd>" in page
-        assert f"({result.rows:,} {word})" in page  # of the paragraph for a paper
+        assert f"({result.rows:,} {word}" in page  # of the paragraph for a paper
 
 
 def test_a_page_that_is_not_private_says_so_first() -> None:

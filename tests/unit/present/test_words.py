@@ -325,6 +325,7 @@ EXAMPLES[LeftOut] = {
     "no-values": {},
     "unreadable-numbers": {"cells": 9, "texts": [["3,5", 9]]},
     "too-many-texts": {"limit": 50},
+    "dates": {"written": "%Y-%m-%d", "first": 2018, "last": 2020},
     "all-different": {"rows": 1200},
     "says-whose": {},
 }
