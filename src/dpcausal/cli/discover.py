@@ -142,12 +142,12 @@ def with_effects(
     return result, EffectsAsked(texts, data)
 
 
-def refuse_held(held: Sequence[str] | None, asked: Sequence[tuple[str, str]], schema: Schema) -> None:
+def refuse_held(held: Sequence[str], asked: Sequence[tuple[str, str]], schema: Schema) -> None:
     """Refuse columns to hold fixed that are not declared, or are a treatment or an outcome that is asked about.
 
     That is before the search is paid for: an effect that can't be asked afterwards would lose its share.
     """
-    for name in held or ():
+    for name in held:
         if name not in schema:
             raise InputError(f"--adjust {name}: no column of the schema has that name")
         pair = next((pair for pair in asked if name in pair), None)
@@ -296,9 +296,10 @@ def run_discover(
     if held is not None and not effect:
         raise InputError("--adjust: only with --effect treatment,outcome, whose effect it is for")
     place = codes.place_of(rows, charge, printing, columns=chosen, only_here=only_here)
-    held = columns_to_adjust(held, place.schema)
     place.refuse_undeclared([*columns_named({**asked, **of_method}), *(held or ())])
-    refuse_held(held, asked.get("effect", ()), place.schema)
+    if held:
+        held = columns_to_adjust(held, place.schema) or []
+        refuse_held(held, asked["effect"], place.schema)
     if explain:
         typer.echo(
             rows.explained(place.schema, harmonics=harmonics_asked({**asked, **of_method}, place.schema))
