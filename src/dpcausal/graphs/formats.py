@@ -634,38 +634,27 @@ def _unquoted(kind: str, word: str) -> str:
     return re.sub(r"%(?:[01][0-9A-F]|5C|7F|25)", lambda code: unquote(code.group()), plain)
 
 
-def to_arcs(
-    graph: MixedGraph,
-    chances: Mapping[tuple[str, str], float] | None = None,
-    found_again: Mapping[frozenset[str], float] | None = None,
-) -> str:
-    r"""Return the arcs as comma-separated values, for bnlearn.
+def to_arcs(graph: MixedGraph, chances: Mapping[tuple[str, str], float] | None = None) -> str:
+    r"""Return the arcs as comma-separated values, for bnlearn; ``chances`` add a column of probabilities.
 
     ``chances`` are a further column: of each arc, ``chance``; of a PAG ``head``, that of a head at ``to``.
-    ``found_again`` is another: in which share of repeats the edge was found, whichever way it points. An arc that is
-    not among them has an empty cell.
 
     >>> from dpcausal.graphs.graph import Graph
     >>> to_arcs(Graph(["a", "b", "c"], directed=[("a", "b")], undirected=[("b", "c")]))
     'from,to\na,b\nb,c\nc,b\n'
     >>> to_arcs(Graph(["a", "b"], directed=[("a", "b")]), {("a", "b"): 0.93, ("b", "a"): 0.07})
     'from,to,chance\na,b,0.93\n'
-    >>> to_arcs(Graph(["a", "b"], directed=[("a", "b")]), {("a", "b"): 0.93}, {frozenset("ab"): 0.5})
-    'from,to,chance,found_again\na,b,0.93,0.50\n'
     """
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     pag = graph.kind == PAG
-    heads = [*(["head" if pag else "chance"] if chances else []), *(["found_again"] if found_again else [])]
-    rows.writerow(["from", "to", *(["marks"] if pag else []), *heads])
-
-    def part(value: float | None) -> str:
-        return "" if value is None else f"{value:.2f}"
+    rows.writerow(
+        ["from", "to", *(["marks"] if pag else []), *(["head" if pag else "chance"] if chances else [])]
+    )
 
     def write(a: str, marks: str, b: str) -> None:
-        chance = [part(chances.get((a, b)))] if chances else []
-        again = [part(found_again.get(frozenset((a, b))))] if found_again else []
-        rows.writerow([a, b, *([marks] if pag else []), *chance, *again])
+        chance = [f"{chances[a, b]:.2f}" if (a, b) in chances else ""] if chances else []
+        rows.writerow([a, b, *([marks] if pag else []), *chance])
 
     for a, marks, b in graph.marked_edges():
         write(a, marks, b)

@@ -23,7 +23,7 @@ from dpcausal.citests.result import (
     WithNoise,
 )
 from dpcausal.core.forecast import LEAST_POWER, MEDIUM, RARE, STRONG, WANTED, Margins, PowerForecast
-from dpcausal.core.spelling import spelled
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.present.planning import figures, sizes_words
 from dpcausal.present.statement import by_bins_words, cost_lines, pvalue_words, question_words, rows_differ
 from dpcausal.present.text import as_html, as_told, percent
@@ -336,7 +336,9 @@ def _if_rare(margins: Margins) -> str:
     if margins.share is not None:
         return ""
     chances = "less, how much is not known" if margins.rare is None else figures(margins.rare)
-    option = spelled("--share 0.02 is for others", "share=0.02 is for others")
+    option = worded(
+        "--share 0.02 is for others", "share=0.02 is for others", "in Python share= is for others"
+    )
     return f" Where the rarest level of x and of y has {RARE:.0%} of the rows: {chances} ({option})."
 
 

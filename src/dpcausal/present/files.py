@@ -116,7 +116,7 @@ def file_texts(result: DiscoveryResult, *, open: bool = False, data: str = "") -
         "graph.dagitty": to_dagitty(
             firm, "; ".join(filter(None, (remark(result), hints_remark(result)))) or None
         ),
-        "arcs.csv": to_arcs(firm, undeclared_chances(result), result.found_confidence),
+        "arcs.csv": to_arcs(firm, undeclared_chances(result)),
         "pairs.csv": pairs_csv(result),
         "registry.yaml": registry_yaml(result),
         "graph.dot": to_dot(firm, dot_attributes(result), remark=remark(result), possible=left),

@@ -129,7 +129,7 @@ def test_every_limit_holds_in_both_units(make_desk, monkeypatch, unit, rule):
 
     def costing(amount: float) -> None:
         priced = {**cost, "epsilon": 0.1, "delta": 0.0, unit: amount}
-        monkeypatch.setattr(desk, "rehearse", lambda *_: (question, priced))
+        monkeypatch.setattr(desk, "_cost", lambda *_: (question, priced))
         ask(desk, project="p")
 
     with pytest.raises(BudgetError):

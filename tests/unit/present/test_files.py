@@ -192,13 +192,11 @@ def test_files_for_r_are_written_with_the_others() -> None:
     texts = file_texts(result)
     lines = [line for line in texts["graph.dagitty"].splitlines() if not line.startswith("remark=")]
     assert lines == without_hints(result).to_dagitty().splitlines()
-    assert texts["arcs.csv"] == to_arcs(
-        without_hints(result), undeclared_chances(result), result.found_confidence
-    )
+    assert texts["arcs.csv"] == to_arcs(without_hints(result), undeclared_chances(result))
     assert yaml.safe_load(texts["registry.yaml"])["tier"] == 3
 
 
-def test_a_declared_direction_has_no_chance_in_arcs_csv_and_every_edge_says_if_it_was_found_again() -> None:
+def test_a_declared_direction_has_no_chance_in_arcs_csv() -> None:
     _, _, result = record(epsilon=1.0)
     a, b = result.graph.nodes[:2]
     result = replaced(result, open=frozenset(), conflicts=frozenset(), on_hints=frozenset())
@@ -206,6 +204,6 @@ def test_a_declared_direction_has_no_chance_in_arcs_csv_and_every_edge_says_if_i
     graph = dc.Graph(result.graph.nodes, directed=[(a, b)])
     both = {(a, b): 1.0, (b, a): 0.0}
     found = replaced(result, graph=graph, known=known, direction=both, confidence={frozenset((a, b)): 0.55})
-    assert file_texts(found)["arcs.csv"] == f"from,to,found_again\n{a},{b},0.55\n"
+    assert file_texts(found)["arcs.csv"] == f"from,to\n{a},{b}\n"
     by_data = replaced(found, known=Knowledge())
-    assert file_texts(by_data)["arcs.csv"] == f"from,to,chance,found_again\n{a},{b},1.00,0.55\n"
+    assert file_texts(by_data)["arcs.csv"] == f"from,to,chance\n{a},{b},1.00\n"
