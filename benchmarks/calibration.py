@@ -53,6 +53,7 @@ import dpcausal as dc
 import fresh_graphs
 from dpcausal.discovery.discover import NoDelta
 from dpcausal.graphs.pag import PAG
+from dpcausal.networks.network import Network
 
 DELTA = 1e-6
 ARROWS = ((1_000, 3.0), (3_000, 1.0), (3_000, 3.0), (10_000, 0.3), (10_000, 1.0), (20_000, 3.0))
@@ -74,6 +75,7 @@ FRESH_ABSENT = tuple(
 )
 BY_LAW = ("arrows", "published", "fresh")  # parts that ask for arrows
 Run = dict[str, Any]
+Law = Callable[[int, int], fresh_graphs.Made]  # of a seed and a number of rows
 PUBLISHED = ("child", "insurance", "alarm", "hailfinder")
 PARTS = ("arrows", "published", "fresh", "absent", "fresh_absent", "hidden", "effects")
 
@@ -94,16 +96,20 @@ def linear(seed: int, rows: int) -> fresh_graphs.Made:
     return dc.read(columns, schema), dc.Graph(sorted(names), directed=arrows)
 
 
-def makers() -> dict[str, Callable[[int, int], fresh_graphs.Made]]:
+def makers() -> dict[str, Law]:
     """Every law that arrows are asked of."""
     found = {kind: fresh_graphs.KINDS[kind] for kind in (*KINDS, *FRESH_LAWS) if kind in fresh_graphs.KINDS}
     for name in (*NETWORKS, *(law for law in FRESH_LAWS if law not in fresh_graphs.KINDS)):
-        network = dc.networks.load(name)
-        found[name] = lambda seed, rows, network=network: fresh_graphs.of_network(network, rows, seed)  # type: ignore[misc]
+        found[name] = law_of(dc.networks.load(name))
     return {**found, **PUBLISHED_LAWS, "linear": linear}
 
 
-PUBLISHED_LAWS: dict[str, Callable[[int, int], fresh_graphs.Made]] = {}
+PUBLISHED_LAWS: dict[str, Law] = {}
+
+
+def law_of(network: Network) -> Law:
+    """Return what draws rows of a network."""
+    return lambda seed, rows: fresh_graphs.of_network(network, rows, seed)
 
 
 def read_published(folder: Path) -> None:
@@ -115,10 +121,7 @@ def read_published(folder: Path) -> None:
         for name in PUBLISHED:
             file = Path(place) / f"{name}.bif"
             file.write_bytes(gzip.decompress(archive.read(f"pgmpy/utils/example_models/{name}.bif.gz")))
-            network = dc.networks.read_bif(file)
-            PUBLISHED_LAWS[name] = lambda seed, rows, network=network: fresh_graphs.of_network(
-                network, rows, seed
-            )  # type: ignore[misc]
+            PUBLISHED_LAWS[name] = law_of(dc.networks.read_bif(file))
 
 
 def quietly(data: dc.Dataset, **terms: Any) -> dc.DiscoveryResult:

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 
 ID = "3f0c9a51b7e84d2aa6c1e05d9b7f4e12"
-QUESTION = {"command": "ci_test", "arguments": {"x": "smoke", "y": "cancer", "epsilon": 0.1}}
+ARGUMENTS = {"x": "smoke", "y": "cancer", "epsilon": 0.1}
+QUESTION = {"command": "ci_test", "arguments": ARGUMENTS}
 ASKED = {**QUESTION, "purpose": "does smoking go with cancer?", "project": "lungs"}
 TIME = "2026-11-19T14:11:09.699+00:00"
 ACCOUNT = {
@@ -53,7 +54,7 @@ LISTED = {
     "dataset": "cohort",
     "person": "anna",
     **ASKED,
-    "arguments": {**QUESTION["arguments"], "neighbours": "replace-one"},  # type: ignore[dict-item]
+    "arguments": {**ARGUMENTS, "neighbours": "replace-one"},
     "epsilon": 0.1,
     "delta": 0.0,
     "forecast": FORECAST["forecast"],
