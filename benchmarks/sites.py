@@ -97,12 +97,22 @@ def other_margins(variable: Variable, rng: np.random.Generator) -> Variable:
 def people(folder: Path, name: str) -> tuple[dc.Dataset, np.ndarray]:
     """Return all rows of a real data set, and the number of the site of each (0 where it has none)."""
     if name == "flchain":
-        data = coded(pd.read_csv(folder / "survival" / "flchain.csv"), FLCHAIN)
+        data = in_order(coded(pd.read_csv(folder / "survival" / "flchain.csv"), FLCHAIN), FLCHAIN)
         return data, np.zeros(data.n, dtype=int)
     years = pd.read_csv(folder / "sampleSelection" / "RandHIE.csv").sort_values(["zper", "year"])
     first = years.drop_duplicates("zper").reset_index(drop=True)
     frame = first.rename(columns={old: new for new, old in NAMES_IN_FILE.items()} | {"plan": "number"})
-    return coded(frame, RANDHIE), first["site"].to_numpy(int) - 1
+    return in_order(coded(frame, RANDHIE), RANDHIE), first["site"].to_numpy(int) - 1
+
+
+def in_order(data: dc.Dataset, columns: Columns) -> dc.Dataset:
+    """Return the same, bins of numbers declared as such, so that they have an order."""
+    declared = dict(data.schema)
+    for name, cut in columns.items():
+        if isinstance(cut[0], float):
+            missing = data.schema[name].size > len(cut) + 1
+            declared[name] = dc.Numeric(-1.0, 1e6, bins=cut, missing_level=missing)
+    return dc.Dataset(dc.Schema(declared), data.n, data.codes)
 
 
 def sites_of_people(

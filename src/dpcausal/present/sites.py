@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.effects.levels import group_names
 from dpcausal.present.statement import odds, short_cost_lines
@@ -27,14 +29,12 @@ CHARGED = {  # by the round of two; 0: there is one
     2: "Each site was charged {} for both rounds before the first, and is charged nothing now",
 }
 FIRST_OF_TWO = {  # whether it is for single columns
-    True: "The first is for single columns alone: all sites together show which levels to merge where there are more "
-    "than the noise leaves room for. The second measures all pairs.",
+    True: "The first is for single columns alone: all sites together show which neighbouring levels to merge where "
+    "there are more than the noise leaves room for. The second measures all pairs.",
     False: "The first measures all pairs, the second those that all sites together show to be promising.",
 }
-TOO_MANY = {  # whether two rounds would be of use
-    True: "Two rounds (--rounds 2) merge them by how common they are in all sites; or declare fewer levels or bins.",
-    False: "Declare fewer levels or bins: sites can't merge them by what their rows look like.",
-}
+TOO_MANY = "Declare fewer levels or bins: sites can't merge them by what their rows look like."
+TWO_ROUNDS = " Or let two rounds (--rounds 2) merge neighbours where levels have an order."
 
 
 def protocol_text(protocol: Protocol) -> str:
@@ -68,11 +68,11 @@ def protocol_text(protocol: Protocol) -> str:
             "can be spent once. A site may leave after the first."
         )
     if protocol.groups:
-        merged = [
+        grouped = [
             f"{name} ({' | '.join(group_names(protocol.schema[name], which))})"
             for name, which in protocol.groups
         ]
-        lines.append(f"Levels are merged before counting, in all sites alike: {few(merged, PAIRS_SHOWN)}.")
+        lines.append(f"Levels are merged before counting, in all sites alike: {few(grouped, PAIRS_SHOWN)}.")
     lines.append(PERSONS[protocol.persons])
     if protocol.pairs is None:
         alone, all_sites = protocol.least_found(1), protocol.least_found()
@@ -80,11 +80,13 @@ def protocol_text(protocol: Protocol) -> str:
             f"The smallest link found 4 times in 5 is about w = {alone:.2g} from the first site alone, and "
             f"{all_sites:.2g} from all (w: the correlation of two columns of two levels; equally common levels)."
         )
-    if protocol.crowded and not protocol.levels_first:
-        named = few([f"{name} ({most})" for name, most in protocol.crowded.items()], PAIRS_SHOWN)
+    merged = protocol.to_merge
+    crowded = [f"{name} ({most})" for name, most in protocol.crowded.items() if name not in merged]
+    if crowded:
+        helped = protocol.rounds == 1 and replace(protocol, rounds=2).levels_first
         lines.append(
             "Columns with more levels than the noise leaves room for, with the number that it does: "
-            f"{named}. {TOO_MANY[protocol.delta > 0]}"
+            f"{few(crowded, PAIRS_SHOWN)}. {TOO_MANY}{TWO_ROUNDS * helped}"
         )
     return "\n".join(lines)
 

@@ -6,10 +6,11 @@ pair is measured. Two rounds share one total (``PartOfTotal``), which a site cha
 noise is Gaussian, so that nothing is lost by asking twice, and of epsilon where it is Laplace. What the first is for
 follows from public numbers:
 
-- **Levels** (``SHARE_LEVELS``), where noise is Gaussian and leaves no room for all levels of some column: single
-  columns alone. All sites together show which levels to merge, and the second round measures all pairs of merged ones.
+- **Levels** (``SHARE_LEVELS``), where noise is Gaussian and leaves no room for all levels of some column with an order:
+  single columns alone. All sites together show which neighbouring levels to merge, and the second round measures all
+  pairs of merged ones. Levels without an order have no neighbours: which may be merged their names alone say.
 - **Pairs** (``SHARE_PAIRS``) elsewhere: all of them, and the second round measures the promising ones again. On random
-  networks that gains little, and merging levels much.
+  networks that gains little, and merging neighbours much.
 
 **The file** is one JSON object: ``format``; ``software``; ``id``, a hash of the content; ``words``, the same for a
 board of ethics; and the content, ``CONTENT``. It holds public numbers alone.
@@ -149,7 +150,7 @@ class Protocol:
         if self.rounds == 1:
             return False
         public = self._public(max(self.rows), self.epsilon, self.delta, self.neighbours)
-        return public.total.rho > 0 and bool(self._crowded(PartOfTotal(2, SHARE_LEVELS)))
+        return public.total.rho > 0 and bool(self._in_order(self._crowded(PartOfTotal(2, SHARE_LEVELS))))
 
     def _public(
         self, rows: float, epsilon: float, delta: float, neighbours: Neighbours, schema: Schema | None = None
@@ -175,7 +176,7 @@ class Protocol:
         if not self.of_levels:
             return self
         second = replace(self, round=2)
-        even = {name: merged_evenly(self.schema[name], few) for name, few in second.crowded.items()}
+        even = {name: merged_evenly(self.schema[name], few) for name, few in self.to_merge.items()}
         return replace(second, groups=tuple(even.items()))
 
     def plan_for(
@@ -255,7 +256,7 @@ class Protocol:
         """Return the protocol of the second round, which measures all pairs, levels merged by how common they are."""
         groups = [
             (name, join([merged_evenly(self.schema[name], few, counts[name])]))
-            for name, few in replace(self, round=2).crowded.items()
+            for name, few in self.to_merge.items()
             if name in counts
         ]
         return replace(self.for_promising(None, sites), groups=tuple(groups))
@@ -292,6 +293,14 @@ class Protocol:
         to declare fewer, or a first round shows how common they are in all sites together.
         """
         return self._crowded(replace(self, round=2).part if self.levels_first else self.part)
+
+    @property
+    def to_merge(self) -> dict[str, int]:
+        """Those of them of which a first round decides which levels are merged, and to how many."""
+        return self._in_order(self.crowded) if self.levels_first else {}
+
+    def _in_order(self, crowded: Mapping[str, int]) -> dict[str, int]:
+        return {name: few for name, few in crowded.items() if has_order(self.schema[name])}
 
     def _crowded(self, part: PartOfTotal | None) -> dict[str, int]:
         """Return the same for what this part of the total measures."""

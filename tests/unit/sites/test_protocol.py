@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dpcausal as dc
@@ -109,8 +110,27 @@ def test_levels_that_noise_leaves_no_room_for_are_named() -> None:
     assert made().crowded == {}
 
 
+def test_only_levels_with_an_order_are_merged() -> None:
+    """Their neighbours are known; which of the others may be merged their names alone say."""
+    grades, names = dc.Categorical(range(9), ordered=True), dc.Categorical(range(9))
+    both = dc.Schema({**dict.fromkeys("abcde", grades), **dict.fromkeys("fghijk", names)})
+    once, twice = (dc.protocol(both, [1000], 1.0, 1e-6, rounds=rounds) for rounds in (1, 2))
+    assert set(twice.crowded) == set(both)
+    assert (once.to_merge, list(twice.to_merge)) == ({}, list("abcde"))
+    assert "--rounds 2" in str(once)
+    assert "Declare fewer levels" in str(twice)
+    assert "a (" not in str(twice)
+    second = twice.for_common({name: np.arange(1.0, 10.0) for name in both}, ["north"])
+    assert [name for name, _ in second.groups] == list("abcde")
+    for _, groups in second.groups:
+        assert list(groups) == sorted(groups)
+    alone = dc.protocol(dc.Schema(dict.fromkeys("abcdefghijk", names)), [1000], 1.0, 1e-6, rounds=2)
+    assert not alone.levels_first
+    assert "--rounds 2" not in str(alone)
+
+
 def test_two_rounds_share_the_budget() -> None:
-    wide = dc.Schema(dict.fromkeys("abcdefghijk", dc.Categorical(range(9))))
+    wide = dc.Schema(dict.fromkeys("abcdefghijk", dc.Categorical(range(9), ordered=True)))
     crowded = dc.protocol(wide, [1000], 1.0, 1e-6, rounds=2)
     pure = dc.protocol(SCHEMA, [1000], 1.0, rounds=2)
     for first, levels in ((crowded, True), (made(rounds=2), False), (pure, False)):
@@ -140,7 +160,7 @@ def test_few_columns_have_laplace_noise_in_both_rounds() -> None:
 
 
 def test_groups_that_are_none_are_refused(tmp_path: Path) -> None:
-    wide = dc.Schema({**SCHEMA, "many": dc.Categorical(range(4))})
+    wide = dc.Schema({**SCHEMA, "many": dc.Categorical(range(4), ordered=True)})
     first = dc.protocol(wide, [1000], 1.0, 1e-6, rounds=2)
     second = first.for_promising(None, ["north"])
     for which in ((0, 1), (0, 0, 0, 0), (0, 2, 2, 2), (-1, 0, 1, 1)):
