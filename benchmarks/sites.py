@@ -17,8 +17,8 @@ as one more column, so that what differs between sites makes none. FOLDER is the
 ``strong`` effects by age and sex. RandHIE has sites of its own: the first year of 5,912 people in six towns, so that
 rows, sites and effects are what they are. Numbers are cut at round bounds, written once.
 
-Printed is the skeleton F1, mean and standard error over seeds, and the mean number of false edges. Every run is kept in
-``--out`` as it ends; one that is there already is not run again. Nothing was set on these networks.
+Printed is the skeleton F1, mean and standard error over seeds, and in brackets the mean number of false edges. Every
+run is kept in ``--out`` as it ends; one that is there already is not run again. Nothing was set on these networks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from dpcausal.sites.pool import next_protocol
 from hospital_real import FLCHAIN, Columns, coded
 
 DELTA = 1e-6
-WAYS = ("pooled", "two rounds", "alone", "one place", "exact")
+WAYS = ("alone", "pooled", "two rounds", "one place", "exact")
 RANDHIE: Columns = {
     "plan": [25.0, 95.0],  # percent that the family pays
     "age": [6.0, 18.0, 35.0, 50.0],
@@ -208,25 +208,34 @@ def cell_of(line: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def summary(path: Path) -> str:
-    """Return a table of what was kept."""
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    """Return a table of what was kept: F1, its standard error over runs, and in brackets false edges."""
+    found: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for text in path.read_text(encoding="utf-8").splitlines():
         one = json.loads(text)
-        found[one["network"], one["rows"], one["epsilon"], one["effects"], one["sites"], one["way"]].append(
-            one
-        )
-    lines = [
-        "network  rows a site  epsilon  site effects  sites  way         skeleton F1    false edges  runs"
-    ]
-    for (network, rows, epsilon, effects, sites, way), runs in sorted(found.items()):
-        scores = [one["f1"] for one in runs]
-        error = statistics.stdev(scores) / math.sqrt(len(scores)) if len(scores) > 1 else math.nan
-        false = statistics.fmean(one["false"] for one in runs)
-        lines.append(
-            f"{network:8} {rows:11,} {epsilon:8g}  {effects:12} {sites:6}  {way:10}  {statistics.fmean(scores):.3f} "
-            f"+- {error:.3f} {false:12.2f} {len(runs):5}"
-        )
+        cell = (one["network"], one["rows"] or "its own", one["effects"], one["sites"])
+        found[cell][one["way"]].append(one)
+    ways = [way for way in WAYS if any(way in runs for runs in found.values())]
+    named = ["one round" if way == "pooled" else way for way in ways]
+    heads = ("data", "rows a site", "site effects", "sites", *named, "runs")
+    lines = [f"| {' | '.join(heads)} |", "|:---|---:|:---|" + "---:|" * (len(ways) + 2)]
+    for cell, runs in sorted(
+        found.items(), key=lambda item: (item[0][0], str(item[0][1]).zfill(9), *item[0][2:])
+    ):
+        many = {len(some) for some in runs.values()}
+        values = [*cell, *(score(runs[way]) for way in ways), " to ".join(map(str, sorted(many)))]
+        lines.append(f"| {' | '.join(map(str, values))} |")
     return "\n".join(lines)
+
+
+def score(runs: list[dict[str, Any]]) -> str:
+    """Return the mean of F1, its standard error, and the mean number of false edges."""
+    scores = [one["f1"] for one in runs]
+    if len(scores) < 2:
+        return f"{scores[0]:.3f} ({runs[0]['false']})" if scores else "-"
+    error = statistics.stdev(scores) / math.sqrt(len(scores))
+    return (
+        f"{statistics.fmean(scores):.3f} ± {error:.3f} ({statistics.fmean(one['false'] for one in runs):.1f})"
+    )
 
 
 def main() -> None:
