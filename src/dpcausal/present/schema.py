@@ -560,10 +560,23 @@ def _open_quotes(lines: int, first: Sequence[int]) -> str:
 
 def code_book_lines(book: CodeBook) -> list[str]:
     """Return what a code book does not say, a line for each column, and which fields are no columns."""
-    lines = [
-        f"{name} is not declared: {' and '.join(what)} {'is' if len(what) == 1 else 'are'} lacking"
-        for name, what in book.lacking.items()
+    lines = [f"{name} is not declared: {_lacking(what)}" for name, what in book.lacking.items()]
+    lines += [
+        f'{name}: numbers between its labelled codes have no label, and become "{book.schema[name].public_other}"; '
+        "if it is a number, declare lower and upper instead"
+        for name in book.gaps
     ]
     if book.left_out:
         lines.append(f"Left out (identifiers, free text, files, headings): {', '.join(book.left_out)}")
     return lines
+
+
+def _lacking(what: Sequence[str]) -> str:
+    """Return what a column lacks.
+
+    >>> _lacking(["upper"]), _lacking(["lower", "upper"]), _lacking(["levels"])
+    ('upper is lacking', 'lower and upper are lacking', 'levels are lacking')
+    """
+    if what == ("decimal",):
+        return "a file is read with one decimal mark, and not all numbers of the code book have the same"
+    return f"{' and '.join(what)} {'is' if len(what) == 1 and what[0] != 'levels' else 'are'} lacking"
