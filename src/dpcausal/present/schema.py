@@ -85,7 +85,7 @@ def _proposed(why: LeftOut) -> str:
     if not isinstance(why, found.Dates):
         return ""
     lines = ['type = "date"', f'lower = "{why.first:04}-01-01"', f'upper = "{why.last:04}-12-31"']
-    lines += [] if why.written == ISO else [f'format = "{why.written}"']
+    lines += [f'format = "{one}"' for one in why.written if one != ISO]
     return "".join(f"# {line}\n" for line in lines)
 
 
@@ -351,9 +351,14 @@ def left_out_words(why: LeftOut) -> str:
                 'is, name it under [unit]; if it is a date, declare type = "date" with its bounds and format'
             )
         case found.Dates():
+            both = (
+                ""
+                if len(why.written) == 1
+                else ". Day or month first fits these dates: keep the format that is true"
+            )
             return (
                 "dates. To analyse them, take the marks off these lines, and give bounds that are public: those below "
-                "are whole years around the first dates only"
+                f"are whole years around the first dates only{both}"
             )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"
