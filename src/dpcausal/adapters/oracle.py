@@ -115,7 +115,7 @@ class PrivateOracle:
                 raise InputError(
                     "epsilon=None means no privacy: it goes with no delta, ledger or cost of a question"
                 )
-            self._budget = Budget.none(relation, getattr(data, "file", None))
+            self._budget = Budget.none(relation, getattr(data, "file", None), unit_of(data))
         else:
             if self._test.own_delta:
                 raise InputError(

@@ -264,7 +264,7 @@ class _Request:
         """Return the budget that the answer is charged to; refuse what would show nothing unless ``anyway``."""
         if self.epsilon is None:
             refuse_charge_without_epsilon(self.delta, ledger)
-            return Budget.none(self.neighbours, getattr(self.data, "file", None))
+            return Budget.none(self.neighbours, getattr(self.data, "file", None), unit_of(self.data))
         if not anyway:
             refuse_hopeless(self.forecast, ledger, dataset)
         return Budget(
@@ -339,7 +339,10 @@ class _Request:
         answer = OneAnswer(x=x, y=y, given=self.question.given, released=released)
         if self.test.printed and self.epsilon is not None:
             return PrivacyStatement.none(
-                released=[answer], neighbours=self.neighbours, why=NotPrivate.PRINTED
+                released=[answer],
+                neighbours=self.neighbours,
+                why=NotPrivate.PRINTED,
+                unit=unit_of(self.data),
             )
         return budget.statement(
             released=[answer],

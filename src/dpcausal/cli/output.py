@@ -19,14 +19,14 @@ import typer
 
 from dpcausal.core.errors import BeforeCharge, InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.statement import weak_limits
+from dpcausal.core.statement import ONE_ROW, weak_limits
 from dpcausal.privacy.budget import charged_for, left_in_ledger
 from dpcausal.privacy.ledger.asker import Asker, asked_by
 
 if TYPE_CHECKING:
     from dpcausal.cli.options import Charge
     from dpcausal.core.forecast import PowerForecast
-    from dpcausal.core.statement import PrivacyStatement
+    from dpcausal.core.statement import PrivacyStatement, Unit
 
 
 class HasRows(Protocol):
@@ -93,6 +93,7 @@ def warn_weak(
     delta: float = 0.0,
     rows: int | None = None,
     printed: PrivacyStatement | None = None,
+    unit: Unit = ONE_ROW,
 ) -> None:
     """Warn if epsilon or delta, as asked for, promises little; ``rows`` where their number is public.
 
@@ -101,7 +102,7 @@ def warn_weak(
     from dpcausal.present.statement import fact_words
 
     known = {limit.kind for limit in printed.weak} if printed is not None else set()
-    for limit in weak_limits(epsilon, delta, rows):
+    for limit in weak_limits(epsilon, delta, rows, unit):
         if limit.kind not in known:
             warnings.warn(fact_words(limit), WeakPromise, stacklevel=2)
 
@@ -109,7 +110,7 @@ def warn_weak(
 def warn_weak_answer(privacy: PrivacyStatement, place: HasRows, as_json: bool) -> None:
     """Warn of a weak budget after an answer; the number of rows is used only where it is public."""
     public = None if privacy.neighbours is Neighbours.ADD_REMOVE else place.n
-    warn_weak(**privacy.asked, rows=public, printed=None if as_json else privacy)
+    warn_weak(**privacy.asked, rows=public, printed=None if as_json else privacy, unit=privacy.unit)
 
 
 @contextmanager

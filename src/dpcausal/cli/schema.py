@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -95,11 +97,12 @@ def run_schema(
     books = {"--redcap": redcap, "--labels": labels, "--table-schema": table_schema}
     named = {name: book for name, book in books.items() if book is not None}
     if named:
+        option, book = next(iter(named.items()))
         if len(named) > 1 or data is not None or check is not None:
-            raise InputError(
-                f"{next(iter(named))} needs no file of rows and nothing else: it is the code book"
-            )
-        _print_code_book(*next(iter(named.items())), parse_names("--columns", columns), as_json)
+            raise InputError(f"{option} needs no file of rows and nothing else: it is the code book")
+        if sheet is not None or quoted_newlines or (encoding is not None and labels is None):
+            raise InputError(f"{option} goes with --columns and --json only, and --labels with --encoding")
+        _print_code_book(option, book, parse_names("--columns", columns), encoding, as_json)
         return
     if data is None:
         raise InputError("Missing argument 'DATA', or a code book: --redcap, --labels or --table-schema")
@@ -139,22 +142,25 @@ def run_schema(
         raise SchemaError(fault)
 
 
-def _print_code_book(option: str, file: Path, columns: list[str] | None, as_json: bool) -> None:
+def _print_code_book(
+    option: str, file: Path, columns: list[str] | None, encoding: str | None, as_json: bool
+) -> None:
     """Print the schema of a code book; on standard error, what is lacking."""
     from dpcausal.data import code_books
     from dpcausal.present.schema import code_book_lines
 
-    made = {
+    made: dict[str, Callable[[Path], code_books.CodeBook]] = {
         "--redcap": code_books.redcap,
-        "--labels": code_books.value_labels,
+        "--labels": partial(code_books.value_labels, encoding=encoding),
         "--table-schema": code_books.table_schema,
     }
     book = made[option](file)
-    schema = book.schema.select(columns) if columns else book.schema
-    text = schema.to_toml()
+    book = book.select(columns) if columns else book
+    text = book.schema.to_toml()
     if as_json:
         lacking = {name: list(what) for name, what in book.lacking.items()}
-        found = {**tomllib.loads(text), "lacking": lacking, "left_out": list(book.left_out), "toml": text}
+        told = {"lacking": lacking, "gaps": list(book.gaps), "left_out": list(book.left_out)}
+        found = {**tomllib.loads(text), **told, "toml": text}
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     typer.echo(text, nl=False)

@@ -65,16 +65,18 @@ class OneUnit(Limit):
 
 
 class WeakEpsilon(Limit):
-    """An epsilon above ``WEAK_EPSILON``: the bound by itself protects weakly."""
+    """An epsilon above ``WEAK_EPSILON``: the bound by itself protects weakly. ``persons``: one entry is a person."""
 
     epsilon: float
+    persons: bool = False
 
 
 class WeakDelta(Limit):
-    """A delta that is not below one over the number of rows."""
+    """A delta that is not below one over the number of rows, or of ``persons``."""
 
     delta: float
     rows: int
+    persons: bool = False
 
 
 class UncheckedDraft(Limit, kind="draft-schema"):
@@ -433,7 +435,9 @@ def known_limits(unit: Unit) -> tuple[Limit, ...]:
     )
 
 
-def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = None) -> tuple[Limit, ...]:
+def weak_limits(
+    epsilon: float | None, delta: float | None, rows: int | None = None, unit: Unit = ONE_ROW
+) -> tuple[Limit, ...]:
     """Return the limits that say why a guarantee is weak: a large epsilon or delta.
 
     A delta of at least 1/n allows releasing a row chosen at random as it is: it is then any given one with
@@ -444,16 +448,19 @@ def weak_limits(epsilon: float | None, delta: float | None, rows: int | None = N
     epsilon, delta
         The guarantee; None without privacy.
     rows
-        The number of rows where it is public, else None.
+        The number of rows, or of persons, where it is public, else None.
+    unit
+        The unit of privacy.
 
     >>> weak_limits(1.0, 1e-6, 8000), weak_limits(1.0, 0.1, 8000)
-    ((), (WeakDelta(delta=0.1, rows=8000),))
+    ((), (WeakDelta(delta=0.1, rows=8000, persons=False),))
     """
     found: list[Limit] = []
+    persons = isinstance(unit, PersonRows)
     if epsilon is not None and epsilon > WEAK_EPSILON:
-        found.append(WeakEpsilon(epsilon))
+        found.append(WeakEpsilon(epsilon, persons))
     if delta and rows and delta >= 1 / rows:
-        found.append(WeakDelta(delta, rows))
+        found.append(WeakDelta(delta, rows, persons))
     return tuple(found)
 
 
@@ -542,6 +549,7 @@ class PrivacyStatement:
         released: Iterable[Released],
         neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
         why: NotPrivate = NotPrivate.NOT_ASKED,
+        unit: Unit = ONE_ROW,
     ) -> PrivacyStatement:
         """Return the statement of an answer without any privacy."""
         return cls(
@@ -551,6 +559,7 @@ class PrivacyStatement:
             epsilon=None,
             delta=None,
             neighbours=Neighbours.parse(neighbours),
+            unit=unit,
             released=tuple(released),
             composition=Composition.NOTHING,
             noise=NoiseSource.NONE if why is NotPrivate.NOT_ASKED else NoiseSource.SEEDED,

@@ -9,13 +9,16 @@ A field that may be left empty gets a level "missing" of its own (of a number, a
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from dpcausal.core.arguments import checked_all_columns
 from dpcausal.core.errors import InputError
 from dpcausal.data.columns import (
     MAX_LABEL,
@@ -26,8 +29,17 @@ from dpcausal.data.columns import (
     Numeric,
     reads_as_missing,
 )
-from dpcausal.data.dates import ISO, Date, read_day
-from dpcausal.data.file_format import FileFormat
+from dpcausal.data.dates import EPOCH, ISO, Date, read_day
+from dpcausal.data.file_format import (
+    DECIMAL_MARKS,
+    DELIMITERS,
+    THOUSANDS_MARKS,
+    FileFormat,
+    NumberMarks,
+    character_table,
+    decode_bytes,
+    is_utf8,
+)
 from dpcausal.data.schema import Schema
 from dpcausal.data.stat_files import LabelledColumn, StatFile
 
@@ -37,32 +49,64 @@ YES_NO = {"0": "no", "1": "yes", "No": "no", "Yes": "yes"}
 
 @dataclass(frozen=True)
 class Field:
-    """What a code book says of one column: a declaration, or what is lacking for one (nothing: it is none)."""
+    """What a code book says of one column: a declaration, or what is lacking for one (nothing: it is none).
+
+    ``gaps``: numbers between its codes have no label, so that it may be a number with labels at its ends.
+    ``marks``: how its numbers are written, where it may have decimals or thousands.
+    """
 
     name: str
     column: Column | None = None
     lacking: tuple[str, ...] = ()
+    gaps: bool = False
+    marks: NumberMarks | None = None
 
 
 @dataclass(frozen=True)
 class CodeBook:
-    """The columns of a code book, in its order, and the decimal mark of its numbers where it says one."""
+    """The columns of a code book, in its order, and what it says of the file that holds them.
+
+    Raises
+    ------
+    InputError
+        If two fields have one name.
+    """
 
     fields: tuple[Field, ...]
-    decimal: str | None = None
+    format: FileFormat = field(default_factory=FileFormat)
+
+    def __post_init__(self) -> None:
+        names = [one.name for one in self.fields]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f'the code book describes "{name}" twice')
 
     @property
     def schema(self) -> Schema:
         """The schema of all columns that are declared in full; raise ``InputError`` where there is none."""
         found = {one.name: one.column for one in self.fields if one.column is not None}
         if not found:
-            raise InputError("no field of the code book declares a column in full")
-        return Schema(found).with_format(decimal=self.decimal)
+            told = [f"{name} lacks {' and '.join(what)}" for name, what in self.lacking.items()]
+            more = [f"{len(told) - 3} more"] if len(told) > 3 else []
+            why = f": {', '.join(told[:3] + more)}" if told else ""
+            raise InputError(f"no field of the code book declares a column in full{why}")
+        return Schema(found).with_format(**self.format.declared())
+
+    def select(self, names: Sequence[str]) -> CodeBook:
+        """Return the code book of these fields only, in the order given; raise ``InputError`` on an unknown name."""
+        fields = {one.name: one for one in self.fields}
+        chosen = checked_all_columns(names, fields)
+        return replace(self, fields=tuple(fields[name] for name in chosen))
 
     @property
     def lacking(self) -> dict[str, tuple[str, ...]]:
         """What a person must add, for every column that is not declared in full."""
         return {one.name: one.lacking for one in self.fields if one.lacking}
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Names of the fields whose codes leave out numbers between them, which become ``other``."""
+        return tuple(one.name for one in self.fields if one.gaps)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -71,6 +115,21 @@ class CodeBook:
 
 
 # ---- what all of them share
+
+
+def _code_book(fields: Sequence[Field], encoding: str | None = None) -> CodeBook:
+    """Return the code book of these fields: a file is read with one decimal mark, and fields of another lack it."""
+    marks = {one.marks for one in fields if one.marks is not None and _readable(one.marks)}
+    mark = marks.pop() if len(marks) == 1 else NumberMarks()
+    found = [one if one.marks in (None, mark) else Field(one.name, lacking=("decimal",)) for one in fields]
+    decimal = "," if mark.decimal == "," else None
+    return CodeBook(tuple(found), FileFormat(encoding, decimal=decimal, thousands=mark.thousands))
+
+
+def _readable(mark: NumberMarks) -> bool:
+    """Return whether a file with these marks can be read."""
+    known = mark.decimal in DECIMAL_MARKS and mark.thousands in ("", *THOUSANDS_MARKS)
+    return known and mark.decimal != mark.thousands
 
 
 def _label(text: Any) -> str:
@@ -102,7 +161,7 @@ def _categories(
     ways = (
         [list(dict.fromkeys(meanings.values()))] if spellings else [list(meanings.values()), list(meanings)]
     )
-    for levels in ways:
+    for levels in ways if meanings else []:
         named: list[Level] = list(levels)
         missing = next((level for level in levels if reads_as_missing(level)), None)
         if not required and missing is None:
@@ -159,7 +218,7 @@ def _date(
     missing_codes: Sequence[str] = (),
 ) -> Field:
     """Return the field of a date with its bounds and format, or with a note on what is lacking."""
-    low, high = _as_iso(lower), _as_iso(upper)
+    low, high = (_as_iso(bound, format_ or ISO) for bound in (lower, upper))
     if low is None or high is None or format_ is None:
         said = {"lower": low, "upper": high, "format": format_}
         return Field(name, lacking=tuple(entry for entry, value in said.items() if value is None))
@@ -181,15 +240,21 @@ def _as_number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     try:
-        return float(str(value).strip().replace(",", "."))
+        return float(str(value).strip())
     except ValueError:
         return None
 
 
-def _as_iso(value: object) -> str | None:
-    """Return a date as text like 2020-01-31; None for anything else."""
-    found = re.match(r"\d{4}-\d{2}-\d{2}", str(value or "").strip())
-    return found[0] if found else None
+def _as_iso(value: object, format_: str) -> str | None:
+    """Return a date as text like 2020-01-31; None for anything else. It may be written so, or by the format.
+
+    >>> _as_iso("2020-01-31T10:00:00", ISO), _as_iso("31.01.2020", "%d.%m.%Y"), _as_iso("today", ISO)
+    ('2020-01-31', '2020-01-31', None)
+    """
+    text = str(value or "").strip()
+    found = re.match(r"\d{4}-\d{2}-\d{2}", text)
+    day = read_day(text, format_)
+    return found[0] if found else (EPOCH + timedelta(days=day)).isoformat() if day == day else None
 
 
 # ---- REDCap
@@ -220,16 +285,22 @@ def redcap(path: str | Path) -> CodeBook:
         If the file can't be read, or has not the headings of a dictionary.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: no such file, or not UTF-8 text") from None
-    rows = list(csv.reader(text.splitlines(keepends=True)))
-    heads = [" ".join(head.lower().split()) for head in rows[0]] if rows else []
-    places = {
-        entry: next((heads.index(one) for one in names if one in heads), None)
-        for entry, names in _REDCAP.items()
-    }
-    if places["name"] is None or places["type"] is None:
+        text = decode_bytes(Path(path).read_bytes()).removeprefix("\ufeff")
+    except OSError:
+        raise InputError(f"{path}: no such file, or it can't be read") from None
+    for separator in DELIMITERS:
+        try:
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        except csv.Error:
+            raise InputError(f"{path} can't be read as a table of cells: is a quote not closed?") from None
+        heads = [" ".join(head.lower().split()) for head in rows[0]] if rows else []
+        places = {
+            entry: next((heads.index(one) for one in names if one in heads), None)
+            for entry, names in _REDCAP.items()
+        }
+        if places["name"] is not None and places["type"] is not None:
+            break
+    else:
         raise InputError(
             f'{path} is no REDCap data dictionary: it has no columns "Variable / Field Name" and "Field Type"'
         )
@@ -237,25 +308,7 @@ def redcap(path: str | Path) -> CodeBook:
         {entry: row[at].strip() if at is not None and at < len(row) else "" for entry, at in places.items()}
         for row in rows[1:]
     ]
-    entries = [cells for cells in entries if cells["name"]]
-    marks = {_decimal_mark(cells) for cells in entries} - {None}
-    fields: list[Field] = []
-    for cells in entries:
-        found = _redcap_fields(cells)
-        if len(marks) > 1 and _decimal_mark(cells) == ",":  # a file is read with one mark
-            found = [Field(one.name, lacking=("decimal",)) for one in found]
-        fields += found
-    return CodeBook(tuple(fields), "," if marks == {","} else None)
-
-
-def _decimal_mark(cells: Mapping[str, str]) -> str | None:
-    """Return the decimal mark of a REDCap field; None where it has no decimals or is left out."""
-    if cells["identifier"].lower() in ("y", "yes", "1"):
-        return None
-    validation = cells["validation"].lower()
-    if cells["type"].lower() == "text" and validation.startswith("number"):
-        return "," if validation.endswith("comma_decimal") else "."
-    return "." if cells["type"].lower() == "calc" else None
+    return _code_book([one for cells in entries if cells["name"] for one in _redcap_fields(cells)])
 
 
 def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
@@ -284,7 +337,12 @@ def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
     if kind == "slider":
         return [_number(name, cells["low"] or 0, cells["high"] or 100, **more)]
     validation = cells["validation"].lower()
-    if kind == "calc" or (kind == "text" and validation.startswith(("number", "integer"))):
+    if kind == "text" and validation.startswith("number") and validation.endswith("comma_decimal"):
+        low, high = (cells[bound].replace(",", ".") for bound in ("low", "high"))
+        return [replace(_number(name, low, high, **more), marks=NumberMarks(","))]
+    if kind == "calc" or (kind == "text" and validation.startswith("number")):
+        return [replace(_number(name, cells["low"], cells["high"], **more), marks=NumberMarks())]
+    if kind == "text" and validation.startswith("integer"):
         return [_number(name, cells["low"], cells["high"], **more)]
     if kind == "text" and validation.startswith("date"):
         return [_date(name, cells["low"], cells["high"], **more)]
@@ -304,21 +362,34 @@ def _choices(text: str) -> dict[str, str]:
 # ---- value labels of SPSS and Stata
 
 
-def value_labels(path: str | Path) -> CodeBook:
+def value_labels(path: str | Path, encoding: str | None = None) -> CodeBook:
     """Return the code book in the value labels of a .sav or .dta file: its metadata alone is read."""
-    file = Path(path)
+    file, format_ = Path(path), FileFormat(encoding=encoding)
     if file.suffix.lower() not in (".sav", ".zsav", ".dta"):
-        raise InputError(f"{file.name}: value labels are read from a .sav or .dta file")
+        raise InputError(f"{path}: value labels are read from a .sav or .dta file")
     if not file.is_file():
         raise InputError(f"{file.name}: no such file")
-    return CodeBook(tuple(_of_labels(one) for one in StatFile(file, FileFormat()).code_book()))
+    return CodeBook(tuple(map(_of_labels, StatFile(file, format_).code_book())), format_)
 
 
 def _of_labels(one: LabelledColumn) -> Field:
-    """Return the field of a column with value labels; labels of missing values alone leave a number without bounds."""
-    known = {code: text for code, text in one.codes.items() if not reads_as_missing(text)}
-    if known:
-        return _categories(one.name, one.codes, label=one.label, ordered=one.ordered)
+    """Return the field of a column with value labels; a number with one label, but for missing values, has no list.
+
+    >>> labels = {"0": "none", "10": "worst", "99": "not asked"}
+    >>> _of_labels(LabelledColumn("pain", "number", "", labels, False)).gaps
+    True
+    >>> _of_labels(LabelledColumn("crp", "number", "", {"-1": "below detection"}, False)).lacking
+    ('lower', 'upper')
+    """
+    known = [
+        code for code, text in one.codes.items() if code not in one.missing and not reads_as_missing(text)
+    ]
+    if len(known) > (one.kind == "number"):
+        found = _categories(
+            one.name, one.codes, label=one.label, ordered=one.ordered, missing_codes=one.missing
+        )
+        whole = [int(code) for code in known if re.fullmatch(r"-?[0-9]+", code)]
+        return replace(found, gaps=len(whole) == len(known) <= max(whole) - min(whole))
     if one.kind == "text":
         return Field(one.name)
     return Field(one.name, lacking=("lower", "upper"))
@@ -342,14 +413,18 @@ def table_schema(path: str | Path) -> CodeBook:
     tables = [table for table in _tables(found, {}) if table]
     if len(tables) != 1:
         raise InputError(f"{path} describes {len(tables) or 'no'} tables: a schema is of one")
-    return CodeBook(tuple(_of_field(one) for one in tables[0] if _name(one) and not one.get("virtual")))
+    fields = [_of_field(one) for one in tables[0] if _name(one) and not one.get("virtual")]
+    return _code_book(fields, _encoding(tables[0][0]))
+
+
+_OF_ALL_FIELDS = ("missingValues", "null", "primaryKey", "encoding", "dialect")
 
 
 def _tables(found: Any, above: Mapping[str, Any]) -> list[list[dict[str, Any]]]:
     """Return the lists of fields in a JSON document, each with what the document says of all of them."""
     if not isinstance(found, dict):
         return []
-    shared = dict(above) | {key: found[key] for key in ("missingValues", "null") if key in found}
+    shared = dict(above) | {key: found[key] for key in _OF_ALL_FIELDS if key in found}
     for key in ("fields", "columns"):
         if isinstance(found.get(key), list):
             return [[shared | one for one in found[key] if isinstance(one, dict)]]
@@ -407,20 +482,25 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     if isinstance(type_, dict):  # of CSV-W
         limits, type_ = {**type_, **limits}, type_.get("base", "string")
     name, label = _name(one), one.get("title") or next(iter(_titles(one)[1:]), "")
+    if limits.get("unique") is True or one.get("primaryKey") in (
+        one.get("name", name),
+        [one.get("name", name)],
+    ):
+        return Field(name)  # an identifier
     required = bool(limits.get("required") or one.get("required"))
     more: dict[str, Any] = {"label": label if isinstance(label, str) else "", "required": required}
     more["missing_codes"] = _missing_values(one)
-    words = _alternatives(limits.get("format"))
+    words = _alternatives(limits.get("format", limits.get("pattern")))
     words = words[::-1] if words and type_ == "boolean" else words  # in CSV-W: Y|N
     listed = one.get("categories") or limits.get("enum") or words
-    low = limits.get("minimum", limits.get("minInclusive"))
-    high = limits.get("maximum", limits.get("maxInclusive"))
+    low, high = (next((limits[key] for key in keys if key in limits), None) for keys in _BOUNDS)
     if isinstance(listed, list) and listed:
         return _categories(name, _listed(listed), ordered=bool(one.get("categoriesOrdered")), **more)
     if type_ == "boolean":
         return _categories(name, _truth_values(one), spellings=True, **more)
     if type_ in _NUMBERS:
-        return _number(name, 0 if type_ in _NOT_NEGATIVE and low is None else low, high, **more)
+        number = _number(name, 0 if type_ in _NOT_NEGATIVE and low is None else low, high, **more)
+        return replace(number, marks=_marks(one, limits, type_ in _WITH_DECIMALS))
     if type_ in ("date", "datetime", "dateTime"):
         return _date(name, low, high, format_=_date_format(one.get("format") or limits.get("format")), **more)
     return Field(name) if type_ in _NO_COLUMNS else Field(name, lacking=("levels",))
@@ -433,13 +513,42 @@ def _listed(parts: list[Any]) -> dict[str, str]:
     {'low': 'low', '1': 'high', '2': '2'}
     """
     described = [part if isinstance(part, dict) else {"value": part} for part in parts]
-    return {str(one["value"]): str(one.get("label", one["value"])) for one in described if "value" in one}
+    return {
+        str(one["value"]): str(one.get("label", one["value"]))
+        for one in described
+        if isinstance(one.get("value"), str | int | float)
+    }
+
+
+def _marks(one: Mapping[str, Any], limits: Mapping[str, Any], decimals: bool) -> NumberMarks | None:
+    """Return how the numbers of a field are written; None where they have neither decimals nor thousands.
+
+    >>> _marks({"decimalChar": ",", "groupChar": "."}, {}, True), _marks({}, {"format": {"decimalChar": ","}}, True)
+    (NumberMarks(decimal=',', thousands='.'), NumberMarks(decimal=',', thousands=''))
+    """
+    said = {**one, **limits["format"]} if isinstance(limits.get("format"), dict) else one
+    decimal, thousands = str(said.get("decimalChar") or "."), str(said.get("groupChar") or "")
+    if not decimals:
+        decimal = "," if thousands == "." else "."
+    return NumberMarks(decimal, thousands) if decimals or thousands else None
+
+
+def _encoding(one: Mapping[str, Any]) -> str | None:
+    """Return the encoding with one byte a character that a document says its file has; None for another or none."""
+    dialect = one["dialect"] if isinstance(one.get("dialect"), dict) else {}
+    name = str(one.get("encoding") or dialect.get("encoding") or "utf-8")
+    return None if is_utf8(name) or character_table(name) is None else name
 
 
 _NUMBERS = (
     "integer", "number", "year", "decimal", "double", "float", "int", "long", "short", "byte", "gYear",
     "nonNegativeInteger", "positiveInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
 )  # fmt: skip
+_WITH_DECIMALS = ("number", "decimal", "double", "float")
+_BOUNDS = (
+    ("minimum", "minInclusive", "exclusiveMinimum", "minExclusive"),
+    ("maximum", "maxInclusive", "exclusiveMaximum", "maxExclusive"),
+)
 _NOT_NEGATIVE = tuple(one for one in _NUMBERS if one.startswith(("nonNegative", "positive", "unsigned")))
 _NO_COLUMNS = ("object", "array", "geopoint", "geojson", "any", "time", "duration", "list", "anyURI")
 
@@ -457,6 +566,8 @@ def _date_format(text: object) -> str | None:
 
     >>> _date_format(None), _date_format("%d/%m/%Y"), _date_format("dd.MM.yyyy"), _date_format("any")
     ('%Y-%m-%d', '%d/%m/%Y', '%d.%m.%Y', None)
+    >>> _date_format("yyyy-MM-ddTHH:mm:ss"), _date_format("dd.MM.yyyy HH:mm")  # a time after an ISO date is left out
+    ('%Y-%m-%d', None)
     """
     if text in (None, "", "default"):
         return ISO
@@ -464,6 +575,10 @@ def _date_format(text: object) -> str | None:
         return None
     plain = re.sub(r"d+", "%d", re.sub(r"M+", "%m", re.sub(r"y+", "%Y", text)))
     found = text if "%" in text else plain
+    if re.match(rf"{ISO}[T ]", found):
+        return ISO
+    if re.search(r"(?<!%)[A-Za-z]", found):
+        return None
     try:
         return Date("2000-01-01", "2001-01-01", format=found).format
     except DeclarationError:

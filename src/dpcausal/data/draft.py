@@ -98,7 +98,7 @@ class DraftRules:
     """Thresholds for the type of a column and for notes."""
 
     max_levels: int = 50  # distinct texts of a categorical column
-    max_number_levels: int = 12  # distinct whole numbers of a categorical column
+    max_number_levels: int = 12  # distinct whole numbers, or dates, of a categorical column
     min_levels: int = 2  # levels that must be left where codes are treated as missing
     max_code_run: int = 30  # largest of whole numbers from 0 or 1 on without a gap that may be codes
     min_grades: int = 3  # levels that may be grades
@@ -348,28 +348,32 @@ def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedC
         return DraftedColumn(name, *_labelled(book, profile, label))
     if _is_numeric(profile):
         return DraftedColumn(name, *_numeric(name, profile, label))
+    if len(profile.texts) > RULES.max_number_levels and (dates := _dates(profile)) is not None:
+        return DraftedColumn(name, None, dates)
     if len(profile.texts) <= RULES.max_levels:
         return DraftedColumn(name, *_categorical(profile, label))
-    if (dates := _dates(profile)) is not None:
-        return DraftedColumn(name, None, dates)
     if profile.number_share() >= RULES.min_number_share:
         texts = profile.not_numbers
         return DraftedColumn(name, None, UnreadableNumbers(texts.total, tuple(texts.most_common())))
     return DraftedColumn(name, None, TooManyTexts(RULES.max_levels))
 
 
-DATE_FORMATS = (ISO, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
+DATE_FORMATS = (ISO, "%d.%m.%Y", "%m.%d.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 
 
 def _dates(profile: ColumnProfile) -> Dates | None:
-    """Return how dates are written in a column of texts, if all that were looked at are dates; else None."""
+    """Return how dates are written in a column of texts, if all that were looked at are dates; else None.
+
+    Every format that fits all of them is named: where the day and the month could be either, a person says which.
+    """
     texts = [text for text in map(decode_bytes, profile.texts) if not reads_as_missing(text)]
-    for written in DATE_FORMATS:
-        days = [read_day(text, written) for text in texts]
-        if days and all(map(math.isfinite, days)):
-            first, last = ((EPOCH + timedelta(days=day)).year for day in (min(days), max(days)))
-            return Dates(written, first, last)
-    return None
+    fitting = {written: [read_day(text, written) for text in texts] for written in DATE_FORMATS}
+    fitting = {written: days for written, days in fitting.items() if days and all(map(math.isfinite, days))}
+    if not fitting:
+        return None
+    days = [day for some in fitting.values() for day in some]
+    first, last = ((EPOCH + timedelta(days=day)).year for day in (min(days), max(days)))
+    return Dates(tuple(fitting), first, last)
 
 
 def _one_line(label: str) -> str:

@@ -255,9 +255,9 @@ class TooManyTexts(LeftOut):
 
 
 class Dates(LeftOut):
-    """More dates than levels may be, written in this format, from one year to another as far as was looked."""
+    """More dates than levels may be, written in one of these formats, from one year to another as far as was looked."""
 
-    written: str
+    written: tuple[str, ...]
     first: int
     last: int
 

@@ -163,6 +163,7 @@ class LabelledColumn(NamedTuple):
     label: str
     codes: dict[str, str]  # of values as they are printed
     ordered: bool
+    missing: tuple[str, ...] = ()  # those of them that the file declares missing
 
 
 class StatFile:
@@ -217,7 +218,7 @@ class StatFile:
 
     def code_book(self) -> list[LabelledColumn]:
         """Return what the metadata say of every column; no row is read."""
-        _, about = self._read(metadataonly=True)
+        _, about = self._read(metadataonly=True, user_missing=True)
         found: list[LabelledColumn] = []
         for name in self.names:
             raw = self._raw[name]
@@ -226,10 +227,21 @@ class StatFile:
                 kind = "text"
             elif self._unit(raw) is not None:
                 kind = "date"
-            labels = {value: self._text(label) for value, label in self._value_labels(raw).items()}
+            labels = {
+                value: self._text(label)
+                for value, label in self._value_labels(raw).items()
+                if kind == "text"
+                or _is_number(value)  # a text among numbers is one of Stata's .a to .z: missing
+            }
             ordered = (about.variable_measure or {}).get(raw) == "ordinal"
-            codes = Labelled((), labels).codes()
-            found.append(LabelledColumn(name, kind, self.labels.get(name, ""), codes, ordered))
+            ranges = [] if kind == "text" else about.missing_ranges.get(raw, [])
+            absent = {
+                value: label
+                for value, label in labels.items()
+                if any(one["lo"] <= value <= one["hi"] for one in ranges)
+            }
+            codes, missing = Labelled((), labels).codes(), tuple(Labelled((), absent).codes())
+            found.append(LabelledColumn(name, kind, self.labels.get(name, ""), codes, ordered, missing))
         return found
 
     def columns(self, wanted: Sequence[str]) -> dict[str, Any]:

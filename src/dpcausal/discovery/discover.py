@@ -342,7 +342,7 @@ def discover(
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
-    charging = budget or Budget.none(relation, getattr(data, "file", None))
+    charging = budget or Budget.none(relation, getattr(data, "file", None), unit_of(data))
     running = f"learning a graph by {chosen.name}"
     with charging.telling(), silent, stages(progress) as stage, stage(running, None):
         attach_progress(counts, stage, relation)
@@ -370,7 +370,7 @@ def discover(
     )
     if found.printed:
         statement = PrivacyStatement.none(
-            released=found.released, neighbours=relation, why=NotPrivate.PRINTED
+            released=found.released, neighbours=relation, why=NotPrivate.PRINTED, unit=statement.unit
         )
     asked = Terms(
         method=chosen.name,

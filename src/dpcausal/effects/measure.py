@@ -22,7 +22,7 @@ from dpcausal.core.statement import (
     Public,
     Released,
 )
-from dpcausal.counts.protocol import Counts, number_known, source_limits
+from dpcausal.counts.protocol import Counts, number_known, source_limits, unit_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.plan import EffectPlan
@@ -60,7 +60,9 @@ def measure_effect(
     """
     schema, question, sets = plan.asked.schema, plan.asked.question, plan.asked.used
     charged = (
-        Budget.none(plan.asked.request.relation, getattr(data, "file", None)) if budget is None else budget
+        Budget.none(plan.asked.request.relation, getattr(data, "file", None), unit_of(data))
+        if budget is None
+        else budget
     )
     with np.errstate(all="ignore"), charged.telling():  # what numpy warns of could depend on rows
         measured = _released(data, plan, budget)

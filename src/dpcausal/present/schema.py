@@ -85,7 +85,7 @@ def _proposed(why: LeftOut) -> str:
     if not isinstance(why, found.Dates):
         return ""
     lines = ['type = "date"', f'lower = "{why.first:04}-01-01"', f'upper = "{why.last:04}-12-31"']
-    lines += [] if why.written == ISO else [f'format = "{why.written}"']
+    lines += [f'format = "{one}"' for one in why.written if one != ISO]
     return "".join(f"# {line}\n" for line in lines)
 
 
@@ -351,9 +351,14 @@ def left_out_words(why: LeftOut) -> str:
                 'is, name it under [unit]; if it is a date, declare type = "date" with its bounds and format'
             )
         case found.Dates():
+            both = (
+                ""
+                if len(why.written) == 1
+                else ". Day or month first fits these dates: keep the format that is true"
+            )
             return (
                 "dates. To analyse them, take the marks off these lines, and give bounds that are public: those below "
-                "are whole years around the first dates only"
+                f"are whole years around the first dates only{both}"
             )
         case found.SaysWhose():
             return "it says whose rows are, and is nothing to analyse. If it is, declare it"
@@ -560,10 +565,23 @@ def _open_quotes(lines: int, first: Sequence[int]) -> str:
 
 def code_book_lines(book: CodeBook) -> list[str]:
     """Return what a code book does not say, a line for each column, and which fields are no columns."""
-    lines = [
-        f"{name} is not declared: {' and '.join(what)} {'is' if len(what) == 1 else 'are'} lacking"
-        for name, what in book.lacking.items()
+    lines = [f"{name} is not declared: {_lacking(what)}" for name, what in book.lacking.items()]
+    lines += [
+        f'{name}: numbers between its labelled codes have no label, and become "{book.schema[name].public_other}"; '
+        "if it is a number, declare lower and upper instead"
+        for name in book.gaps
     ]
     if book.left_out:
         lines.append(f"Left out (identifiers, free text, files, headings): {', '.join(book.left_out)}")
     return lines
+
+
+def _lacking(what: Sequence[str]) -> str:
+    """Return what a column lacks.
+
+    >>> _lacking(["upper"]), _lacking(["lower", "upper"]), _lacking(["levels"])
+    ('upper is lacking', 'lower and upper are lacking', 'levels are lacking')
+    """
+    if what == ("decimal",):
+        return "a file is read with one decimal mark, and not all numbers of the code book have the same"
+    return f"{' and '.join(what)} {'is' if len(what) == 1 and what[0] != 'levels' else 'are'} lacking"

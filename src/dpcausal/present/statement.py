@@ -191,11 +191,13 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
         "less (k times epsilon, and at least k times delta)."
     ),
     facts.WeakEpsilon: lambda fact: (
-        f"{WEAK}above epsilon {facts.WEAK_EPSILON:g} the bound by itself protects weakly; at {fact.epsilon:g} one row "
-        f"may make a result {odds(fact.epsilon)} times as likely."
+        f"{WEAK}above epsilon {facts.WEAK_EPSILON:g} the bound by itself protects weakly; at {fact.epsilon:g} one "
+        f"{'person' if fact.persons else 'row'} may make a result {odds(fact.epsilon)} times as likely."
     ),
-    facts.WeakDelta: f"{WEAK}delta {{0.delta:g}} is not below one over the number of rows ({{0.rows:,}}): it allows "
-    "releasing whole rows.",
+    facts.WeakDelta: lambda fact: (
+        f"{WEAK}delta {fact.delta:g} is not below one over the number of {'persons' if fact.persons else 'rows'} "
+        f"({fact.rows:,}): it allows releasing {'all rows of a person' if fact.persons else 'whole rows'}."
+    ),
     facts.UncheckedDraft: "The schema is an unchecked draft: bounds and levels read from the data are not covered.",
     facts.NoPrivacy: "Anything about any row can leak from this answer.",
     facts.CountedByEngine: _engine,

@@ -293,9 +293,14 @@ class Budget:
         self._epoch = entropy.epoch() if entropy.is_secure() else None  # None: seeded from the start
 
     @classmethod
-    def none(cls, neighbours: str | Neighbours = Neighbours.REPLACE_ONE, file: Path | None = None) -> Budget:
+    def none(
+        cls,
+        neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
+        file: Path | None = None,
+        unit: Unit = ONE_ROW,
+    ) -> Budget:
         """Return a budget without privacy, which refuses every charge; ``file`` is the file with the rows."""
-        return cls(None, neighbours=neighbours, file=file)
+        return cls(None, neighbours=neighbours, file=file, unit=unit)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a budget can't be copied or pickled: the copy could spend the same epsilon again")
@@ -529,9 +534,9 @@ class Budget:
         rows
             The number of rows where it is public, else None.
         """
-        if self._filter is None:
-            return PrivacyStatement.none(released=released, neighbours=self.neighbours)
         unit = self.unit if unit is None else unit
+        if self._filter is None:
+            return PrivacyStatement.none(released=released, neighbours=self.neighbours, unit=unit)
         secure = self._secure()
         reading = self.reading()
         fixed = not self._later and self._part is None and (not adaptive or not self._events)
@@ -553,7 +558,11 @@ class Budget:
             asked={"epsilon": self.whole.epsilon, "delta": self.whole.delta},
             reading={"epsilon": reading.epsilon, "delta": reading.delta},
             noise=NoiseSource.OPERATING_SYSTEM if secure else NoiseSource.SEEDED,
-            limits=(*known_limits(unit), *weak_limits(guarantee.epsilon, guarantee.delta, rows), *limits),
+            limits=(
+                *known_limits(unit),
+                *weak_limits(guarantee.epsilon, guarantee.delta, rows, unit),
+                *limits,
+            ),
             ledger=self._ledger_note(),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,41 @@ def test_headings_of_the_api_are_known_and_other_files_are_refused(tmp_path: Pat
         redcap(tmp_path / "nothing.csv")
 
 
+def test_a_dictionary_may_be_written_by_excel_elsewhere(tmp_path: Path) -> None:
+    """In Windows-1252, with semicolons; one that can't be read is one line."""
+    rows = 'sex,base,,radio,"Für alle","1, männlich | 2, weiblich"\n'
+    file = tmp_path / "dictionary.csv"
+    for encoding, separator in (("utf-8-sig", ","), ("windows-1252", ","), ("windows-1252", ";")):
+        lines = csv.reader(f"{HEADS}\n{rows}".splitlines())
+        with file.open("w", encoding=encoding, newline="") as stream:
+            csv.writer(stream, delimiter=separator).writerows(lines)
+        sex = redcap(file).schema["sex"]
+        assert isinstance(sex, dc.Categorical)
+        assert (sex.label, sex.levels[0]) == ("Für alle", "männlich")
+    for text, wrong in (
+        (f'{HEADS}\nsex,base,,radio,"{"x" * 200_000}', "a quote not closed"),
+        (f"{HEADS}\nsex,base,,yesno,Sex\nsex,base,,yesno,Sex\n", 'describes "sex" twice'),
+        (f"{HEADS}\nw,base,,calc,Weight\nid,base,,text,Id\n", "in full: w lacks lower and upper"),
+    ):
+        file.write_text(text)
+        found = CliRunner().invoke(app, ["schema", "--redcap", str(file)])
+        assert isinstance(found.exception, dc.InputError)
+        assert wrong in str(found.exception)
+
+
+def test_what_a_dictionary_does_not_say_is_not_made_up(tmp_path: Path) -> None:
+    file = tmp_path / "dictionary.csv"
+    file.write_text(
+        f'{HEADS}\nok,base,,yesno,Ok\nward,base,,radio,Ward,\ncells,base,,text,Cells,,,integer,"1,000",5000\n'
+    )
+    book = redcap(file)
+    assert (list(book.schema), book.lacking) == (["ok"], {"ward": ("levels",), "cells": ("lower",)})
+    told = CliRunner().invoke(app, ["schema", "--redcap", str(file)]).stderr
+    assert "ward is not declared: levels are lacking" in told
+    wrong = CliRunner().invoke(app, ["schema", "--redcap", str(file), "--sheet", "A"])
+    assert isinstance(wrong.exception, dc.InputError)
+
+
 def test_decimal_commas_are_declared_and_not_mixed_with_points(tmp_path: Path) -> None:
     comma = 'hb,base,,text,Hb,,,number_1dp_comma_decimal,"4,0",20,,,y\n'
     file = tmp_path / "dictionary.csv"
@@ -157,6 +193,49 @@ def test_value_labels_are_metadata(tmp_path: Path) -> None:
     assert book.lacking == {"age": ("lower", "upper")}
     assert book.left_out == ("text",)
     assert dc.read(file, book.schema).codes["sex"].tolist() == [0, 0]
+
+
+def test_labels_of_missing_values_are_no_levels(tmp_path: Path) -> None:
+    """Stata's .a to .z and what SPSS calls user-missing: cells of them are missing, in the file and in an export."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    stata, spss = tmp_path / "rows.dta", tmp_path / "rows.sav"
+    labels = {"smoke": {0: "never", 1: "ever", "a": "refused to say"}}
+    frame = pd.DataFrame({"smoke": [0, 1, "a"]})
+    pyreadstat.write_dta(
+        frame, stata, variable_value_labels=labels, missing_user_values={"smoke": ["a"]}, version=15
+    )
+    frame = pd.DataFrame({"smoke": [0.0, 1.0, 9.0]})
+    labels = {"smoke": {0: "never", 1: "ever", 9: "refused to say"}}
+    pyreadstat.write_sav(frame, spss, variable_value_labels=labels, missing_ranges={"smoke": [9]})
+    for file in (stata, spss):
+        schema = value_labels(file).schema
+        smoke = schema["smoke"]
+        assert isinstance(smoke, dc.Categorical)
+        assert list(smoke.levels) == ["never", "ever", "missing"]
+        assert dc.read(file, schema).codes["smoke"].tolist() == [0, 1, 2]
+    assert dc.read({"smoke": ["0", "1", "9"]}, schema).codes["smoke"].tolist() == [0, 1, 2]
+
+
+def test_numbers_with_labels_at_their_ends_are_told(tmp_path: Path) -> None:
+    """A scale from 0 to 10 of which two numbers have a label, and a number with one label for a special value."""
+    pytest.importorskip("pyreadstat")
+    file = tmp_path / "rows.dta"
+    frame = pd.DataFrame({"pain": [0, 3, 10], "crp": [-1.0, 3.5, 20.0], "sex": [1, 2, 9]})
+    labels: dict[str, dict[float, str]] = {
+        "pain": {0: "none", 10: "worst"},
+        "crp": {-1: "below detection"},
+        "sex": {1: "männlich, m", 2: 'weiblich "w"', 9: "unknown"},
+    }
+    frame.to_stata(file, value_labels=labels, version=114, write_index=False)  # labels in Latin-1
+    book = value_labels(file)
+    assert (book.gaps, book.lacking) == (("pain",), {"crp": ("lower", "upper")})
+    sex = book.schema["sex"]
+    assert isinstance(sex, dc.Categorical)
+    assert list(sex.levels) == ["männlich, m", 'weiblich "w"', "unknown"]
+    found = CliRunner().invoke(app, ["schema", "--labels", str(file)])
+    assert 'pain: numbers between its labelled codes have no label, and become "missing"' in found.stderr
+    found = CliRunner().invoke(app, ["schema", "--labels", str(file), "--columns", "sex,crp"])
+    assert found.stderr == "crp is not declared: lower and upper are lacking\n"
 
 
 FRICTIONLESS = {
@@ -251,7 +330,9 @@ def test_a_column_of_the_web_may_have_titles_alone_or_be_no_column_of_the_file(t
     book = table_schema(file)
     assert (book.lacking, book.left_out) == ({}, ())
     assert book.schema["Age"] == dc.Numeric(0, 110, other=55, missing=[-9], missing_level=True, label="Years")
-    assert list(book.schema["Fever"].levels) == ["N", "Y", "missing"]
+    fever = book.schema["Fever"]
+    assert isinstance(fever, dc.Categorical)
+    assert list(fever.levels) == ["N", "Y", "missing"]
 
 
 def test_values_that_a_table_schema_calls_missing_are_no_numbers_and_no_levels(tmp_path: Path) -> None:
@@ -282,6 +363,94 @@ def test_values_that_a_table_schema_calls_missing_are_no_numbers_and_no_levels(t
         "grade": [0, 2, 1, 2],
         "seen": [0, 4, 4, 3],
     }
+
+
+def test_a_table_schema_says_how_its_file_is_written(tmp_path: Path) -> None:
+    """Decimal commas, thousands, encoding; and bounds of dates may be written as dates of the column are."""
+    dates = {"minimum": "01.01.2015", "maximum": "31.12.2020"}
+    frictionless = {
+        "encoding": "cp850",
+        "schema": {
+            "fields": [
+                {
+                    "name": "dose",
+                    "type": "number",
+                    "decimalChar": ",",
+                    "groupChar": ".",
+                    "constraints": {"exclusiveMinimum": 0, "maximum": 5000, "required": True},
+                },
+                {"name": "seen", "type": "date", "format": "%d.%m.%Y", "constraints": dates},
+                {
+                    "name": "ward",
+                    "type": "string",
+                    "constraints": {"pattern": "^(süd|nord)$", "required": True},
+                },
+                {"name": "grade", "type": "string", "constraints": {"enum": [None, "low", "high"]}},
+            ]
+        },
+    }
+    number = {"base": "decimal", "format": {"decimalChar": ",", "groupChar": "."}, "minExclusive": 0}
+    days = {"base": "date", "format": "dd.MM.yyyy", **dates}
+    columns = [
+        {"name": "dose", "datatype": {**number, "maximum": 5000}, "required": True},
+        {"name": "seen", "datatype": days},
+        {"name": "ward", "datatype": {"base": "string", "format": "(süd|nord)"}, "required": True},
+        {"name": "grade", "datatype": {"base": "string", "format": "low|high"}},
+    ]
+    web = {"dialect": {"encoding": "cp850"}, "tableSchema": {"columns": columns}}
+    rows = tmp_path / "rows.csv"
+    rows.write_bytes("dose;seen;ward;grade\n1.234,5;02.01.2015;süd;\n2,5;;nord;high\n".encode("cp850"))
+    file = tmp_path / "schema.json"
+    for document in (frictionless, web):
+        file.write_text(json.dumps(document))
+        schema = dc.Schema.from_toml_string(table_schema(file).schema.to_toml())
+        data = dc.read(rows, schema)
+        assert data.values["dose"].tolist() == [1234.5, 2.5]
+        seen = schema["seen"]
+        assert isinstance(seen, dc.Date)
+        assert seen.shown(data.values["seen"][0]) == "2015-01-02"
+        found = {name: data.codes[name].tolist() for name in ("ward", "grade")}
+        assert found == {"ward": [0, 1], "grade": [2, 1]}
+
+
+def test_numbers_that_a_file_can_not_mix_lack_their_mark(tmp_path: Path) -> None:
+    bounds = {"constraints": {"minimum": 0, "maximum": 9}}
+    fields = [
+        {"name": "a", "type": "number", "decimalChar": ",", **bounds},
+        {"name": "b", "type": "number", **bounds},
+        {"name": "c", "type": "number", "decimalChar": "·", **bounds},
+    ]
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps({"fields": fields}))
+    book = table_schema(file)
+    assert (list(book.schema), book.lacking) == (["b"], {"a": ("decimal",), "c": ("decimal",)})
+    found = CliRunner().invoke(app, ["schema", "--table-schema", str(file)])
+    assert "a is not declared: a file is read with one decimal mark" in found.stderr
+
+
+@pytest.mark.parametrize("said", [{"primaryKey": "nr"}, {"primaryKey": ["nr"]}, {}])
+def test_identifiers_are_left_out(tmp_path: Path, said: dict[str, Any]) -> None:
+    limits = {"minimum": 1, "maximum": 99_999, "unique": not said}
+    fields = [{"name": "nr", "type": "integer", "constraints": limits}, {"name": "ok", "type": "boolean"}]
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps({"fields": fields, **said}))
+    assert (list(table_schema(file).schema), table_schema(file).left_out) == (["ok"], ("nr",))
+
+
+def test_a_format_of_dates_that_can_not_be_read_is_lacking(tmp_path: Path) -> None:
+    """A time after an ISO date is left out; after another date it can't be."""
+    bounds = {"minimum": "2015-01-01T00:00:00", "maximum": "2020-12-31T00:00:00"}
+    formats = {"a": "yyyy-MM-ddTHH:mm:ss", "b": "dd.MM.yyyy HH:mm", "c": "M/d/yyyy"}
+    columns = [
+        {"name": name, "datatype": {"base": "dateTime", "format": text, **bounds}}
+        for name, text in formats.items()
+    ]
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps({"tableSchema": {"columns": columns}}))
+    book = table_schema(file)
+    assert book.lacking == {"b": ("format",)}
+    data = dc.read({"a": ["2016-02-01T10:00:00"], "c": ["2/1/2016"]}, book.schema)
+    assert data.values["a"].tolist() == data.values["c"].tolist() == [16832.0]
 
 
 @pytest.mark.parametrize(

@@ -606,6 +606,20 @@ def test_numbers_of_villages_are_remarked_and_counts_are_not() -> None:
         assert (NumberCodes(None) in notes(cells, name)) == expected, name
 
 
+def test_day_or_month_first_is_not_guessed_where_both_fit() -> None:
+    """Both formats are offered: with the marks taken off, the schema is refused until one of them is chosen."""
+    for days, formats in (
+        ([f"{i % 12 + 1:02}/{i // 12 + 1:02}/2019" for i in range(60)], ["%d/%m/%Y", "%m/%d/%Y"]),
+        ([f"{i % 12 + 1:02}/{i // 2 + 1:02}/2019" for i in range(60)], ["%m/%d/%Y"]),
+        ([f"{i // 2 + 1}.{i % 12 + 1}.2019" for i in range(60)], ["%d.%m.%Y"]),
+    ):
+        text = draft({"visit": days, "smoke": ["no", "yes", "no"] * 20})
+        assert [line for line in text.splitlines() if "format =" in line] == [
+            f'# format = "{one}"' for one in formats
+        ]
+        assert ("keep the format that is true" in text) == (len(formats) > 1)
+
+
 @pytest.mark.parametrize(
     ("written", "format_line"), [("%Y-%m-%d", ""), ("%d.%m.%Y", '# format = "%d.%m.%Y"\n')]
 )
@@ -629,5 +643,7 @@ def test_dates_are_left_out_with_the_declaration_that_would_take_them(written: s
     )
     declared = dc.Schema.from_toml_string(taken + block.partition(lines)[2])
     assert declared["visit"] == dc.Date("2018-01-01", "2018-12-31", format=written)
+    few = draft({"visit": days[:13] * 3, "smoke": ["no", "yes", "no"] * 13})  # not a column of 13 levels
+    assert lines in few
     free = {"visit": [f"note {i}" for i in range(300)], "smoke": rows["smoke"][:300]}
     assert '# type = "date"' not in draft(free)

@@ -257,6 +257,23 @@ def test_a_statement_is_about_persons() -> None:
     assert dc.PrivacyStatement.from_json(result.privacy.to_json()) == result.privacy
 
 
+def test_what_is_weak_or_not_private_is_about_persons_too() -> None:
+    rows = {"pid": [*range(1000), 0], "x": ["a", "b"] * 500 + ["b"], "y": ["a", "b", "b", "a"] * 250 + ["a"]}
+    schema = dc.Schema(x=dc.Categorical(["a", "b"]), y=dc.Categorical(["a", "b"]))
+    data = dc.read(rows, schema, unit="pid")
+    weak = dc.ci_test(data, "x", "y", method="measured", epsilon=5.0)
+    assert "at 5 one person may make a result 148 times as likely" in str(weak)
+    with dc.testing.seeded(0):
+        graph = dc.discover(data, method="measured", epsilon=1.0, delta=0.5)
+    assert "number of persons (1,000): it allows releasing all rows of a person" in str(graph)
+    for exact in (
+        dc.ci_test(data, "x", "y", method="chi2", epsilon=None),
+        dc.effect(data, "x", "y", adjust=[], epsilon=None),
+    ):
+        assert "ids are different persons" in str(exact)
+        assert exact.privacy.unit == PersonRows()
+
+
 def test_the_unit_travels_with_the_schema(tmp_path: Path) -> None:
     schema = SCHEMA.with_unit("pid", 2, "visit")
     assert schema.unit == PersonUnit("pid", 2, "visit")

@@ -325,7 +325,7 @@ EXAMPLES[LeftOut] = {
     "no-values": {},
     "unreadable-numbers": {"cells": 9, "texts": [["3,5", 9]]},
     "too-many-texts": {"limit": 50},
-    "dates": {"written": "%Y-%m-%d", "first": 2018, "last": 2020},
+    "dates": {"written": ("%Y-%m-%d",), "first": 2018, "last": 2020},
     "all-different": {"rows": 1200},
     "says-whose": {},
 }
@@ -419,6 +419,9 @@ def test_words_for_what_is_no_fact_are_an_error() -> None:
 
 
 OTHER_VALUES = [
+    fact_of(Limit, "weak-epsilon", epsilon=12.0, persons=True),
+    fact_of(Limit, "weak-delta", delta=0.1, rows=8000, persons=True),
+    fact_of(LeftOut, "dates", written=("%d/%m/%Y", "%m/%d/%Y"), first=2018, last=2020),
     fact_of(Note, "unanswered", reasons=[["noise", 1]]),
     fact_of(Public, "kernel", kernel="rbf", bandwidth=None, lambda_=1.0),
     fact_of(Unit, "outcome", labels=None),
