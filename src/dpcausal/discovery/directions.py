@@ -4,10 +4,12 @@ From columns and pairs (``stats/order_posterior.py``): parents of a column are a
 whether or not the search found an edge there, so that no direction rests on an edge that was missed. Effects of a set
 that are no sums over its columns, bins and merged levels leave a dependence of about a ``misfit``, whatever the number
 of rows. So rows count as if sampling alone were off by as much (a coarsened posterior, Miller & Dunson 2019): scores of
-graphs then stay as comparable as without it, which noise in every correlation would not leave them. Of a pair that
-was not measured nothing is known, so neither may be a parent of the other. A parent costs, besides what an edge
-needs, the logarithm of the number of candidates that it is one of: superfluous edges, each unlikely by itself, are
-many together, and would turn arrows round. From one joint
+graphs then stay as comparable as without it, which noise in every correlation would not leave them. Scores that are a
+little wrong still prefer one graph by far, and with other rows and other noise would prefer another: so the posterior
+is averaged over replicates of the released correlations, each with another sample and other noise (a bagged posterior,
+Huggins & Miller 2023). Of a pair that was not measured nothing is known, so neither may be a parent of the other. A
+parent costs, besides what an edge needs, the logarithm of the number of candidates that it is one of: superfluous
+edges, each unlikely by itself, are many together, and would turn arrows round. From one joint
 table (``measured/whole_graphs.py``): the graphs that the search visits at the end. Their score prefers a direction even
 within a class of graphs that imply the same independences, so the class is counted: an edge that has no direction there
 counts half for each. Near the end the search hardly leaves the graph it is at and says nearly all of it for certain, so
@@ -41,10 +43,11 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.stats.contrasts import Contrasts
 from dpcausal.stats.joint_graphs import Parents
 from dpcausal.stats.mark_posterior import Triple, mark_chances
-from dpcausal.stats.order_posterior import direction_chances, local_scores
+from dpcausal.stats.order_posterior import MAX_PARENTS, direction_chances, local_scores
 
 MAX_CANDIDATES = 8  # neighbours of a column that may be its parents: found ones first, then the strongest
 MAX_ORDER, MAX_SETS = 3, 200  # of the sets that a pair is asked about with and without what is between
+REPLICATES = 8  # of the released correlations, over which a posterior is averaged
 MARK_MISFIT = (
     0.5  # part of the misfit: a pair is compared with itself; set on random networks and linear models
 )
@@ -92,26 +95,25 @@ def directions_by_pairs(
     are known to within ``misfit``.
     """
     measured = contrasts.measured
-    blurred = replace(contrasts, rows=1.0 / (1.0 / contrasts.rows + misfit**2))
-    known: dict[tuple[int, int, tuple[int, ...]], float | None] = {}
-
-    def evidence(x: int, y: int, given: tuple[int, ...]) -> float | None:
-        if (x, y, given) not in known:
-            known[x, y, given] = blurred.evidence(x, y, given)
-        return known[x, y, given]
-
     found, columns = set(edges), range(len(contrasts.columns))
     candidates = []
     for v in columns:
         ranked = sorted(
             (z for z in columns if z != v and allowed[z, v] and (measured is None or measured[z, v])),
-            key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -blurred.strength[v, z], z),  # type: ignore[misc]
+            key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -contrasts.strength[v, z], z),  # type: ignore[misc]
         )
         candidates.append(ranked[:MAX_CANDIDATES])
-    chances = direction_chances(
-        local_scores(evidence, candidates, cost + math.log(MAX_CANDIDATES)),
-        released_generator(contrasts.covariance),
-    )
+    generator = released_generator(contrasts.covariance)
+    rows = 1.0 / (1.0 / contrasts.rows + misfit**2)
+    chances = np.zeros((len(columns), len(columns)))
+    for _ in range(REPLICATES):
+        blurred = replace(contrasts.resampled(generator), rows=rows)
+        local = local_scores(
+            lambda columns, of=blurred: of.dependences(columns, MAX_PARENTS + 1),
+            candidates,
+            cost + math.log(MAX_CANDIDATES),
+        )
+        chances += direction_chances(local, generator) / REPLICATES
     return {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
 
 

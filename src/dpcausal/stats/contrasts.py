@@ -247,6 +247,52 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
 
 
 @jit(error_model="numpy")
+def dependence_kernel(known: Any, pair_evidence: Any, columns: Any, most: Any) -> Any:
+    """Return the evidence that the columns of a set depend on each other, for every subset of up to ``most`` columns.
+
+    By the bits of the subset: an array of 2^c, NaN where the subset is larger.
+    """
+    found = np.zeros(1 << len(columns))
+    inside, asked = np.empty(most, np.int64), np.empty((most, most), np.bool_)
+    for subset in range(len(found)):
+        size = 0
+        for i in range(len(columns)):
+            if (subset >> i) & 1:
+                if size < most:
+                    inside[size] = i
+                size += 1
+        if size > most:
+            found[subset] = np.nan
+        if size < 2 or size > most:
+            continue
+        asked[:] = False
+        answer, x, y = np.nan, 0, 0
+        for _ in range(size * (size - 1) // 2):
+            least, a, b = np.inf, -1, -1
+            for i in range(size):
+                for j in range(i + 1, size):
+                    alone = pair_evidence[columns[inside[i]], columns[inside[j]]]
+                    if not asked[i, j] and (a < 0 or alone < least):
+                        least, a, b = alone, i, j
+            asked[a, b] = True
+            given, at = np.empty(size - 2, np.int64), 0
+            for i in range(size):
+                if i not in (a, b):
+                    given[at] = columns[inside[i]]
+                    at += 1
+            x, y = inside[a], inside[b]
+            answer = least if size == 2 else given_kernel(known, columns[x], columns[y], given)[0]
+            if not np.isnan(answer):
+                break
+        if np.isnan(answer):  # one column tells all of another: it adds nothing
+            found[subset] = max([found[subset ^ (1 << inside[i])] for i in range(size)])
+        else:
+            one, other = 1 << x, 1 << y
+            found[subset] = found[subset ^ one] + found[subset ^ other] - found[subset ^ one ^ other] + answer
+    return found
+
+
+@jit(error_model="numpy")
 def given_kernels(known: Any, ends: Any, given: Any, first: Any) -> Any:
     """Return evidence and variance (``given_kernel``) of many questions, as an array (questions, 2).
 
@@ -548,6 +594,23 @@ class Contrasts:
         found = self.evidence_given(questions)[:, 0].tolist()
         return [None if math.isnan(one) else one for one in found]
 
+    def dependences(self, columns: Sequence[int], most: int) -> Floats:
+        """Return the evidence that columns depend on each other in any way, for each subset of up to ``most`` of them.
+
+        An array of 2^c by the bits of the subset; NaN where it is larger. With E(x, y | S) the evidence for dependence
+        given S,
+
+            F(S + x + y) = F(S + x) + F(S + y) - F(S) + E(x, y | S),        F = 0 of one column,
+
+        for any two columns of a set. Were E exact all pairs would give the same F. But E grows with a dependence by
+        other rules than F does, noise most of all: what a set shows beyond its pairs, E(x, y | S) - E(x, y), is then
+        off by a part of both. So the two columns are taken that have the least evidence of dependence by themselves,
+        of those whose question has an answer.
+        """
+        return np.asarray(
+            dependence_kernel(self._known, self.pair_evidence, np.asarray(columns, np.int64), most)
+        )
+
     def detectable(self, x: int, y: int, given: tuple[int, ...], threshold: float) -> float:
         """Return the dependence w whose evidence exceeds ``threshold`` in ``POWER`` of runs; infinite: no answer.
 
@@ -627,6 +690,18 @@ class Contrasts:
         for place in self.places:
             sample[np.ix_(place, place)] = np.eye(len(place))
         return self._measured_again(sample, generator)
+
+    def resampled(self, generator: Any) -> Contrasts:
+        """Return contrasts that differ as another sample with other noise would, around what was released.
+
+        Pairs that were not measured stay unknown. ``generator`` has ``standard_normal``.
+        """
+        deviation = _symmetric(generator, len(self.covariance)) * np.sqrt(self.noise + 1.0 / self.rows)
+        if self.measured is not None:
+            deviation *= self._members @ self.measured @ self._members.T
+        for place in self.places:
+            deviation[np.ix_(place, place)] = 0.0
+        return self._like(self.covariance + deviation, self.noise)
 
     def _along_tree(self, drawn: Floats) -> Floats:
         """Return covariances with unmeasured pairs filled by products along the tree.

@@ -4,18 +4,12 @@ One separating set decides badly which way an edge points, even without noise. H
 score made of all evidence about pairs, and a direction is as likely as the graphs that have it.
 
 **Score.** Let F(S) be the logarithm of the Bayes factor of "the columns S depend on each other in any way" against
-"they do not". It has no direction. For evidence E(x, y | S), the logarithm of a Bayes factor for dependence given S,
-
-    F(S + x + y) = F(S + x) + F(S + y) - F(S) + E(x, y | S),        F = 0 of one column,
-
-for any two columns of a set. Were E exact all pairs would give the same F. But E grows with a dependence by other rules
-than F does, noise most of all: what a set shows beyond its pairs, E(x, y | S) - E(x, y), is then off by a part of both.
-So the two columns are taken that have the least evidence of dependence by themselves. A column v with parents P adds
-F(P + v) - F(P), less a cost for each parent. Graphs that imply the same independences so have the same score.
+"they do not" (``Contrasts.dependences``). It has no direction. A column v with parents P adds F(P + v) - F(P), less a
+cost for each parent. Graphs that imply the same independences so have the same score.
 
 **Sampling** (Friedman & Koller 2003). An order of the columns allows v the parents that come before it; the score of an
 order is the sum over graphs that it allows, which is a product over columns. Orders are sampled by swapping two columns
-(Metropolis), from several random starts, hot at first; a graph is drawn for each of the orders that are kept. All
+(Metropolis), from a random start, hot at first; a graph is drawn for each of the orders that are kept. All
 orders are equally likely beforehand, so graphs that more orders allow are too: of a star without colliders most edges
 point outwards, as they must, for one at most points inwards.
 
@@ -27,10 +21,8 @@ References: Friedman & Koller 2003 (orders); Heckerman, Geiger & Chickering 1995
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -39,11 +31,10 @@ from numpy.typing import NDArray
 from dpcausal.core.compiled import jit
 
 Floats = NDArray[np.float64]
-Given = tuple[int, ...]
-EvidenceOf = Callable[[int, int, Given], float | None]  # x < y given these, ascending; None: no answer
+DependenceOf = Callable[[tuple[int, ...]], Floats]  # of every subset of these columns, by its bits
 
 MAX_PARENTS = 5  # with 3, columns of linear models that have more turned arrows round
-CHAINS, STEPS, KEPT = 4, 6000, 150  # random starts, swaps of each, and the graphs that each draws
+STEPS, KEPT = 6000, 150  # swaps of a chain, and the graphs that it draws
 HEAT = 8.0  # temperature at the start; 1 from the middle of the swaps on
 NEIGHBOURING = 0.5  # part of the swaps that are of neighbours in the order
 
@@ -64,74 +55,44 @@ class LocalScores:
     scores: Floats
 
 
-def local_scores(evidence: EvidenceOf, candidates: Sequence[Sequence[int]], cost: float) -> LocalScores:
+def local_scores(dependence: DependenceOf, candidates: Sequence[Sequence[int]], cost: float) -> LocalScores:
     """Return the score of each column with every set of up to ``MAX_PARENTS`` candidate parents.
 
-    >>> apart = local_scores(lambda x, y, given: 5.0 if 2 in (x, y) or given else -1.0, [[2], [2], [0, 1]], 1.0)
-    >>> apart.scores[2].tolist()  # 2 with no parent, with 0, with 1, with both
-    [0.0, 4.0, 4.0, 14.0]
+    ``dependence`` returns the evidence F for dependence among each subset of some columns, by its bits.
+
+    >>> pair = np.array([0.0, 0.0, 0.0, 5.0])  # of no column, the first, the second, both
+    >>> local_scores(lambda columns: pair, [[1], [0]], 1.0).scores.tolist()
+    [[0.0, 4.0], [0.0, 4.0]]
     """
-    dependence: dict[Given, float] = {}
-
-    def alone(pair: tuple[int, int]) -> float:
-        value = evidence(*pair, ())
-        return math.inf if value is None else value
-
-    def of_set(columns: Given) -> float:
-        if len(columns) < 2:
-            return 0.0
-        if columns not in dependence:
-            for x, y in sorted(combinations(columns, 2), key=alone):
-                value = evidence(x, y, without(columns, x, y))
-                if value is not None:
-                    found = of_set(without(columns, x)) + of_set(without(columns, y))
-                    dependence[columns] = found - of_set(without(columns, x, y)) + value
-                    break
-            else:  # one column tells all of another: it adds nothing
-                dependence[columns] = max(of_set(without(columns, x)) for x in columns)
-        return dependence[columns]
-
     wide = max((len(one) for one in candidates), default=0)
     scores = np.full((len(candidates), 1 << wide), -np.inf)
     places = np.full((len(candidates), wide), -1, np.int64)
     for v, listed in enumerate(candidates):
         places[v, : len(listed)] = listed
-        for number in range(min(len(listed), MAX_PARENTS) + 1):
-            for chosen in combinations(range(len(listed)), number):
-                parents = tuple(sorted(listed[i] for i in chosen))
-                gain = of_set(tuple(sorted((*parents, v)))) - of_set(parents)
-                scores[v, sum(1 << i for i in chosen)] = gain - cost * number
+        parents = np.arange(1 << len(listed))
+        number = np.bitwise_count(parents)
+        found = dependence((*listed, v))
+        gain = found[parents | 1 << len(listed)] - found[parents] - cost * number
+        scores[v, parents] = np.where(number <= MAX_PARENTS, gain, -np.inf)
     return LocalScores(places, scores)
 
 
-def without(columns: Given, *left_out: int) -> Given:
-    """Return the columns except those left out."""
-    return tuple(z for z in columns if z not in left_out)
-
-
 def direction_chances(local: LocalScores, generator: Any) -> Floats:
-    """Return a (d, d) array of posterior probabilities that the first column is a parent of the second.
+    """Return a (d, d) array of posterior probabilities that the first column is a parent of the second, by one chain.
 
     ``generator`` has ``random``.
 
-    >>> found = local_scores(lambda x, y, given: 9.0 if 2 in (x, y) or given else -2.0, [[2], [2], [0, 1]], 1.0)
-    >>> chance = direction_chances(found, np.random.default_rng(1))
+    >>> no = -np.inf  # 2 has 0 or 1 or, far better, both as parents
+    >>> scores = np.array([[0.0, 8.0, no, no], [0.0, 8.0, no, no], [0.0, 8.0, 8.0, 27.0]])
+    >>> chance = direction_chances(LocalScores(np.array([[2, -1], [2, -1], [0, 1]]), scores), np.random.default_rng(1))
     >>> bool(chance[0, 2] > 0.95), bool(chance[1, 2] > 0.95)
     (True, True)
     """
     d = len(local.candidates)
-    counts = np.zeros((d, d))
-    for _ in range(CHAINS):
-        order = np.argsort(generator.random(d))
-        _sample_orders(
-            local.scores,
-            local.candidates,
-            order,
-            generator.random((STEPS, 4)),
-            generator.random((KEPT, d)),
-            counts,
-        )
-    return counts / (CHAINS * KEPT)
+    counts, order = np.zeros((d, d)), np.argsort(generator.random(d))
+    swaps, draws = generator.random((STEPS, 4)), generator.random((KEPT, d))
+    _sample_orders(local.scores, local.candidates, order, swaps, draws, counts)
+    return counts / KEPT
 
 
 @jit(error_model="numpy")
