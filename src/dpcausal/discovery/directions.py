@@ -43,7 +43,7 @@ from dpcausal.graphs.graph import Graph
 from dpcausal.stats.contrasts import Contrasts
 from dpcausal.stats.joint_graphs import Parents
 from dpcausal.stats.mark_posterior import Triple, mark_chances
-from dpcausal.stats.order_posterior import MAX_PARENTS, direction_chances, local_scores
+from dpcausal.stats.order_posterior import direction_chances, local_scores
 
 MAX_CANDIDATES = 8  # neighbours of a column that may be its parents: found ones first, then the strongest
 MAX_ORDER, MAX_SETS = 3, 200  # of the sets that a pair is asked about with and without what is between
@@ -108,11 +108,7 @@ def directions_by_pairs(
     chances = np.zeros((len(columns), len(columns)))
     for _ in range(REPLICATES):
         blurred = replace(contrasts.resampled(generator), rows=rows)
-        local = local_scores(
-            lambda columns, of=blurred: of.dependences(columns, MAX_PARENTS + 1),
-            candidates,
-            cost + math.log(MAX_CANDIDATES),
-        )
+        local = local_scores(blurred.dependences, candidates, cost + math.log(MAX_CANDIDATES))
         chances += direction_chances(local, generator) / REPLICATES
     return {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
 

@@ -31,7 +31,9 @@ from numpy.typing import NDArray
 from dpcausal.core.compiled import jit
 
 Floats = NDArray[np.float64]
-DependenceOf = Callable[[tuple[int, ...]], Floats]  # of every subset of these columns, by its bits
+DependenceOf = Callable[
+    [tuple[int, ...], int], Floats
+]  # of every subset of columns up to a size, by its bits
 
 MAX_PARENTS = 5  # with 3, columns of linear models that have more turned arrows round
 STEPS, KEPT = 6000, 150  # swaps of a chain, and the graphs that it draws
@@ -58,10 +60,10 @@ class LocalScores:
 def local_scores(dependence: DependenceOf, candidates: Sequence[Sequence[int]], cost: float) -> LocalScores:
     """Return the score of each column with every set of up to ``MAX_PARENTS`` candidate parents.
 
-    ``dependence`` returns the evidence F for dependence among each subset of some columns, by its bits.
+    ``dependence`` returns the evidence F for dependence among each subset of some columns up to a size, by its bits.
 
     >>> pair = np.array([0.0, 0.0, 0.0, 5.0])  # of no column, the first, the second, both
-    >>> local_scores(lambda columns: pair, [[1], [0]], 1.0).scores.tolist()
+    >>> local_scores(lambda columns, most: pair, [[1], [0]], 1.0).scores.tolist()
     [[0.0, 4.0], [0.0, 4.0]]
     """
     wide = max((len(one) for one in candidates), default=0)
@@ -71,7 +73,7 @@ def local_scores(dependence: DependenceOf, candidates: Sequence[Sequence[int]], 
         places[v, : len(listed)] = listed
         parents = np.arange(1 << len(listed))
         number = np.bitwise_count(parents)
-        found = dependence((*listed, v))
+        found = dependence((*listed, v), MAX_PARENTS + 1)
         gain = found[parents | 1 << len(listed)] - found[parents] - cost * number
         scores[v, parents] = np.where(number <= MAX_PARENTS, gain, -np.inf)
     return LocalScores(places, scores)

@@ -28,7 +28,7 @@ def random_dependence(seed):
 def by_bits(of_set):
     """Return a function that has the value of each subset of some columns by its bits."""
 
-    def dependence(columns):
+    def dependence(columns, most):
         subsets = ([z for i, z in enumerate(columns) if bits >> i & 1] for bits in range(1 << len(columns)))
         return np.array([of_set[tuple(sorted(one))] for one in subsets])
 
@@ -117,7 +117,7 @@ def test_a_column_may_have_five_parents():
 
 def test_sets_of_more_than_five_parents_are_left_out():
     d = 7
-    local = local_scores(lambda columns: np.zeros(1 << len(columns)), [list(range(d)), *[[]] * d], 1.0)
+    local = local_scores(lambda columns, most: np.zeros(1 << len(columns)), [list(range(d)), *[[]] * d], 1.0)
     size = np.bitwise_count(np.arange(1 << d))
     assert np.array_equal(np.isfinite(local.scores[0]), size <= 5)
     assert np.array_equal(local.scores[0][size <= 5], -1.0 * size[size <= 5])
