@@ -168,7 +168,7 @@ def test_a_follow_up_does_not_lead_past_the_settings(tmp_path):
 
     (tmp_path / "p.csv").write_text("x,t,s\nno,1,no\nyes,2,yes\n")
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as database:
-        database.execute(f"CREATE TABLE p AS SELECT * FROM '{tmp_path}/p.csv'")
+        database.execute("CREATE TABLE p AS FROM (VALUES ('no', 1, 'no'), ('yes', 2, 'yes')) v(x, t, s)")
     (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
     column = dc.Categorical(["no", "yes"])
     schema = dc.Schema(x=column, t=dc.Numeric(0, 10), s=column)
@@ -192,7 +192,7 @@ def test_another_working_directory_does_not_lead_past_the_settings(tmp_path, mon
     with open("p.csv", "w") as file:
         file.write("x,y\nno,yes\nyes,no\n")
     with duckdb.connect("clinic.duckdb") as database:
-        database.execute("CREATE TABLE p AS SELECT * FROM 'p.csv'")
+        database.execute("CREATE TABLE p AS FROM (VALUES ('no', 'yes'), ('yes', 'no')) v(x, y)")
     with open(SETTINGS, "w") as file:
         file.write("[ledger]\nrequired = true\n")
     column = dc.Categorical(["no", "yes"])
