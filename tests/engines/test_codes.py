@@ -101,6 +101,43 @@ def test_ids_and_codes_that_are_numbers(load: Loader, kind: pa.DataType) -> None
     assert sorted_rows(there) == [[1, 0], [1, 1]]
 
 
+@pytest.mark.parametrize("nobody", [[], [None]], ids=["all have ids", "one has none"])
+def test_large_ids_of_persons_are_told_apart(load: Loader, nobody: list[None]) -> None:
+    """Whether a row has no id decides nothing for others: a NULL must not make numbers of 53 bits of their ids."""
+    ids = [2**53, 2**53 + 1]
+    records = load.put(pa.table({"pid": pa.array(ids, pa.int64()), "icd": ["I10", "E11.9"]}))
+    people = load.put(pa.table({"pid": pa.array([*ids, *nobody], pa.int64())}))
+    found = dc.connect_codes(records, CODES, unit="pid", code="icd", people=people)
+    assert sorted_rows(found) == [[0, 0, 0]] * len(nobody) + [[0, 1, 0], [1, 0, 0]]
+
+
+def test_ids_of_persons_are_as_exact_as_an_engine_holds_them(load_on: Callable[[str], Loader]) -> None:
+    """DuckDB gives out whole numbers of 128 bits and decimals as floats."""
+    engine = load_on("duckdb")
+    ids = ", ".join(f"({2**53 + k}, '{code}')" for k, code in enumerate(["I10", "E11.9"]))
+    for kind in ("HUGEINT", "DECIMAL(20, 0)"):
+        engine.backend.raw_sql(
+            f"CREATE OR REPLACE TABLE large AS SELECT t.pid::{kind} AS pid, t.icd FROM (VALUES {ids}) t(pid, icd)"
+        )
+        table = engine.backend.table("large")
+        found = dc.connect_codes(table, CODES, unit="pid", code="icd", people=table)
+        assert sorted_rows(found) == [[0, 1, 0], [1, 0, 0]]
+
+
+def test_persons_keep_what_is_theirs_where_a_view_has_no_order(tmp_path: Path) -> None:
+    """Their ids and their columns are read one after the other, and a view may give its rows otherwise each time."""
+    with duckdb.connect(tmp_path / "clinic.duckdb") as clinic:
+        clinic.execute("CREATE TABLE persons AS SELECT i AS pid, i AS age FROM range(60) r(i)")
+        clinic.execute("CREATE VIEW people AS SELECT * FROM persons ORDER BY random()")
+        clinic.execute("CREATE TABLE records AS SELECT i AS pid, 'I10' AS icd FROM range(30) r(i)")
+    file, schema = tmp_path / "clinic.duckdb", dc.Schema(age=dc.Numeric(0, 60, bins=[30]))
+    asked: dict[str, Any] = {"unit": "pid", "code": "icd", "table": "records", "people_table": "people"}
+    data = dc.connect_codes(file, CODES, people=file, schema=schema, **asked)
+    assert data.codes["age"].tolist() == (1 - data.codes["I10"]).tolist()
+    with pytest.raises(dc.SchemaError, match="height"):
+        dc.connect_codes(file, CODES, people=file, schema=dc.Schema(height=dc.Numeric(0, 3)), **asked)
+
+
 def test_what_is_not_there_is_said_in_a_line(load: Loader) -> None:
     table = load.put(pa.table(RECORDS))
     for asked in ({"unit": "id"}, {"code": "icd10"}):

@@ -161,7 +161,7 @@ def _duckdb(
     """Return a table of a DuckDB file, opened for reading; no other file can be read through it."""
     connection, name = duckdb_table(path, table)
     counts = count_table(connection, name, schema, memory_limit=memory_limit, count=count)
-    counts.file = path
+    counts.file = path.absolute()
     return counts
 
 

@@ -25,7 +25,7 @@ from dpcausal.counts.connect import database_path, duckdb_table, engine_table
 from dpcausal.counts.duckdb_table import DuckDBTable
 from dpcausal.counts.engine import EngineTable, fetch
 from dpcausal.counts.person_rows import person_text, tells_persons
-from dpcausal.data.codes import ANY_ENDING, CodeTable, declared_codes, read_codes
+from dpcausal.data.codes import ANY_ENDING, CodeTable, declared_codes, read_codes, schema_of_persons
 from dpcausal.data.persons import NOBODY
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import ColumnSource, Source
@@ -90,8 +90,9 @@ def connect_codes(
         raise InputError(
             "a source is a URL, a DuckDB file or an Ibis table: files and frames go to dc.read_codes"
         )
+    schema = None if schema is None else schema_of_persons(schema, unit)
     columns = (unit, *(schema or ()))
-    persons = _source(people, people_table, columns, schema, lambda rows: rows.select(*columns))
+    persons = _source(people, people_table, columns, schema, lambda rows: _people(rows, unit, columns))
     if persons is None and people_table is not None:
         raise InputError("people_table names a table of a URL or a DuckDB file, and people is none")
     known = people if persons is None else persons
@@ -155,3 +156,12 @@ def _records(rows: ir.Table, unit: str, code: str, declared: list[str]) -> ir.Ta
         ]
         kept &= reduce(or_, [*([found[code].isin(whole)] if whole else []), *begins])
     return found.filter(kept).distinct()
+
+
+@proved("connect_codes.proof.md")
+def _people(rows: ir.Table, unit: str, columns: Iterable[str]) -> ir.Table:
+    """Return the query for the table of persons, with ids as the records have them.
+
+    A text: as numbers, large ids would come here rounded to 53 bits where a column has a NULL, and be one person.
+    """
+    return rows.mutate(**{unit: person_text(rows[unit])}).select(*columns)

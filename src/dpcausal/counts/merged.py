@@ -44,6 +44,7 @@ class MergedCounts(LaidOutCounts):
         super().__init__(schema)
         self._counts, self._pair, self._codes = counts, pair, codes
         self.counted_by = getattr(counts, "counted_by", None)
+        self.file = getattr(counts, "file", None)  # a ledger may be mandatory for it
 
     @property
     def n(self) -> int:

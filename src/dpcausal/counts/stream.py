@@ -86,7 +86,7 @@ def count_files(source: str | os.PathLike[str], schema: Schema, **options: Any) 
     """
     sources = open_rows(find_files(source), schema)
     counts = StreamCounts(sources, schema, label=file_name(str(source)), **options)
-    counts.file = Path(source)
+    counts.file = Path(source).absolute()
     return counts
 
 

@@ -87,7 +87,8 @@ def read_codes(
         row for each: its number of rows is public, and records of others are left out. Where more persons have records
         than ``people`` says, as many are drawn at random; nothing tells that it was so.
     schema : Schema, optional
-        Columns of the table of persons that are to be used beside the codes, such as age and sex.
+        Columns of the table of persons that are to be used beside the codes, such as age and sex. Of a person with
+        several rows there the first counts.
     encoding, separator, sheet : str, optional
         How a file is written, as for ``dc.read``.
 
@@ -116,10 +117,13 @@ def read_codes(
         _checked_people(people)
         if schema is not None:
             raise InputError("schema declares columns of persons: give people= a table that has them")
-    else:
-        persons.expects_other_columns = True
     if schema is not None and (clash := [name for name in schema if name in {*declared, unit}]):
         raise InputError(f'"{clash[0]}" can\'t be a column of persons: it is a code or the id')
+    schema = None if schema is None else schema_of_persons(schema, unit)
+    if persons is not None and schema is not None:
+        # a view may give its rows in another order the second time
+        persons = loaded(persons, [unit, *(name for name in schema if name in persons.names)])
+        persons.expects_other_columns = True
     described = None if persons is None or schema is None else _described(persons, schema)
     listed = None if persons is None else _listed(persons, unit)
     n = int(people) if listed is None else len(listed)
@@ -154,6 +158,18 @@ def _described(persons: Source, schema: Schema) -> Dataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnitNotDeclared)
         return read(persons, schema)
+
+
+def schema_of_persons(schema: Schema, unit: str) -> Schema:
+    """Return the columns of persons without a unit of their own: rows of a table of persons are read as they stand.
+
+    By a unit they would be chosen and put in an order by chance, and be other persons' than those of the ids.
+    """
+    if schema.unit not in (None, PersonUnit(unit)):
+        raise InputError(
+            f'a table of persons has one row for each, by "{unit}": the schema has another unit, so take it out there'
+        )
+    return schema.with_persons(None)
 
 
 def _is_number(people: Any) -> bool:

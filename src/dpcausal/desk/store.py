@@ -71,7 +71,7 @@ MOST_ATTEMPTS = 3  # of a job whose worker died before it drew
 LEASE = 30.0  # seconds until a worker that does not renew counts as dead
 BEAT = 10.0  # seconds between two signs of life of a worker; it is taken for gone after three
 LINK_SECONDS, SESSION_SECONDS = 3 * 86400.0, 12 * 3600.0
-MOST_WAITING = 100  # requests of one analyst that have not ended
+MOST_WAITING = 100  # requests of one analyst whose end is not shown yet
 PAGE = 50  # requests of a list that are shown at once
 MOST_PAGES = 1_000_000
 
@@ -538,8 +538,10 @@ class Desk:
             old = connection.execute(select(tables.requests.c.id).where(earlier)).scalar_one_or_none()
             if old is not None:  # sent twice
                 return str(old)
-            theirs = (tables.requests.c.person == person.name) & tables.requests.c.state.not_in(ENDS)
-            if connection.execute(select(func.count()).where(theirs)).scalar_one() >= MOST_WAITING:
+            known = tables.requests.c
+            shown_open = known.state.not_in(ENDS) | (known.visible > now)  # an end counts from its tick on
+            theirs = select(func.count()).where(known.person == person.name, shown_open)
+            if connection.execute(theirs).scalar_one() >= MOST_WAITING:
                 raise NotAllowed(
                     f"{MOST_WAITING} of your requests are not answered yet: wait for one of them"
                 )

@@ -19,6 +19,8 @@ LONG = {
     "icd10": ["I10", "i10", "E11.9", "Z99", "E11.2", "I10", "E11", "I10", "I10"],
 }
 
+AGE = dc.Schema(age=dc.Numeric(0, 1))
+
 
 def rows_of(data: dc.Dataset) -> list[tuple[int, ...]]:
     """The rows, sorted: their order means nothing."""
@@ -104,14 +106,16 @@ def test_nothing_but_rows_follows_from_records(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_table_of_persons_says_who_counts() -> None:
+@pytest.mark.parametrize("unit", [None, "pid"])
+def test_a_table_of_persons_says_who_counts(unit: str | None) -> None:
+    """Whether or not their schema has the same unit: rows stay with their ids, and no id is an error."""
     people = {
         "pid": [8.0, 7.0, 7.0, 9.0, np.nan],
         "sex": ["f", "m", "f", "f", "m"],
         "age": [50, 60, 61, 70, 80],
     }
     schema = dc.Schema(sex=dc.Categorical(["f", "m"]), age=dc.Numeric(0, 100, bins=[55, 65]))
-    data = read(people=people, schema=schema)
+    data = read(people=people, schema=schema.with_unit(unit))
     assert data.columns == ("sex", "age", *CODES)
     rows = list(zip(*(data.codes[name].tolist() for name in data.columns), strict=True))
     blank = (0, 0, 0, 0, 0)  # a second row of a person, and a row without an id, hold nothing
@@ -156,6 +160,8 @@ def test_one_person_changes_one_row() -> None:
         {"codes": [10]},
         {"schema": dc.Schema(age=dc.Numeric(0, 1))},
         {"schema": dc.Schema(I10=dc.Numeric(0, 1)), "people": {"pid": [1], "I10": [1]}},
+        {"schema": AGE.with_unit("visit"), "people": {"pid": [1], "visit": [1], "age": [1]}},
+        {"schema": AGE.with_unit("pid", 2), "people": {"pid": [1], "age": [1]}},
     ],
 )
 def test_bad_declarations_are_refused(bad: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 from dpcausal.desk.acro import record
 
@@ -33,3 +34,10 @@ def test_a_record_waits_for_review_and_names_every_file(make_desk):
     assert one["properties"]["epsilon"] == 0.3
     assert "privacy.json states what that promises" in one["summary"]
     assert one["comments"] == ["data set cohort, asked by anna: to see"]
+
+
+def test_a_record_tells_when_was_asked_and_not_when_it_was_answered(make_desk):
+    """Else it would hold the run time, which the tick hides."""
+    asked = ask(make_desk(approvals=1), now=1.5e9)
+    text = record({"privacy.json": b'{"epsilon": 0.3, "delta": 0.0}'}, asked)["results.json"].decode()
+    assert re.findall(r"\d{4}-\d\d-\d\d[T ][0-9:.+]+", text) == ["2017-07-14T02:40:00+00:00"]

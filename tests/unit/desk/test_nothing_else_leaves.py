@@ -155,6 +155,37 @@ def test_until_its_tick_a_request_is_at_work_and_no_more_is_said(make_desk):
     assert seen == [states.WORKING] * 4
 
 
+def test_an_end_shows_nowhere_before_its_tick(make_desk, monkeypatch):
+    """Not in what an analyst reads, in the sequence of lists, nor in whether there is room for one more request."""
+    monkeypatch.setattr("time.time", lambda: 1.5e9)
+    monkeypatch.setattr(store, "MOST_WAITING", 3)
+    desk = make_desk()
+    asked = [ask(desk, epsilon=0.1, now=1.5e9 - k) for k in range(3)]
+    api, page = (
+        TestClient(create_app(desk), base_url="http://desk", follow_redirects=False) for _ in range(2)
+    )
+    api.headers["Authorization"] = f"Bearer {desk.issue('anna', 'token')}"
+    page.cookies.set(pages.COOKIE, desk.issue("anna", "session"))
+    body = {"command": "ci_test", "arguments": {**TEST, "epsilon": 0.1}, "purpose": "one more"}
+
+    def seen() -> list[str]:
+        found = [api.get("/api/requests").text, page.get("/").text, page.get("/data/cohort").text]
+        for one in asked:
+            found += [api.get(f"/api/requests/{one.id}").text, page.get(f"/requests/{one.id}").text]
+            found += [str(page.get(f"/requests/{one.id}?seen=working").headers)]
+        return [*found, api.post("/api/datasets/cohort/requests", json=body).text]
+
+    before = seen()
+    assert "3 of your requests" in before[-1]
+    for files in ({"summary.txt": b"s", "report.html": b"r"}, None):
+        job = desk.claim(now=1.5e9)
+        desk.begin_drawing(job.id, job.lease)
+        desk.finish(job.id, job.lease, files, now=1.5e9 + 0.5)
+        assert seen() == before
+    monkeypatch.setattr("time.time", lambda: 1.5e9 + 60.0)
+    assert "3 of your requests" not in seen()[-1]
+
+
 def test_no_release_is_stored_for_which_nothing_was_drawn(make_desk):
     desk = make_desk()
     ask(desk)

@@ -257,12 +257,10 @@ def test_levels_that_read_as_censored_are_taken_for_that() -> None:
 # ---- answers
 
 
-def sources(tmp_path: Path) -> dict[str, Any]:
+def sources(tmp_path: Path, found: dict[str, Any]) -> dict[str, Any]:
     """The same rows as a dict, a Parquet file and a table on an engine."""
     import ibis
 
-    found = rows()
-    found["t"] = np.round(found["t"], 1)  # with ties at cuts
     file = tmp_path / "rows.parquet"
     parquet.write_table(pyarrow.table(found), file)
     backend = ibis.duckdb.connect()
@@ -276,9 +274,11 @@ def sources(tmp_path: Path) -> dict[str, Any]:
 
 
 def test_files_frames_and_engines_give_the_same_answer(tmp_path: Path) -> None:
+    table = rows()
+    table["t"] = np.round(table["t"], 1)  # with ties at cuts
     found = {
         name: dc.effect(data, "x", ASKED, adjust=["z"], epsilon=None)
-        for name, data in sources(tmp_path).items()
+        for name, data in sources(tmp_path, table).items()
     }
     first = found["dict"]
     assert first.curves is not None
@@ -289,6 +289,17 @@ def test_files_frames_and_engines_give_the_same_answer(tmp_path: Path) -> None:
             first.interval,
             first.curves,
         ), name
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize("status", [0, 1, 2])
+def test_rows_that_all_ended_alike_are_answered_like_any(tmp_path: Path, status: int) -> None:
+    """From all kinds of data: an error or a warning would tell that nobody had the event, or that all had it."""
+    table = rows(600)
+    table["status"] = np.full(600, status)
+    for name, data in sources(tmp_path, table).items():
+        answer = dc.effect(data, "x", ASKED, adjust=["z"], epsilon=1.0, anyway=True)
+        assert answer.privacy.epsilon == 1.0, name
 
 
 def test_an_answer_is_charged_once_and_says_what_it_is() -> None:

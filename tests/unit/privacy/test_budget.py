@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
+from dpcausal.privacy.accounting.composition import FirstCharge, PartOfTotal
 from dpcausal.privacy.budget import Budget
 from dpcausal.privacy.events import ApproximateEvent, GaussianEvent, LaplaceEvent, PureEvent
 from dpcausal.privacy.ledger import Ledger
@@ -186,6 +187,17 @@ def test_ledger_arguments_go_together() -> None:
         Budget(1.0, dataset="d")
     with pytest.raises(InputError, match="without privacy"):
         Budget(None, ledger="sqlite:///x.db", dataset="d")
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_each_of_two_rounds_is_stated_with_the_total_of_both(delta: float) -> None:
+    """Its own events are not all, even where all of them were fixed beforehand: the other round is charged with it."""
+    first = Budget(1.0, delta, part=PartOfTotal(1, 0.25))
+    second = Budget(1.0, delta, part=PartOfTotal(2, 0.25), rest_of=FirstCharge(f"of this test, {delta}"))
+    for budget in (first, second):
+        budget.charge(pure(0.05))
+        told = budget.statement(released=(), adaptive=False)
+        assert (told.epsilon, told.delta) == (1.0, delta)
 
 
 def test_a_share_kept_for_later_is_refused_until_it_is_opened(tmp_path: Path) -> None:

@@ -162,6 +162,48 @@ def test_neither_a_pattern_nor_a_link_leads_past_the_settings(tmp_path):
             dc.ci_test(data, "x", "y", method="measured", epsilon=1.0, anyway=True)
 
 
+def test_a_follow_up_does_not_lead_past_the_settings(tmp_path):
+    """Its states are made of two columns, and counts of them are of the same file."""
+    import duckdb
+
+    (tmp_path / "p.csv").write_text("x,t,s\nno,1,no\nyes,2,yes\n")
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as database:
+        database.execute("CREATE TABLE p AS FROM (VALUES ('no', 1, 'no'), ('yes', 2, 'yes')) v(x, t, s)")
+    (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
+    column = dc.Categorical(["no", "yes"])
+    schema = dc.Schema(x=column, t=dc.Numeric(0, 10), s=column)
+    asked = dc.Survival("t", "s", 5.0)
+    for data in (
+        dc.read(tmp_path / "p.csv", schema),
+        dc.connect(tmp_path / "p.csv", schema),
+        dc.connect(tmp_path / "clinic.duckdb", schema),
+    ):
+        for epsilon in (1.0, None):
+            with pytest.raises(InputError, match=SETTINGS):
+                dc.effect(data, "x", asked, adjust=[], epsilon=epsilon, anyway=True)
+
+
+def test_another_working_directory_does_not_lead_past_the_settings(tmp_path, monkeypatch):
+    """A file that was named from one place is the same file at another."""
+    import duckdb
+
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path / "data")
+    with open("p.csv", "w") as file:
+        file.write("x,y\nno,yes\nyes,no\n")
+    with duckdb.connect("clinic.duckdb") as database:
+        database.execute("CREATE TABLE p AS FROM (VALUES ('no', 'yes'), ('yes', 'no')) v(x, y)")
+    with open(SETTINGS, "w") as file:
+        file.write("[ledger]\nrequired = true\n")
+    column = dc.Categorical(["no", "yes"])
+    schema = dc.Schema(x=column, y=column)
+    sources = [dc.read("p.csv", schema), dc.connect("p.csv", schema), dc.connect("clinic.duckdb", schema)]
+    monkeypatch.chdir(tmp_path)
+    for data in sources:
+        with pytest.raises(InputError, match=SETTINGS):
+            dc.ci_test(data, "x", "y", method="measured", epsilon=1.0, anyway=True)
+
+
 def test_codes_of_a_database_have_its_file(tmp_path):
     import duckdb
 
