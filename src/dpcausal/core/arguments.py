@@ -116,8 +116,10 @@ def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
     return name
 
 
-def checked_all_columns(names: Iterable[object], known: Iterable[str]) -> list[str]:
+def checked_all_columns(names: Iterable[object], known: Iterable[str], what: str = "") -> list[str]:
     """Return the names, or refuse them with an error that lists every one that is no declared column.
+
+    ``what`` names the argument in the error.
 
     >>> checked_all_columns(["wight", "age", "agee"], ["weight", "age"])
     Traceback (most recent call last):
@@ -127,8 +129,8 @@ schema
     asked, columns = list(names), list(known)
     lacking = [name for name in asked if isinstance(name, str) and name not in columns]
     if len(lacking) > 1:
-        raise SchemaError(no_columns(lacking, columns))
-    return [checked_column(name, columns) for name in asked]
+        raise SchemaError(f"{what}: " * bool(what) + no_columns(lacking, columns))
+    return [checked_column(name, columns, what) for name in asked]
 
 
 def checked_list(values: object, name: str, of: str) -> list[Any]:

@@ -409,22 +409,22 @@ class Reserve:
     def __init__(
         self,
         share: float,
-        budget: Budget,
-        data: Dataset | Counts,
-        before: PrivacyStatement,
+        budget: Budget | None = None,
+        data: Dataset | Counts | None = None,
+        before: PrivacyStatement | None = None,
         named: Named = (),
     ) -> None:
-        self.share, self.named, self.left = share, named, 1.0
-        self._budget: Budget | None = budget
-        self._data: Dataset | Counts | None = data
-        self._before = before
-        spent, held = budget.spent, budget.total  # what the search spent, and what it was held to
-        by_rho = held.rho > 0 and fits(spent.rho, exact(held.rho))
-        # in which answers may be paid: those that the search kept to; after the first answer, the one that it took
-        self._units = [
-            *(["epsilon"] if fits(spent.epsilon, exact(held.epsilon)) else []),
-            *(["rho"] if by_rho else []),
-        ]
+        self.share, self.named, self.left = share, named, 0.0 if budget is None else 1.0
+        self._budget, self._data, self._before = budget, data, before
+        self._units: list[
+            str
+        ] = []  # in which answers may be paid; after the first answer, the one that it took
+        if budget is not None:
+            spent, held = budget.spent, budget.total  # what the search spent, and what it was held to
+            if fits(spent.epsilon, exact(held.epsilon)):
+                self._units.append("epsilon")
+            if held.rho > 0 and fits(spent.rho, exact(held.rho)):
+                self._units.append("rho")
         self._tables: dict[tuple[Any, ...], MeasuredEffect] = {}
         self._answers: dict[tuple[str, str], EffectResult] = {}  # the last about two columns
         self._lock = threading.Lock()
@@ -433,7 +433,7 @@ class Reserve:
         return f"Reserve(share={self.share:g}, left={self.left:g})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reserve_of_copy, (self.share,)
+        return Reserve, (self.share,)  # used up, and without rows
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
         """Return the last paid effect of one column on the other; None if there is none."""
@@ -531,16 +531,3 @@ def _table_key(asked: AskedEffect) -> tuple[Any, ...]:
     """Return the key of the table that a question needs; questions with one key share a table."""
     one = asked.question
     return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value, one.event)
-
-
-def _reserve_of_copy(share: float) -> Reserve:
-    """Return the reserve of a result that was copied or read from a file: used up, and without rows.
-
-    ``share`` is the share of the budget that the original had reserved.
-    """
-    found = Reserve.__new__(Reserve)
-    found.__dict__.update(
-        share=share, named=(), left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},
-        _lock=threading.Lock(),
-    )  # fmt: skip
-    return found
