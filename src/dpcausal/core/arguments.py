@@ -73,6 +73,17 @@ def checked_level(level: object, name: str = "level") -> float:
     return float(level)
 
 
+def checked_part(part: object, name: str, most: float = 1.0) -> float:
+    """Return the number; refuse anything but one above 0 and at most ``most``.
+
+    >>> checked_part(0.5, "share", 0.5)
+    0.5
+    """
+    if isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= most:
+        raise InputError(f"{name} must be above 0 and at most {most:g}, not {part!r}")
+    return float(part)
+
+
 LEAST_STRENGTH, MOST_STRENGTH = 1e-6, 1e9
 
 

@@ -172,10 +172,10 @@ def curve_at(
     if not is_asked(plan, len(places) - 2):
         return lambda w: 0.0
     table, pair = table_at(plan, places, aim), pair_at(plan, places, aim)
-    enough, kept = plan.enough(aim.level), 1.0 if at_best else plan.retained(*places[:2])
+    enough, retained = plan.enough(aim.level), 1.0 if at_best else plan.retained(*places[:2])
 
     def found(w: float) -> float:
-        left = w * kept
+        left = w * retained
         chance = power_of_evidence(pair, left, enough) * plan.chance_chosen(left, *places[:2])
         return min(chance, power_of(table, left, aim.level)) if table.given else chance
 

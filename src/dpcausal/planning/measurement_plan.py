@@ -796,11 +796,11 @@ def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSet
         return False
     if public.target is not None or sum(public.sizes) < settings.tree_levels * len(columns):
         return False
-    kept = [
+    retained = [
         retained_by_most(column.size - column.missing, few, ordered=column.ordered)
         for column, few in zip(columns, most_levels(columns, room, settings), strict=True)
     ]
-    return room**2 * (math.fsum(kept) / len(kept)) ** 2 <= settings.tree_signal
+    return room**2 * (math.fsum(retained) / len(retained)) ** 2 <= settings.tree_signal
 
 
 def next_share(left: float) -> float:

@@ -29,7 +29,7 @@ from os import PathLike, fspath
 from typing import Any, Literal
 
 from dpcausal._version import __version__
-from dpcausal.core.arguments import checked_column, checked_count, checked_level
+from dpcausal.core.arguments import checked_column, checked_count, checked_level, checked_part
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.facts import content_id
@@ -447,8 +447,8 @@ def plan(
         rows,
         checked_level(level),
         checked_level(power, "power"),
-        _checked_part(effect, "effect", 1),
-        None if share is None else _checked_part(share, "share", 0.5),
+        checked_part(effect, "effect", 1),
+        None if share is None else checked_part(share, "share", 0.5),
         _checked_pair(pair, declared),
     )
     if aim.power <= aim.level:
@@ -561,10 +561,3 @@ def _check_rows(rows: object) -> None:
     """Refuse a number of rows that is not a whole number above zero."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be a whole number above zero, not {rows!r}")
-
-
-def _checked_part(value: object, name: str, most: float) -> float:
-    """Return a number above 0 and up to ``most``; refuse anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise InputError(f"{name} must lie above 0 and not above {most:g}, not {value!r}")
-    return float(value)

@@ -38,7 +38,7 @@ class LargerTables:
 
     def __init__(self, task: Task, now: Measurements, obtain: Obtain) -> None:
         self.task, self.now, self._obtain = task, now, obtain
-        self.silent: Counter[OpenReason] = Counter()  # questions without an answer, by the reason
+        self.unanswered: Counter[OpenReason] = Counter()  # how many questions, by the reason
         self.tests: dict[Place, PartialTest] = {}
         self._place = {name: j for j, name in enumerate(task.columns)}
 
@@ -62,7 +62,7 @@ class LargerTables:
                     if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
                         best[place[:2]] = i
                 elif answer is None:
-                    self.silent[self._why_unanswered(*place)] += 1
+                    self.unanswered[self._why_unanswered(*place)] += 1
                 tick(1)
         for i in best.values():
             found[i] = True

@@ -294,7 +294,7 @@ def notes_on(
     notes += [hidden_note(bounds_of(scope, larger))] if latent else []
     notes += coarse_note(made, explained, scope.columns)
     notes += [] if whole is None else [ScoredGraphs(edges=len(whole.chosen))]
-    notes += [unanswered(larger.silent)] if larger is not None and larger.silent else []
+    notes += [unanswered(larger.unanswered)] if larger is not None and larger.unanswered else []
     return tuple(notes)
 
 
