@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 PUBLIC = (SCHEMA, Asked("loop"))
 REFUSED = Outcome(independent=False)  # the budget did not allow the question: the edge remains
-Key = QuestionKey
 
 
 class PrivateOracle:
@@ -145,8 +144,7 @@ class PrivateOracle:
             budget=None if epsilon is None else self._budget,
         )
         self.calls = 0
-        self._answers: dict[Key, Outcome] = {}
-        self._refused: dict[Key, Question] = {}
+        self._refused: dict[QuestionKey, Question] = {}
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -171,7 +169,7 @@ class PrivateOracle:
     @property
     def charged(self) -> int:
         """Number of questions charged; without privacy, of those computed."""
-        return len(self._answers) - len(self._refused)
+        return len(self._session._answered)
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -200,15 +198,15 @@ class PrivateOracle:
         """
         self.calls += 1
         question = Question.of(self._counts.schema, x, y, given)
-        if question.key not in self._answers:
-            try:
-                self._answers[question.key] = self._session.ask(x, y, given)
-            except BudgetError:
-                if not self._budget.events:
-                    raise
-                self._refused[question.key] = question
-                self._answers[question.key] = REFUSED
-        return self._answers[question.key]
+        if question.key in self._refused:
+            return REFUSED
+        try:
+            return self._session.ask(x, y, given)
+        except BudgetError:
+            if not self._budget.events:
+                raise
+            self._refused[question.key] = question
+            return REFUSED
 
     def pvalue(self, x: str, y: str, given: Sequence[str] = ()) -> float:
         """Answer as a p-value, above ``level`` where independent; 1 or 0 for a test that releases a decision only."""

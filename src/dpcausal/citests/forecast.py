@@ -19,9 +19,9 @@ from dpcausal.citests.result import FewRows, ManyCells, MissingRule, NumbersGive
 from dpcausal.core.arguments import (
     NO_FORECAST,
     REQUIRED,
-    checked_count,
     checked_level,
     checked_name,
+    checked_part,
     column_names,
     refuse_missing_epsilon,
 )
@@ -29,8 +29,8 @@ from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.forecast import RARE, WANTED, PowerForecast
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled, worded
-from dpcausal.counts.protocol import Counts
+from dpcausal.core.spelling import spelled
+from dpcausal.counts.protocol import Counts, rows_of_forecast
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.privacy.accounting.composition import check_total
@@ -172,7 +172,7 @@ def forecast_ci_test(
     question = Question.of(schema, x, y, column_names(given, "given", schema))
     question.refuse_one_level(schema)
     share = checked_share(share, question)
-    count, by_rows = _public_rows(source, rows, relation), isinstance(source, Schema | Dataset)
+    count, by_rows = rows_of_forecast(source, rows, relation), isinstance(source, Schema | Dataset)
     known = None if relation is Neighbours.ADD_REMOVE else count
     asked = asked_test(
         name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=known, shared=("rows", "share")
@@ -188,11 +188,10 @@ def checked_share(share: object, question: Question) -> float | None:
     """Return the share of the rarest level of x and y, checked; None for None."""
     if share is None:
         return None
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share <= 0.5:
-        raise InputError(f"share must be above 0 and at most 0.5, not {share!r}")
+    part = checked_part(share, "share", 0.5)
     if not has_levels(question):
         raise InputError("share is of the rarest level of x or y, and both are numbers: leave it out")
-    return float(share)
+    return part
 
 
 def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float] | None:
@@ -205,23 +204,3 @@ def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float
     test, public = make_test(name, {}, ("rows",)), (found.rows, found.epsilon, found.delta, found.level)
     other = forecast_of_test(test, found.question, *public, neighbours, help_below=0.0, share=share).medium
     return None if other is None or other < found.medium + NOTABLE else (name, other)
-
-
-def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:
-    """Return how many rows there are, where that is public or given."""
-    if rows is not None:
-        return checked_count(rows, "rows")
-    if isinstance(source, Schema):
-        raise InputError(
-            worded(
-                "a forecast needs a file, or --rows N",
-                "a forecast from a schema needs rows=",
-                "a forecast needs rows",
-            )
-            + ": how many there will be"
-        )
-    if relation is Neighbours.ADD_REMOVE:
-        raise InputError(
-            f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
-        )
-    return source.n

@@ -27,7 +27,7 @@ import math
 from dataclasses import replace
 from functools import partial
 
-from scipy.special import chdtri, chndtr
+from scipy.special import chdtri
 
 from dpcausal.citests.base import CITest, Question, TestSettings
 from dpcausal.citests.gcm import Gcm
@@ -39,19 +39,18 @@ from dpcausal.core.forecast import (
     RARE,
     SMALL_DELTA,
     STRONG,
-    WANTED,
     Margins,
     Power,
     PowerCurve,
     PowerForecast,
     Remedy,
-    enough_epsilon,
+    chance_above,
+    remedies_of,
 )
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.stats.gcm_parts import pairs_power, part_power
 from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
 
-MAX_SHIFT = 1e5  # of a noncentral law
 MANY = 10**15  # strata: with more, as with so many, no two rows share one
 
 
@@ -123,9 +122,7 @@ def _remedies(
             found.append(Remedy("delta", SMALL_DELTA, strong(epsilon, SMALL_DELTA, question)))
         if question.r * question.c * question.k > 4:
             found.append(Remedy("cells", 4, strong(epsilon, delta, replace(question, r=2, c=2, k=1))))
-    enough = enough_epsilon(lambda more: strong(more, delta, question) >= WANTED, epsilon)
-    helping = [one for one in found if one.chance is not None and one.chance >= LEAST_POWER]
-    return (*helping, *([] if enough is None else [Remedy("epsilon", enough, WANTED)]))
+    return remedies_of(found, lambda more: strong(more, delta, question), epsilon)
 
 
 def has_levels(question: Question) -> bool:
@@ -244,4 +241,4 @@ def _power(worth: float, dof: int, w: float, level: float) -> float:
     >>> round(_power(1000.0, 1, 0.0886, 0.05), 2), round(_power(10.0, 1, 0.1, 0.05), 2)
     (0.8, 0.06)
     """
-    return float(1 - chndtr(chdtri(dof, level), dof, min(worth * w * w, MAX_SHIFT)))
+    return chance_above(chdtri(dof, level), dof, worth * w * w)

@@ -73,6 +73,17 @@ def checked_level(level: object, name: str = "level") -> float:
     return float(level)
 
 
+def checked_part(part: object, name: str, most: float = 1.0) -> float:
+    """Return the number; refuse anything but one above 0 and at most ``most``.
+
+    >>> checked_part(0.5, "share", 0.5)
+    0.5
+    """
+    if isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= most:
+        raise InputError(f"{name} must be above 0 and at most {most:g}, not {part!r}")
+    return float(part)
+
+
 LEAST_STRENGTH, MOST_STRENGTH = 1e-6, 1e9
 
 
@@ -116,8 +127,10 @@ def checked_column(name: object, known: Iterable[str], what: str = "") -> str:
     return name
 
 
-def checked_all_columns(names: Iterable[object], known: Iterable[str]) -> list[str]:
+def checked_all_columns(names: Iterable[object], known: Iterable[str], what: str = "") -> list[str]:
     """Return the names, or refuse them with an error that lists every one that is no declared column.
+
+    ``what`` names the argument in the error.
 
     >>> checked_all_columns(["wight", "age", "agee"], ["weight", "age"])
     Traceback (most recent call last):
@@ -127,8 +140,8 @@ schema
     asked, columns = list(names), list(known)
     lacking = [name for name in asked if isinstance(name, str) and name not in columns]
     if len(lacking) > 1:
-        raise SchemaError(no_columns(lacking, columns))
-    return [checked_column(name, columns) for name in asked]
+        raise SchemaError(f"{what}: " * bool(what) + no_columns(lacking, columns))
+    return [checked_column(name, columns, what) for name in asked]
 
 
 def checked_list(values: object, name: str, of: str) -> list[Any]:

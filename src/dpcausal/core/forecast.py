@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from scipy.special import chndtr
 
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
@@ -23,8 +25,18 @@ WANTED = 0.8  # power that a proposal is for
 MIN_EPSILON, MAX_EPSILON = 1e-6, 100.0  # that are proposed
 SMALL_DELTA = 1e-6  # that a budget without one is compared with
 GRID_PER_DECADE = 4  # epsilons tried between 1 and 10 where the largest is not enough
+MAX_NONCENTRALITY = 1e5  # that its law is computed to; more is taken for this
 
 PowerCurve = Callable[[float], float]  # Cohen's w -> the chance that such a dependence is found
+
+
+def chance_above(cut: float, dof: float, noncentrality: float) -> float:
+    """Return the probability that a noncentral chi-squared variable is above ``cut``.
+
+    >>> round(chance_above(3.84, 1, 7.85), 2)
+    0.8
+    """
+    return float(1 - chndtr(cut, dof, min(noncentrality, MAX_NONCENTRALITY)))
 
 
 def smallest_found(curve: PowerCurve, wanted: float = WANTED, most: float = 1e3) -> float:
@@ -214,6 +226,18 @@ class PowerForecast:
 
     def __str__(self) -> str:
         return self.summary()
+
+
+def remedies_of(
+    tried: Iterable[Remedy], strong: Callable[[float], float], epsilon: float
+) -> tuple[Remedy, ...]:
+    """Return those of the changes tried that help, and the epsilon above this one that is enough, if any is.
+
+    ``strong`` is the chance to find a strong dependence, as a function of epsilon.
+    """
+    helping = [one for one in tried if one.chance is not None and one.chance >= LEAST_POWER]
+    enough = enough_epsilon(lambda more: strong(more) >= WANTED, epsilon)
+    return (*helping, *([] if enough is None else [Remedy("epsilon", enough, WANTED)]))
 
 
 class UnderpoweredError(InputError):

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
-_READER: ContextVar[Literal["python", "command", "desk", "form", "page"]] = ContextVar(
-    "reader", default="python"
-)
-_FIELDS: ContextVar[Mapping[str, str]] = ContextVar(
-    "fields"
-)  # of a form: argument in Python -> how it is named there
+Reader = Literal["python", "command", "desk", "form", "page"]
+_READER: ContextVar[Reader] = ContextVar("reader", default="python")
+_FIELDS: ContextVar[Mapping[str, str]] = ContextVar("fields")  # argument in Python -> its field in a form
 _TYPED = re.compile(
     r"|True|[\d.e+-]+|\{[^}]*\}|'[^']*'|\"[^\"]*\"|\[.*\]|\(.*\)"
 )  # values that a field can take
@@ -96,38 +93,33 @@ def asks() -> bool:
 
 
 @contextmanager
-def for_command_line() -> Iterator[None]:
+def _for(reader: Reader) -> Iterator[None]:
+    """Spell options for this reader within the block."""
+    token = _READER.set(reader)
+    try:
+        yield
+    finally:
+        _READER.reset(token)
+
+
+def for_command_line() -> AbstractContextManager[None]:
     """Spell options as on the command line within the block."""
-    token = _READER.set("command")
-    try:
-        yield
-    finally:
-        _READER.reset(token)
+    return _for("command")
 
 
-@contextmanager
-def for_everyone() -> Iterator[None]:
+def for_everyone() -> AbstractContextManager[None]:
     """Spell options in both ways within the block, for a page that others read."""
-    token = _READER.set("page")
-    try:
-        yield
-    finally:
-        _READER.reset(token)
+    return _for("page")
 
 
-@contextmanager
-def for_desk() -> Iterator[None]:
+def for_desk() -> AbstractContextManager[None]:
     """Spell options in both ways within the block, for a caller who asks a desk in Python or by a command.
 
     >>> with for_desk():
     ...     asks(), spelled("--anyway", "anyway=True")
     (True, '--anyway (in Python anyway=True)')
     """
-    token = _READER.set("desk")
-    try:
-        yield
-    finally:
-        _READER.reset(token)
+    return _for("desk")
 
 
 @contextmanager
@@ -138,9 +130,9 @@ def for_form(fields: Mapping[str, str]) -> Iterator[None]:
     ...     spelled("--anyway", "anyway=True"), spelled("--full", "summary(full=True)")
     ('the box "Anyway"', 'summary(full=True) (in Python)')
     """
-    named, token = _FIELDS.set(fields), _READER.set("form")
+    named = _FIELDS.set(fields)
     try:
-        yield
+        with _for("form"):
+            yield
     finally:
-        _READER.reset(token)
         _FIELDS.reset(named)

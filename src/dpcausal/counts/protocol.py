@@ -19,11 +19,13 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcausal.core.arguments import checked_count
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import InputError, did_you_mean_column
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.progress import Stage, silent
 from dpcausal.core.proofs import proved
+from dpcausal.core.spelling import spelled, worded
 from dpcausal.core.statement import (
     ONE_ROW,
     PERSONS,
@@ -35,7 +37,7 @@ from dpcausal.core.statement import (
     UncheckedDraft,
     Unit,
 )
-from dpcausal.data.dataset import Dataset
+from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 
 Table = NDArray[np.int64]
@@ -134,6 +136,34 @@ def unit_of(data: Dataset | Counts) -> Unit:
 def number_known(data: Dataset | Counts) -> Public:
     """Return the public fact of how many rows, or persons, there are."""
     return ROWS if data.schema.unit is None else PERSONS
+
+
+def rows_of_forecast(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:
+    """Return how many rows a forecast is for: as given, or those of the data where their number is public.
+
+    Raises
+    ------
+    InputError
+        If it is not known, or ``source`` is none of these.
+    """
+    if not isinstance(source, Schema | Dataset | Counts):
+        raise not_a_dataset(source)
+    if rows is not None:
+        return checked_count(rows, "rows")
+    if isinstance(source, Schema):
+        raise InputError(
+            worded(
+                "a forecast needs a file, or --rows N",
+                "a forecast from a schema needs rows=",
+                "a forecast needs rows",
+            )
+            + ": how many there will be"
+        )
+    if relation is Neighbours.ADD_REMOVE:
+        raise InputError(
+            f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
+        )
+    return source.n
 
 
 def entries_of(counts: Counts) -> int:

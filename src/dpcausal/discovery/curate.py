@@ -73,7 +73,6 @@ from dpcausal.discovery.search import (
     Task,
     complete_skeleton,
     drive,
-    pc_search,
 )
 from dpcausal.planning.sieve import ExaminePlan
 from dpcausal.privacy import noise
@@ -243,8 +242,7 @@ def run(
     if of_threshold and margins[0] > 1:
         raise InputError(f"the margin below is a share of the threshold, at most 1, not {margins[0]!r}")
     tests = NoisyTests(task, (float(margins[0]), float(margins[1])), of_threshold)
-    search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
-    skeleton = drive(search, tests)
+    skeleton = drive(task.pc_search(stable=stable), tests)
     unit = "rho" if task.private_budget().total.rho > 0 else "epsilon"
     note = CostsOfTests(unit, tuple(tests.costs.items()))
     return SearchOutcome(

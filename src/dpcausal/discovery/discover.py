@@ -16,6 +16,7 @@ import numpy as np
 
 from dpcausal.core.arguments import (
     REQUIRED,
+    checked_column,
     checked_count,
     checked_ledger,
     checked_level,
@@ -38,6 +39,7 @@ from dpcausal.core.statement import (
     KeptForEffects,
     NotPrivate,
     PrivacyStatement,
+    Public,
     RoundOfTwo,
 )
 from dpcausal.counts.memory import counts_of
@@ -49,7 +51,7 @@ from dpcausal.discovery.codes import method as codes
 from dpcausal.discovery.effect_after import Reserve, checked_effects, checked_reserve
 from dpcausal.discovery.evidence import checked_repeats
 from dpcausal.discovery.fci import checked_latent
-from dpcausal.discovery.knowledge import Edge, Knowledge, checked_column, without_constants
+from dpcausal.discovery.knowledge import Edge, Knowledge, without_constants
 from dpcausal.discovery.measured import method as measured
 from dpcausal.discovery.release import release_of
 from dpcausal.discovery.result import (
@@ -71,7 +73,7 @@ from dpcausal.planning.measurement_plan import (
 )
 from dpcausal.planning.plan import ExecutablePlan, Plan
 from dpcausal.planning.power import moments_pay
-from dpcausal.privacy.accounting.composition import check_total
+from dpcausal.privacy.accounting.composition import Filter, PartOfTotal, check_total
 from dpcausal.privacy.budget import Budget, refuse_hopeless, require_left
 
 if TYPE_CHECKING:
@@ -117,13 +119,12 @@ def _checked_options(options: Mapping[str, Any], chosen: Method, columns: Sequen
     shared = [name for name in inspect.signature(discover).parameters if name not in ("data", "options")]
     chosen.check_options(options, shared)
     if options.get("target") is not None:
-        checked_column("target", columns, options["target"])
+        checked_column(options["target"], columns, "target")
     if "confidence" in chosen.options:
         checked_repeats(options.get("confidence"))
     return dict(options)
 
 
-PUBLIC = (SCHEMA, Asked("method"))
 MethodName = Literal[
     "auto", "measured", "pc", "priv-pc", "svt-pc", "em-pc", "curate", "tests", "moments", "codes"
 ]  # as in METHODS
@@ -301,7 +302,7 @@ def discover(
     named = checked_effects(effect, counts.schema)
     share = checked_reserve(reserve, epsilon, named)
     part = None if executed is None else executed.measurement.public.part
-    rest_of = None if executed is None else executed.rest_of
+    rest_of, noted = (None, {}) if executed is None else (executed.rest_of, executed.noted)
     known = Knowledge.of(columns, required, forbidden, tiers)
     chosen, reason = _chosen(method, data, epsilon, delta, relation, options.get("target"))
     options = _checked_options(options, chosen, columns)
@@ -315,14 +316,16 @@ def discover(
             require_left(ledger, dataset, epsilon)  # before any advice on how to spend it
         public = PublicNumbers.of_schema(counts.schema, public_rows, epsilon, delta, relation, target, share)
         if not anyway:
-            refuse_hopeless(forecast_graph(counts.schema, public, level, chosen.name), ledger, dataset)
+            refuse_hopeless(forecast_graph(public, level, chosen.name), ledger, dataset)
         if chosen is measured.METHOD:
             measurement, no_delta = _planned(executed, public), without_delta(public)
         if no_delta is not None:  # the caller is two frames up, behind ``refuses_schema``
             warnings.warn(display().words(no_delta), NoDelta, stacklevel=3)
+        # Laplace noise needs no delta; an effect that a share is kept for may
+        pure = measurement is not None and not measurement.gaussian and not share
         budget = Budget(
             epsilon,
-            0.0 if _needs_no_delta(measurement, share) else delta,
+            0.0 if pure else delta,
             neighbours=relation,
             reserve=chosen.reserved(delta, options),
             later=share,
@@ -330,10 +333,7 @@ def discover(
             rest_of=rest_of,
             ledger=ledger,
             dataset=dataset,
-            note={
-                **_ledger_note(chosen, columns, options, named),
-                **({} if executed is None else executed.noted),
-            },
+            note={**_ledger_note(chosen, columns, options, named), **noted},
             rows=public_rows,
             unit=unit_of(data),
             file=getattr(data, "file", None),
@@ -351,19 +351,11 @@ def discover(
             searched=executed is None or executed.searched,
         )  # fmt: skip
         found = chosen.run(task, **options)
-    assumed = (
-        *PUBLIC,
-        *counts.schema.assumes,
-        counts.schema.missing_as(),
-        number_known(data) if relation is Neighbours.REPLACE_ONE else NOT_EMPTY,
-        *found.public,
-        *([KeptForEffects(share)] if share else []),
-        *([RoundOfTwo(*part, in_ledger=ledger is not None)] if part else []),
-        *([DeltaNotNeeded(delta)] if budget and budget.total.delta < delta else []),
-    )
+    total = None if budget is None else budget.total
+    terms_of_budget = _public_terms(delta, share, part, total, in_ledger=ledger is not None)
     statement = charging.statement(
         released=found.released,
-        public=assumed,
+        public=(*_public_data(counts, relation), *found.public, *terms_of_budget),
         adaptive=found.adaptive,
         limits=source_limits(counts),
         rows=public_rows,
@@ -417,9 +409,22 @@ def _refuse_mixed_privacy(
         refuse_charge_without_epsilon(delta, ledger)
 
 
-def _needs_no_delta(measurement: MeasurementPlan | None, share: float) -> bool:
-    """Return whether no delta is charged: the noise is Laplace, and no share is reserved for effects."""
-    return measurement is not None and not measurement.gaussian and not share
+def _public_data(counts: Counts, relation: Neighbours) -> tuple[Public, ...]:
+    """Return what every discovery takes to be public: the schema, and the number of rows or that there are some."""
+    schema = counts.schema
+    number = number_known(counts) if relation is Neighbours.REPLACE_ONE else NOT_EMPTY
+    return SCHEMA, Asked("method"), *schema.assumes, schema.missing_as(), number
+
+
+def _public_terms(
+    delta: float, share: float, part: PartOfTotal | None, total: Filter | None, *, in_ledger: bool
+) -> tuple[Public, ...]:
+    """Return how the total is divided: a share kept for effects, one of two rounds, a delta that is not needed."""
+    return (
+        *([KeptForEffects(share)] if share else ()),
+        *([RoundOfTwo(*part, in_ledger=in_ledger)] if part else ()),
+        *([DeltaNotNeeded(delta)] if total is not None and total.delta < delta else ()),
+    )
 
 
 def _ledger_note(

@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 
+from dpcausal.core.arguments import checked_part
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import asks, spelled
@@ -116,8 +117,8 @@ class ReleasedTables:
     def lack(self, names: Sequence[str], merged: Sequence[str]) -> str:
         """Return the error message for columns about which no released table can answer."""
         if merged:
-            told = [f"{name}{self._short_groups(name)}" for name in merged]
-            merged_words = f"levels of {', '.join(told)} were merged because of the noise"
+            columns = [f"{name}{self._short_groups(name)}" for name in merged]
+            merged_words = f"levels of {', '.join(columns)} were merged because of the noise"
             return f"{merged_words}, so no table has all of them" if asks() else merged_words
         return f"the released tables do not hold {', '.join(names)} together"
 
@@ -125,8 +126,10 @@ class ReleasedTables:
         """Return the groups of a merged column in brackets, for a message; empty where too long."""
         if name not in self.groups or not asks():
             return ""
-        told = " | ".join(group_names(self.schema[name], self.groups[name]))
-        return f" ({told})" if len(told) <= GROUP_LETTERS else f" (to {max(self.groups[name]) + 1} groups)"
+        listed = " | ".join(group_names(self.schema[name], self.groups[name]))
+        return (
+            f" ({listed})" if len(listed) <= GROUP_LETTERS else f" (to {max(self.groups[name]) + 1} groups)"
+        )
 
     def table(self, names: Sequence[str]) -> tuple[Floats, float, float]:
         """Return the released table of these columns, an upper bound on its noise variance, and excess kurtosis."""
@@ -409,22 +412,22 @@ class Reserve:
     def __init__(
         self,
         share: float,
-        budget: Budget,
-        data: Dataset | Counts,
-        before: PrivacyStatement,
+        budget: Budget | None = None,
+        data: Dataset | Counts | None = None,
+        before: PrivacyStatement | None = None,
         named: Named = (),
     ) -> None:
-        self.share, self.named, self.left = share, named, 1.0
-        self._budget: Budget | None = budget
-        self._data: Dataset | Counts | None = data
-        self._before = before
-        spent, held = budget.spent, budget.total  # what the search spent, and what it was held to
-        by_rho = held.rho > 0 and fits(spent.rho, exact(held.rho))
-        # in which answers may be paid: those that the search kept to; after the first answer, the one that it took
-        self._units = [
-            *(["epsilon"] if fits(spent.epsilon, exact(held.epsilon)) else []),
-            *(["rho"] if by_rho else []),
-        ]
+        self.share, self.named, self.left = share, named, 0.0 if budget is None else 1.0
+        self._budget, self._data, self._before = budget, data, before
+        self._units: list[
+            str
+        ] = []  # in which answers may be paid; after the first answer, the one that it took
+        if budget is not None:
+            spent, held = budget.spent, budget.total  # what the search spent, and what it was held to
+            if fits(spent.epsilon, exact(held.epsilon)):
+                self._units.append("epsilon")
+            if held.rho > 0 and fits(spent.rho, exact(held.rho)):
+                self._units.append("rho")
         self._tables: dict[tuple[Any, ...], MeasuredEffect] = {}
         self._answers: dict[tuple[str, str], EffectResult] = {}  # the last about two columns
         self._lock = threading.Lock()
@@ -433,7 +436,7 @@ class Reserve:
         return f"Reserve(share={self.share:g}, left={self.left:g})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reserve_of_copy, (self.share,)
+        return Reserve, (self.share,)  # used up, and without rows
 
     def answered(self, treatment: str, outcome: str) -> EffectResult | None:
         """Return the last paid effect of one column on the other; None if there is none."""
@@ -486,22 +489,16 @@ class Reserve:
             return min(1.0 / len(self.named), self.left)
         free = self.left - len(waiting) / max(len(self.named), 1)
         if waiting and free <= 1.0 - ROUNDING:
-            kept = " and ".join(f"{a} on {b}" for a, b in waiting)
+            named = " and ".join(f"{a} on {b}" for a, b in waiting)
             raise BudgetError(
-                f"what is left of the share for effects is kept for that of {kept}: ask for that, or take some of it "
+                f"what is left of the share for effects is kept for that of {named}: ask for that, or take some of it "
                 "with part=0.5"
             )
         return free
 
     def _checked_part(self, part: object, pair: tuple[str, str]) -> float:
         """Return the part of the share that an answer may take; refuse an invalid one or more than is left."""
-        if part is not None and (
-            isinstance(part, bool) or not isinstance(part, int | float) or not 0 < part <= 1
-        ):
-            raise InputError(
-                f"part is a part of the share kept for effects, above 0 and at most 1, not {part!r}"
-            )
-        wanted = self._usual_part(pair) if part is None else float(part)
+        wanted = self._usual_part(pair) if part is None else checked_part(part, "part")
         if self.left <= 0 or wanted > self.left / ROUNDING:
             raise BudgetError(
                 f"of the share kept for effects {self.left:.0%} is left, and this answer asks for "
@@ -531,16 +528,3 @@ def _table_key(asked: AskedEffect) -> tuple[Any, ...]:
     """Return the key of the table that a question needs; questions with one key share a table."""
     one = asked.question
     return (one.treatment, one.outcome, asked.sets, one.arms, one.scores, one.by_value, one.event)
-
-
-def _reserve_of_copy(share: float) -> Reserve:
-    """Return the reserve of a result that was copied or read from a file: used up, and without rows.
-
-    ``share`` is the share of the budget that the original had reserved.
-    """
-    found = Reserve.__new__(Reserve)
-    found.__dict__.update(
-        share=share, named=(), left=0.0, _budget=None, _data=None, _before=None, _units=[], _tables={}, _answers={},
-        _lock=threading.Lock(),
-    )  # fmt: skip
-    return found

@@ -50,7 +50,6 @@ from dpcausal.discovery.search import (
     SearchOutcome,
     Task,
     drive,
-    pc_search,
 )
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.mechanisms.base import release
@@ -158,14 +157,7 @@ def run(
     counted = min(orders or possible, possible)
     choice = choice_for(task.private_budget().total, most + counted, task.neighbours)
     choices = Choices(task, choice)
-    search = pc_search(
-        task.columns,
-        task.known,
-        max_order=task.max_order,
-        ahead=max(1, MAX_QUESTIONS_PER_CALL // most),
-        stable=True,
-    )
-    skeleton = drive(search, choices)
+    skeleton = drive(task.pc_search(ahead=max(1, MAX_QUESTIONS_PER_CALL // most)), choices)
     note = ChoicesMade(
         epsilon=choice.epsilon,
         choices=most + counted,

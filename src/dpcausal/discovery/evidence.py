@@ -14,7 +14,7 @@ they are computed again. The number of repeats follows from released values, too
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpcausal.core.arguments import checked_count, stated_pvalue
@@ -69,7 +69,7 @@ class LinkStrength:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the strength as plain data for JSON."""
-        return {"w": self.w, "low": self.low, "high": self.high, "sign": self.sign}
+        return asdict(self)
 
 
 def largest_pvalues(

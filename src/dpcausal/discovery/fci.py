@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from dpcausal.core.errors import InputError
 from dpcausal.discovery.knowledge import Knowledge, Pair
@@ -39,18 +40,10 @@ from dpcausal.graphs.hidden import possible_d_sep
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is asked beyond PC's questions, at most; None: no limit.
+    """What is asked beyond PC's questions, at most; None: no limit."""
 
-    Attributes
-    ----------
-    order : int or None
-        Columns in a set.
-    far : int or None
-        Columns other than neighbours that the sets of an end are made of, the nearest first.
-    """
-
-    order: int | None = None
-    far: int | None = None
+    order: int | None = None  # columns in a set
+    far: int | None = None  # columns other than neighbours that sets are made of, the nearest first
 
 
 USUAL = Bounds(order=3, far=6)
@@ -99,12 +92,10 @@ def search_for(
     task: Task, *, stable: bool, latent: bool, ahead: int = 1, forward: bool = False
 ) -> Generator[list[Query], Answers, Skeleton]:
     """Return the search of a task: PC's, or with hidden causes FCI's within the usual bounds."""
-    columns, known, most = task.columns, task.known, task.max_order
+    options: dict[str, Any] = {"stable": stable, "ahead": ahead, "forward": forward}
     if latent:
-        return fci_search(
-            columns, known, max_order=most, stable=stable, ahead=ahead, bounds=USUAL, forward=forward
-        )
-    return pc_search(columns, known, max_order=most, stable=stable, ahead=ahead, forward=forward)
+        return fci_search(task.columns, task.known, max_order=task.max_order, bounds=USUAL, **options)
+    return task.pc_search(**options)
 
 
 def further_questions(

@@ -22,8 +22,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpcausal.core.arguments import checked_list
-from dpcausal.core.errors import InputError, did_you_mean_column, no_columns
+from dpcausal.core.arguments import checked_all_columns, checked_list
+from dpcausal.core.errors import InputError
 from dpcausal.data.columns import Categorical
 from dpcausal.data.schema import Schema
 from dpcausal.graphs.graph import Graph
@@ -112,32 +112,17 @@ def places_of(columns: Sequence[str], pairs: Iterable[Pair]) -> list[tuple[int, 
     return sorted((x, y) for x, y in found)
 
 
-def checked_column(kind: str, columns: Sequence[str], name: object) -> str:
-    """Return the name of a column that the argument ``kind`` names, or refuse it."""
-    if not isinstance(name, str) or name not in columns:
-        hint = did_you_mean_column(name, columns) if isinstance(name, str) else ""
-        raise InputError(f"{kind} names {name!r}, which is not a column{hint}")
-    return name
-
-
-def _refuse_unknown(kind: str, columns: Sequence[str], names: Iterable[object]) -> None:
-    """Refuse several names that are no columns in one line; ``checked_column`` refuses one."""
-    lacking = dict.fromkeys(name for name in names if isinstance(name, str) and name not in columns)
-    if len(lacking) > 1:
-        raise InputError(f"{kind}: {no_columns(lacking, columns, '')}")
-
-
 def _edges(kind: str, columns: Sequence[str], edges: Iterable[Edge]) -> tuple[set[Arrow], set[Pair]]:
     """Return the arrows (tuples, lists) and the undirected edges (sets) among ``edges``; refuse unknown columns."""
     arrows: set[Arrow] = set()
     pairs: set[Pair] = set()
     edges = checked_list(edges, kind, "pairs of columns")
-    named = [name for edge in edges if isinstance(edge, tuple | list | set | frozenset) for name in edge]
-    _refuse_unknown(kind, columns, named)
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Collection) or len(edge) != 2:
             raise InputError(f"{kind} must hold pairs of two columns, not {edge!r}")
-        a, b = (checked_column(kind, columns, name) for name in edge)
+    checked_all_columns([name for edge in edges for name in edge], columns, kind)
+    for edge in edges:
+        a, b = edge
         if a == b:
             raise InputError(f'{kind} names "{a}" twice in one edge')
         if isinstance(edge, set | frozenset):
@@ -151,14 +136,14 @@ def _tiers(columns: Sequence[str], tiers: Sequence[Collection[str]]) -> dict[str
     """Return the tier number of every column that is in a tier; refuse unknown or repeated columns."""
     tier: dict[str, int] = {}
     tiers = checked_list(tiers, "tiers", "lists of columns")
-    _refuse_unknown(
-        "tiers", columns, [name for one in tiers if isinstance(one, list | tuple | set) for name in one]
-    )
-    for place, names in enumerate(tiers):
+    for names in tiers:
         if isinstance(names, str):
             raise InputError(f"tiers must be a list of lists of columns, not of strings like {names!r}")
-        for name in checked_list(names, "each of tiers", "columns"):
-            if checked_column("tiers", columns, name) in tier:
+    by_tier = [checked_list(names, "each of tiers", "columns") for names in tiers]
+    checked_all_columns([name for names in by_tier for name in names], columns, "tiers")
+    for place, names in enumerate(by_tier):
+        for name in names:
+            if name in tier:
                 raise InputError(f'tiers names "{name}" twice')
             tier[name] = place
     return tier

@@ -55,7 +55,6 @@ from dpcausal.discovery.search import (
     Task,
     ThresholdUsed,
     drive,
-    pc_search,
 )
 from dpcausal.discovery.svt_pc import RELEASED
 from dpcausal.planning.sieve import SHARE, SieveDesign, once, optimal_subsample, rounds
@@ -183,8 +182,7 @@ def run(
     design, resolved = sharpest((way, way.false_hit) for way in ways)
     on = on if size is None else "table"
     scorer = scorer_for(task, on, test, resolved)
-    search = pc_search(task.columns, task.known, max_order=task.max_order, stable=stable)
-    skeleton = drive(search, SieveAnswers(task, design, scorer))
+    skeleton = drive(task.pc_search(stable=stable), SieveAnswers(task, design, scorer))
     note = ThresholdUsed(
         of="pairs", most=design.most, renewed=design.renewed, rows=size, **scorer.resolution(resolved)
     )

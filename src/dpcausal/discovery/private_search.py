@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from dpcausal.core.proofs import proved
-from dpcausal.discovery.knowledge import Pair
+from dpcausal.discovery.knowledge import Pair, places_of
 from dpcausal.discovery.scores import Scorer
 from dpcausal.discovery.search import Answer, EqualWidths, Note, Query, Skeleton, Task
 from dpcausal.planning.sieve import resolution
@@ -85,9 +85,8 @@ def still_open(
     then.
     """
     undecided = skeleton.open(task.known)
-    place = {name: i for i, name in enumerate(task.columns)}
-    edges = [sorted(pair, key=place.__getitem__) for pair in skeleton.edges - undecided - task.known.required]
-    batch = [Query(x, y, ()) for x, y in sorted(edges, key=lambda pair: [place[name] for name in pair])]
+    columns, edges = task.columns, skeleton.edges - undecided - task.known.required
+    batch = [Query(columns[x], columns[y], ()) for x, y in places_of(columns, edges)]
     answers = not_shown(batch)
     return undecided | {frozenset((q.x, q.y)) for q, a in zip(batch, answers, strict=True) if a is not False}
 

@@ -43,7 +43,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -60,7 +60,7 @@ from dpcausal.data.columns import Level
 from dpcausal.data.schema import Schema
 from dpcausal.discovery import moments
 from dpcausal.discovery.codes import method as codes
-from dpcausal.discovery.codes.released import CodeMeasurements
+from dpcausal.discovery.codes.measure import CodeMeasurements
 from dpcausal.discovery.evidence import checked_repeats
 from dpcausal.discovery.fci import checked_latent
 from dpcausal.discovery.knowledge import Edge, Knowledge, declarations, declared_arguments, without_constants
@@ -195,12 +195,7 @@ class Release:
         InputError
             If an argument can't be used as given.
         """
-        schema, relation = self.schema, self.privacy.neighbours
-        if self.method not in METHODS or relation is Neighbours.FIXED_LABELS:
-            raise InputError(
-                f"a release of {self.method!r} can't be searched again: written by a newer version?"
-            )
-        method = METHODS[self.method]
+        schema, method = self.schema, METHODS[self.method]
         if latent and "latent" not in method.options:
             raise InputError(f"hidden causes can't be looked for in what {self.method} released: pairs alone")
         known, first = _updated_knowledge(self, tiers, required, forbidden), self.known_before or self.known
@@ -217,11 +212,13 @@ class Release:
         asking = without_constants(schema, searched.known, self.method, method.tables_only)
         no_rows = cast("Counts", NoRows(schema, self.rows or 0))
         with np.errstate(all="ignore"), stages(progress) as stage:
+            relation = self.privacy.neighbours
             task = Task(no_rows, asking, searched.level, searched.max_order, relation, None, None, stage)
             found = search_released(task, searched)
-        plan = self.values.plan if isinstance(self.values, Measurements) else None
-        if isinstance(self.values, Measurements) and isinstance(self.values.tables, TablesOfSites):
-            plan = None  # it is that of one site, and says nothing of what all together could find
+        plan = None
+        # of sites it is that of one, and says nothing of what all together could find
+        if isinstance(self.values, Measurements) and not isinstance(self.values.tables, TablesOfSites):
+            plan = self.values.plan
         terms = Terms(
             method=self.method,
             reason=self.reason,
@@ -441,18 +438,6 @@ class NoRows:
     schema: Schema
     n: int
 
-    def table(self, columns: Sequence[str]) -> NoReturn:
-        """Fail: a search on a release has no rows to count."""
-        raise AssertionError("a search on a release counts nothing")
-
-    def tables(self, requests: Sequence[Sequence[str]]) -> NoReturn:
-        """Fail: a search on a release has no rows to count."""
-        raise AssertionError("a search on a release counts nothing")
-
-    def subsample(self, m: int, source: Any = None) -> NoReturn:
-        """Fail: a search on a release has no rows to draw from."""
-        raise AssertionError("a search on a release draws no rows")
-
 
 def search_released(task: Task, release: Release) -> SearchOutcome:
     """Search what was released; ``task`` has neither rows nor a budget."""
@@ -555,12 +540,16 @@ def _release_from(data: Mapping[str, Any]) -> Release:
     delta, level = float(budget["delta"]), float(search["level"])
     if not (math.isfinite(delta) and math.isfinite(level)):
         raise ValueError("a budget or a level that is no number")
-    Neighbours.parse(data["neighbours"])  # or an error
+    if data["method"] not in METHODS:
+        raise ValueError(f"a release of {data['method']!r} can't be searched")
+    privacy = PrivacyStatement.from_json(json.dumps(data["privacy"]))
+    if Neighbours.parse(data["neighbours"], labels=False) is not privacy.neighbours:
+        raise ValueError("its statement is for other neighbours")
     before = data.get("declared_before")
     return Release(
-        method=_checked_method(data["method"]),
+        method=data["method"],
         schema=schema,
-        privacy=PrivacyStatement.from_json(json.dumps(data["privacy"])),
+        privacy=privacy,
         rows=rows,
         known=Knowledge.of(tuple(schema), **declared_arguments(data["declared"])),
         values=_values_from(values, schema),
@@ -586,10 +575,3 @@ def _values_from(
         case "codes":
             return CodeMeasurements.from_dict(data, schema)
     return tables_from_dict(data, schema)
-
-
-def _checked_method(name: object) -> str:
-    """Return the name of a method whose releases can be searched, or refuse it."""
-    if name not in METHODS:
-        raise ValueError(f"a release of {name!r} can't be searched")
-    return str(name)

@@ -151,8 +151,8 @@ class Terms:
 class PairFindings:
     """What was found out about pairs of columns besides the graph.
 
-    Of ``detectable``, ``strength``, ``direction``, ``marks`` and ``on_hints`` the result shows those that are about
-    its graph, and says what they are.
+    Of ``detectable``, ``strength``, ``direction`` and ``marks`` the result shows those that are about its graph, and
+    says what they are.
     """
 
     open: Annotated[
@@ -190,7 +190,6 @@ class PairFindings:
         frozenset[Pair],
         "Edges on whose directions test results contradict each other, or contradict what was declared.",
     ] = frozenset()
-    on_hints: frozenset[Pair] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,11 +382,6 @@ class DiscoveryResult(OtherNames):
         return {end: chance for end, chance in self.pairs.marks.items() if frozenset(end) in edges}
 
     @property
-    def on_hints(self) -> frozenset[Pair]:
-        """Edges whose direction would not be determined without weak hints; ``shown`` leaves it out."""
-        return self.pairs.on_hints & self.graph.skeleton
-
-    @property
     def release(self) -> SearchableRelease | None:
         """What was released, to be searched again at no cost; None for methods that release decisions only.
 
@@ -546,7 +540,6 @@ class DiscoveryResult(OtherNames):
         Edges whose direction is contradicted are passed over: c may be a collider there.
         """
         graph, found = self.shown, []
-        doubted = self.contradicted | self.on_hints
         near = {
             name: {next(iter(pair - {name})) for pair in graph.skeleton if name in pair}
             for name in graph.nodes
@@ -559,7 +552,7 @@ class DiscoveryResult(OtherNames):
                 if (
                     len(heads) == 2
                     and not all(heads)
-                    and not {frozenset((a, c)), frozenset((b, c))} & doubted
+                    and not {frozenset((a, c)), frozenset((b, c))} & self.contradicted
                 ):
                     found.append((a, b, c))
                     break
@@ -628,8 +621,7 @@ class DiscoveryResult(OtherNames):
     def shown(self) -> Graph:
         """The graph as it is printed, drawn and written for other programs.
 
-        Contradicted edges, and those whose direction rests on weak hints, have no direction. A PAG is shown as it is:
-        contradicted edges have circles already.
+        Contradicted edges have no direction. A PAG is shown as it is: they have circles already.
 
         Examples
         --------
@@ -639,11 +631,9 @@ class DiscoveryResult(OtherNames):
         >>> result.shown.skeleton == result.graph.skeleton, result.contradicted <= result.shown.undirected
         (True, True)
         """
-        undirected = self.contradicted | self.on_hints
-        if not undirected or self.graph.kind == PAG.kind:
+        if not self.contradicted or self.graph.kind == PAG.kind:
             return self.graph
-        arrows = [arrow for arrow in self.graph.directed if frozenset(arrow) not in undirected]
-        return Graph(self.graph.nodes, arrows, self.graph.undirected | undirected)
+        return undirected_at(self.graph, self.contradicted)
 
     @property
     def found_confidence(self) -> dict[Pair, float]:
@@ -673,7 +663,7 @@ class DiscoveryResult(OtherNames):
             "given_up_to": by_pair(self.given_up_to, "columns"),
             "conflicts": sorted_pairs(self.contradicted),
             "unsure_arrows": sorted(list(arrow) for arrow in self.unsure_arrows),
-            "on_hints": sorted_pairs(self.on_hints),
+            "on_hints": [],  # of earlier versions: edges whose direction rested on weak hints
             "direction": by_arrow(self.direction, "chance"),
             "mark_chances": by_arrow(self.marks, "head"),
             "detectable": by_pair(
@@ -824,14 +814,11 @@ class DiscoveryResult(OtherNames):
         >>> found.privacy.epsilon, kept.reserve.left
         (2.0, 0.0)
         """
-        graph = self.graph
-        if self.on_hints and graph.kind != PAG.kind:
-            graph = undirected_at(graph, self.on_hints)
         request = EffectRequest(
             treatment,
             outcome,
             adjust=adjust,
-            graph=graph,
+            graph=self.graph,
             doubts=self.doubts,
             estimand=estimand,
             compare=compare,

@@ -10,7 +10,7 @@ class; methods of papers are left as they are and only say so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -19,7 +19,7 @@ from dpcausal.data.columns import Numeric, reads_as_missing
 from dpcausal.data.follow_up import follow_up_columns
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
-from dpcausal.discovery.knowledge import Knowledge, Pair, one_level
+from dpcausal.discovery.knowledge import Arrow, Knowledge, Pair, one_level
 from dpcausal.discovery.result import (
     DiscoveryResult,
     PairFindings,
@@ -76,6 +76,7 @@ def result_of_search(
     given = skeleton.given_up_to if found.given_up_to is None else found.given_up_to
     contradictions = _conflict_note(conflicts, known, columns, settle, found.latent)
     more = filter(None, (no_delta, _shared_missing(schema, graph), contradictions))
+    again = found.confidence
     result = DiscoveryResult(
         graph=graph,
         privacy=statement,
@@ -87,12 +88,12 @@ def result_of_search(
             held=frozenset(skeleton.held),
             evidence={pair: one for pair, one in found.evidence.items() if pair not in asking.forbidden},
             detectable={pair: w for pair, w in found.detectable.items() if pair not in asking.forbidden},
-            strength={pair: link for pair, link in found.strength.items() if pair in graph.skeleton},
-            direction=_direction_of_edges(found, asking, graph),
-            marks={
-                end: chance for end, chance in (found.marks or {}).items() if frozenset(end) in graph.skeleton
-            },
-            confidence=_confidence_of_edges(found.confidence, graph),
+            strength=found.strength,
+            direction=_directions(found, asking.required_arrows(graph.skeleton)),
+            marks=found.marks or {},
+            confidence=None
+            if again is None
+            else {p: part for p, part in again.items() if p in graph.skeleton},
             repeats=found.repeats,
             conflicts=conflicts,
         ),
@@ -173,17 +174,12 @@ def _marked_by_chance(found: SearchOutcome, undecided: frozenset[Pair], directio
     return PAG.of_marks(columns, marks)
 
 
-def _direction_of_edges(found: SearchOutcome, known: Knowledge, graph: Graph) -> dict[tuple[str, str], float]:
-    """Return the probability of each direction of the edges shown; 1 and 0 where it is declared."""
+def _directions(found: SearchOutcome, declared: Collection[Arrow]) -> dict[Arrow, float]:
+    """Return the probability of each direction; 1 and 0 where it is declared."""
     if found.direction is None:
         return {}
-    declared = known.required_arrows(graph.skeleton)
-    chances = {
-        arrow: chance for arrow, chance in found.direction.items() if frozenset(arrow) in graph.skeleton
-    }
-    for a, b in declared:
-        chances[a, b], chances[b, a] = 1.0, 0.0
-    return chances
+    backward = [(b, a) for a, b in declared]
+    return {**found.direction, **dict.fromkeys(declared, 1.0), **dict.fromkeys(backward, 0.0)}
 
 
 def _orient_cpdag(
@@ -221,15 +217,6 @@ def _orient_pag(
         heads=known.arrows,
         possible=undecided | (known.forbidden - frozenset(middles)),
     )
-
-
-def _confidence_of_edges(
-    confidence: Mapping[Pair, float] | None, graph: Graph
-) -> Mapping[Pair, float] | None:
-    """Return the confidence limited to edges of the graph."""
-    if confidence is None:
-        return None
-    return {pair: part for pair, part in confidence.items() if pair in graph.skeleton}
 
 
 def _shared_missing(schema: Schema, graph: Graph) -> Note | None:

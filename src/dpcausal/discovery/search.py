@@ -565,6 +565,14 @@ class Task:
         """The public number of rows; None under add-remove, where it is protected."""
         return self.counts.n if self.neighbours is Neighbours.REPLACE_ONE else None
 
+    def pc_search(
+        self, *, stable: bool = True, ahead: int = 1, forward: bool = False
+    ) -> Generator[list[Query], Answers, Skeleton]:
+        """Return the search of PC over the columns, by what is known and up to the order asked for."""
+        return pc_search(
+            self.columns, self.known, max_order=self.max_order, stable=stable, ahead=ahead, forward=forward
+        )
+
     def measurement_plan(self) -> MeasurementPlan:
         """Return the plan that ``measured`` executes."""
         assert self.plan is not None, "a task of measured has a plan"

@@ -52,7 +52,6 @@ from dpcausal.discovery.search import (
     Task,
     ThresholdUsed,
     drive,
-    pc_search,
 )
 from dpcausal.planning.sieve import SparseVectorDesign, designs
 from dpcausal.privacy.mechanisms.sparse_vector import SparseVectorSession
@@ -116,7 +115,7 @@ def run(
     design, resolved = sharpest((way, way.plan.false_hit) for way in ways)
     scorer = scorer_for(task, on, test, resolved)
     answers = SvtAnswers(task, design, scorer)
-    skeleton = drive(pc_search(task.columns, task.known, max_order=task.max_order, stable=stable), answers)
+    skeleton = drive(task.pc_search(stable=stable), answers)
     note = ThresholdUsed(
         of="deletions",
         most=design.most,

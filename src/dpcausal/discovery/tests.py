@@ -46,7 +46,6 @@ from dpcausal.discovery.search import (
     Skeleton,
     Task,
     drive,
-    pc_search,
     unanswered,
 )
 from dpcausal.privacy.accounting.composition import Filter
@@ -190,7 +189,7 @@ def run(
         raise InputError(f"test_epsilon must lie above 0 and up to epsilon, not {test_epsilon!r}")
     slack = budget.total.reserve / (QUESTIONS_A_PAIR * pairs) * ROUNDING
     answers = TestAnswers(task, test, options, cost, slack)
-    skeleton = drive(pc_search(task.columns, known, max_order=task.max_order, stable=stable), answers)
+    skeleton = drive(task.pc_search(stable=stable), answers)
     unsupported = answers.unsupported(skeleton)
     weak = (unanswered(Counter({OpenReason.WEAK_TEST: len(unsupported)})),) if unsupported else ()
     return SearchOutcome(

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Literal
 from dpcausal.core.arguments import (
     NO_FORECAST,
     REQUIRED,
-    checked_count,
+    checked_part,
     refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
 )
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled, worded
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import DeltaNotNeeded
-from dpcausal.counts.protocol import Counts, unit_of
+from dpcausal.counts.protocol import Counts, rows_of_forecast, unit_of
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
@@ -331,7 +331,7 @@ def forecast_effect(
         delta=delta,
         neighbours=neighbours,
     )
-    count = _public_rows(source, request, rows)
+    count = rows_of_forecast(source, rows, request.relation)
     schema = source if isinstance(source, Schema) else source.schema
     has_rows = isinstance(source, Schema | Dataset)
     followed = None if request.survival is None else follow_up(schema, request.survival)
@@ -353,30 +353,7 @@ def checked_share(share: object, question: EffectQuestion) -> float | None:
     """Return the share of rows in the second arm, checked; None for None."""
     if share is None:
         return None
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share <= 0.5:
-        raise InputError(f"share must be above 0 and at most 0.5, not {share!r}")
+    part = checked_part(share, "share", 0.5)
     if question.others:
         raise InputError(f"share is of a treatment with two levels, and {question.treatment} has more")
-    return float(share)
-
-
-def _public_rows(source: Schema | Dataset | Counts, request: EffectRequest, rows: int | None) -> int:
-    """Return the number of rows for a forecast: as given, or that of the data where it is public."""
-    if not isinstance(source, Schema | Dataset | Counts):
-        raise not_a_dataset(source)
-    if rows is not None:
-        return checked_count(rows, "rows")
-    if isinstance(source, Schema):
-        raise InputError(
-            worded(
-                "a forecast needs a file, or --rows N",
-                "a forecast from a schema needs rows=",
-                "a forecast needs rows",
-            )
-            + ": how many there will be"
-        )
-    if request.relation is Neighbours.ADD_REMOVE:
-        raise InputError(
-            f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
-        )
-    return source.n
+    return part

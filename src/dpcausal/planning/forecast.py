@@ -42,10 +42,9 @@ from dpcausal.core.forecast import (
     PowerForecast,
     Remedy,
     enough_epsilon,
+    remedies_of,
     smallest_found,
 )
-from dpcausal.data.columns import Numeric
-from dpcausal.data.schema import Schema
 from dpcausal.planning.measurement_plan import (
     MeasurementPlan,
     PublicNumbers,
@@ -173,10 +172,10 @@ def curve_at(
     if not is_asked(plan, len(places) - 2):
         return lambda w: 0.0
     table, pair = table_at(plan, places, aim), pair_at(plan, places, aim)
-    enough, kept = plan.enough(aim.level), 1.0 if at_best else plan.retained(*places[:2])
+    enough, retained = plan.enough(aim.level), 1.0 if at_best else plan.retained(*places[:2])
 
     def found(w: float) -> float:
-        left = w * kept
+        left = w * retained
         chance = power_of_evidence(pair, left, enough) * plan.chance_chosen(left, *places[:2])
         return min(chance, power_of(table, left, aim.level)) if table.given else chance
 
@@ -314,15 +313,27 @@ def best_curve(plan: MeasurementPlan, level: float) -> PowerCurve:
     return curve_at(plan, (ranked[1], ranked[0]), aim, at_best=True)
 
 
-def forecast_graph(
-    schema: Schema | None, public: PublicNumbers, level: float, method: str = "measured"
-) -> PowerForecast | None:
-    """Return the forecast of power for a discovery; None where that is unknown.
+def graph_forecast(
+    public: PublicNumbers, method: str, level: float, curve: PowerCurve, asked: float | None = None
+) -> PowerForecast:
+    """Return the forecast for a graph, or for one target, from a power curve; ``asked`` is a further w."""
+    return PowerForecast(
+        about="graph" if public.target is None else "target",
+        method=method,
+        rows=round(public.rows_or_one),
+        epsilon=public.epsilon,
+        delta=public.delta,
+        level=level,
+        power=Power.of(curve, asked),
+        columns=len(public.columns),
+    )
+
+
+def forecast_graph(public: PublicNumbers, level: float, method: str = "measured") -> PowerForecast | None:
+    """Return the forecast of power for a discovery, at best; None where that is unknown.
 
     Parameters
     ----------
-    schema
-        The declared columns, for ``moments``, which takes numbers by their values; None: no column is a number.
     public
         Declared columns, rows and the budget.
     level
@@ -332,26 +343,17 @@ def forecast_graph(
     """
     if method not in ("measured", "moments") or public.rows is None or public.rows < 1:
         return None
-    design = _usable(schema if method == "moments" else None, public)
+    design = _usable(public, by_value=method == "moments")
     if design is None:
         return None
 
     def curve(of: PublicNumbers) -> PowerCurve:
         if method == "measured":
             return best_curve(plan_measurement(of), level)
-        return moments_curve([size - 1 for size in of.sizes], of.rows_or_one, of.total, of.neighbours, level)
+        return moments_curve(of, level)
 
     try:
-        found = PowerForecast(
-            about="graph" if design.target is None else "target",
-            method=method,
-            rows=round(design.rows_or_one),
-            epsilon=design.epsilon,
-            delta=design.delta,
-            level=level,
-            power=Power.of(curve(design)),
-            columns=len(design.columns),
-        )
+        found = graph_forecast(design, method, level, curve(design))
         if found.strong is None or math.isnan(found.strong):
             return None
         by_target = method == "measured" and design.target is None
@@ -361,14 +363,12 @@ def forecast_graph(
         return None
 
 
-def _usable(schema: Schema | None, public: PublicNumbers) -> PublicNumbers | None:
+def _usable(public: PublicNumbers, *, by_value: bool) -> PublicNumbers | None:
     """Return the columns with two or more levels: a target first, then those with fewest; None if fewer than two.
 
-    Where a schema is given numbers are taken by their values: each is one feature, like two levels.
+    ``by_value``: a number is one feature, like two levels.
     """
-    kinds = list(public.columns)
-    for j, column in enumerate(() if schema is None else schema.values()):
-        kinds[j] = kinds[j]._replace(size=2) if isinstance(column, Numeric) else kinds[j]
+    kinds = [kind._replace(size=2) if by_value and kind.number else kind for kind in public.columns]
     rest = sorted(one for j, one in enumerate(kinds) if one.size > 1 and j != public.target)
     first = [] if public.target is None else [kinds[public.target]]
     if len(first) + len(rest) < 2 or min(one.size for one in (*first, *rest)) < 2:
@@ -399,9 +399,7 @@ def _remedies(
     fewer = next((columns for columns in each if columns > 1), None)
     if fewer is not None:
         found.append(Remedy("columns", fewer, among(fewer)))
-    helping = [one for one in found if one.chance is not None and one.chance >= LEAST_POWER]
-    enough = enough_epsilon(lambda more: strong(replace(design, epsilon=more)) >= WANTED, design.epsilon)
-    return (*helping, *([] if enough is None else [Remedy("epsilon", enough, WANTED)]))
+    return remedies_of(found, lambda more: strong(replace(design, epsilon=more)), design.epsilon)
 
 
 def most_columns(shows: Callable[[int], bool], low: int, high: int) -> int:

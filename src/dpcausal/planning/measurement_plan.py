@@ -101,6 +101,13 @@ def components_mechanism(
     return Gaussian(sensitivity=reach, rho=total, neighbours=neighbours, size=cells, grid=Grid(STEP))
 
 
+def components_noise(
+    sets: Sequence[Columns], sizes: Sequence[int], total: float, neighbours: Neighbours, *, gaussian: bool
+) -> float:
+    """Return the noise variance of these components measured together; ``total`` is rho or epsilon."""
+    return noise_variance(components_mechanism(sets, sizes, total, neighbours, gaussian=gaussian))
+
+
 def merged_levels(
     counts: Sequence[float], most: int, *, ordered: bool, apart: int | None = None
 ) -> tuple[int, ...]:
@@ -206,34 +213,16 @@ class ColumnKind(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicNumbers:
-    """What a plan is made from.
+    """What a plan is made from."""
 
-    Attributes
-    ----------
-    columns : tuple of ColumnKind
-        In the order of the schema.
-    rows : float or None
-        Public, released, or a guess; None: protected, and not released yet.
-    epsilon, delta : float
-        The total.
-    neighbours : Neighbours
-        Replace-one or add-remove.
-    target : int or None
-        The place of the one column that is asked about.
-    reserve : float
-        The share of the total that is kept for later.
-    part : PartOfTotal or None
-        Which of two rounds this is, where they share the total.
-    """
-
-    columns: tuple[ColumnKind, ...]
-    rows: float | None
+    columns: tuple[ColumnKind, ...]  # in the order of the schema
+    rows: float | None  # public, released, or a guess; None: protected, and not released yet
     epsilon: float
     delta: float
     neighbours: Neighbours
-    target: int | None = None
-    reserve: float = 0.0
-    part: PartOfTotal | None = None
+    target: int | None = None  # the place of the one column that is asked about
+    reserve: float = 0.0  # the share of the total that is kept for later
+    part: PartOfTotal | None = None  # which of two rounds this is, where they share the total
 
     @classmethod
     def of_schema(
@@ -280,6 +269,10 @@ class PublicNumbers:
             return whole.part(self.part)
         return whole.without(self.reserve) if self.reserve else whole
 
+    def amount(self, *, gaussian: bool) -> float:
+        """Return the total in the unit that shares are of: rho for Gaussian noise, epsilon for Laplace noise."""
+        return self.total.rho if gaussian else self.total.epsilon
+
     @property
     def rows_or_one(self) -> float:
         """The number of rows to calculate with; 1 while it is unknown."""
@@ -316,38 +309,19 @@ class Shares:
 
 @dataclass(frozen=True)
 class MeasurementPlan:
-    """What ``measured`` will measure.
+    """What ``measured`` will measure."""
 
-    Attributes
-    ----------
-    public : PublicNumbers
-        What it was made from.
-    joint : bool
-        Whether one table over all columns is measured, and nothing else.
-    gaussian : bool
-        Gaussian noise, or Laplace.
-    levels : tuple of int
-        Groups of levels with which each column is measured, at most; a level for missing values comes on top.
-    larger : bool
-        Whether tables of three and more columns are asked: measured for it, or margins of the joint table.
-    shares : Shares
-        Parts of the budget for components.
-    settings : MeasuredSettings
-        What the rules went by.
-    only : tuple of pairs of int or None
-        The pairs that are measured, where these were chosen beforehand; None: all.
-    groups : tuple of (int, tuple of int)
-        Columns whose levels are merged, with the group of every level, where these were chosen beforehand.
-    """
-
-    public: PublicNumbers
-    joint: bool
-    gaussian: bool
-    levels: tuple[int, ...]
-    larger: bool
-    shares: Shares
+    public: PublicNumbers  # what it was made from
+    joint: bool  # one table over all columns is measured, and nothing else
+    gaussian: bool  # or Laplace noise
+    levels: tuple[
+        int, ...
+    ]  # with which each column is measured, at most; one for missing values comes on top
+    larger: bool  # tables of three and more columns are asked: measured for it, or margins of the joint table
+    shares: Shares  # of the budget, for components
     settings: MeasuredSettings = SETTINGS
-    only: tuple[Columns, ...] | None = None
+    only: tuple[Columns, ...] | None = None  # the pairs that are measured, where chosen beforehand; None: all
+    # columns whose levels are merged, with the group of every level, where chosen beforehand
     groups: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     def for_rows(self, rows: float) -> MeasurementPlan:
@@ -371,7 +345,7 @@ class MeasurementPlan:
     @property
     def total(self) -> float:
         """The budget that shares refer to: rho, or epsilon."""
-        return self.public.total.rho if self.gaussian else self.public.total.epsilon
+        return self.public.amount(gaussian=self.gaussian)
 
     @property
     def tree(self) -> bool:
@@ -479,19 +453,14 @@ class MeasurementPlan:
 
     def _noise(self, sets: Sequence[Columns], share: float) -> float:
         """Return the noise variance of measuring these sets with a share of the budget."""
-        return noise_variance(
-            components_mechanism(
-                sets, self.sizes, share * self.total, self.public.neighbours, gaussian=self.gaussian
-            )
+        return components_noise(
+            sets, self.sizes, share * self.total, self.public.neighbours, gaussian=self.gaussian
         )
 
     @cached_property
     def _cell(self) -> float:
         """Noise variance of a cell of the joint table of all columns."""
-        cells = math.prod(self.public.sizes)
-        return noise_variance(
-            joint_mechanism(cells, self.total, self.public.neighbours, gaussian=self.gaussian)
-        )
+        return joint_noise(self.public, gaussian=self.gaussian)
 
     def share_of_order(self, order: int) -> float:
         """Return the share of the budget for tables of an order; 0 where they are not measured."""
@@ -688,7 +657,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
         noise_in_pair = pair_variance_of_joint(public, gaussian=gaussian)
         larger = should_measure_larger(noise_in_pair, sizes, rows, settings)
         return MeasurementPlan(public, True, gaussian, sizes, larger, Shares(), settings)
-    total = public.total.rho if gaussian else public.total.epsilon
+    total = public.amount(gaussian=gaussian)
     room = math.sqrt(signal(sizes, rows, total, public.neighbours, settings, gaussian=gaussian))
     tree = gaussian and should_choose_tree(public, room, settings)
     levels = most_levels(public.columns, room, settings, tree=tree)
@@ -730,12 +699,10 @@ def expected_noise(
 
 def _noise_of_components(public: PublicNumbers, settings: MeasuredSettings, *, gaussian: bool) -> float:
     """Return the noise variance of a pair, of components of pairs with this kind of noise."""
-    total = public.total.rho if gaussian else public.total.epsilon
+    total = public.amount(gaussian=gaussian)
 
     def noise(pairs: Sequence[Columns], share: float) -> float:
-        return noise_variance(
-            components_mechanism(pairs, public.sizes, share * total, public.neighbours, gaussian=gaussian)
-        )
+        return components_noise(pairs, public.sizes, share * total, public.neighbours, gaussian=gaussian)
 
     every, rest = public.pairs, 1.0 - settings.share_singles
     if public.target is not None:
@@ -757,12 +724,17 @@ def shares_of_pairs(
     return rest / 2, (rest / 2 / rounds,) * rounds
 
 
+def joint_noise(public: PublicNumbers, *, gaussian: bool) -> float:
+    """Return the noise variance of a cell of the joint table of all columns, with the whole budget."""
+    cells, total = math.prod(public.sizes), public.amount(gaussian=gaussian)
+    return noise_variance(joint_mechanism(cells, total, public.neighbours, gaussian=gaussian))
+
+
 def pair_variance_of_joint(public: PublicNumbers, *, gaussian: bool) -> float:
     """Return the noise variance in a pair summed from a joint table, the mean over pairs."""
-    total = public.total.rho if gaussian else public.total.epsilon
     sizes, cells = public.sizes, math.prod(public.sizes)
-    cell = noise_variance(joint_mechanism(cells, total, public.neighbours, gaussian=gaussian))
-    return cell * math.fsum(cells / (sizes[i] * sizes[j]) for i, j in public.pairs) / len(public.pairs)
+    summed = math.fsum(cells / (sizes[i] * sizes[j]) for i, j in public.pairs)
+    return joint_noise(public, gaussian=gaussian) * summed / len(public.pairs)
 
 
 def should_measure_larger(
@@ -795,7 +767,7 @@ def signal(
 def _noise_of_pairs(sizes: tuple[int, ...], total: float, neighbours: Neighbours, gaussian: bool) -> float:
     """Return the noise variance of measuring every pair of columns with a budget of ``total``."""
     pairs = list(combinations(range(len(sizes)), 2))
-    return noise_variance(components_mechanism(pairs, sizes, total, neighbours, gaussian=gaussian))
+    return components_noise(pairs, sizes, total, neighbours, gaussian=gaussian)
 
 
 def most_levels(
@@ -824,11 +796,11 @@ def should_choose_tree(public: PublicNumbers, room: float, settings: MeasuredSet
         return False
     if public.target is not None or sum(public.sizes) < settings.tree_levels * len(columns):
         return False
-    kept = [
+    retained = [
         retained_by_most(column.size - column.missing, few, ordered=column.ordered)
         for column, few in zip(columns, most_levels(columns, room, settings), strict=True)
     ]
-    return room**2 * (math.fsum(kept) / len(kept)) ** 2 <= settings.tree_signal
+    return room**2 * (math.fsum(retained) / len(retained)) ** 2 <= settings.tree_signal
 
 
 def next_share(left: float) -> float:

@@ -29,11 +29,11 @@ from os import PathLike, fspath
 from typing import Any, Literal
 
 from dpcausal._version import __version__
-from dpcausal.core.arguments import checked_column, checked_count, checked_level
+from dpcausal.core.arguments import checked_column, checked_count, checked_level, checked_part
 from dpcausal.core.display import display
 from dpcausal.core.errors import InputError
 from dpcausal.core.facts import content_id
-from dpcausal.core.forecast import Power, PowerCurve, PowerForecast
+from dpcausal.core.forecast import Power, PowerForecast
 from dpcausal.core.json_files import check_kind, read_json, refuse_damaged, save_text
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
@@ -44,6 +44,7 @@ from dpcausal.planning.forecast import (
     OrderPlan,
     columns_within_reach,
     curve_at,
+    graph_forecast,
     least_found,
     order_plan,
     places_of,
@@ -74,28 +75,16 @@ BYTES_A_CELL = 10.0
 class ExecutablePlan:
     """What is to be measured, on rows of which schema, and the level of every test.
 
-    Attributes
-    ----------
-    schema : Schema
-        The declared columns.
-    measurement : MeasurementPlan
-        What is measured, with the total, the relation and the target.
-    level : float
-        The level of every test.
-    noted : mapping
-        What a ledger notes of it besides; not in the file.
-    rest_of : FirstCharge or None
-        In the second of two rounds: the charge of the first, whose rest is spent; not in the file.
-    searched : bool, default True
-        Whether what was measured is searched for a graph; not in the file.
+    A file has no more than that; a protocol of sites also says the other fields.
     """
 
     schema: Schema
     measurement: MeasurementPlan
     level: float
-    noted: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    noted: Mapping[str, Any] = field(default_factory=dict, compare=False)  # in a ledger, besides
+    # in the second of two rounds: the charge of the first, whose rest is spent
     rest_of: FirstCharge | None = field(default=None, compare=False)
-    searched: bool = field(default=True, compare=False)
+    searched: bool = field(default=True, compare=False)  # for a graph, after it was measured
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -458,8 +447,8 @@ def plan(
         rows,
         checked_level(level),
         checked_level(power, "power"),
-        _checked_part(effect, "effect", 1),
-        None if share is None else _checked_part(share, "share", 0.5),
+        checked_part(effect, "effect", 1),
+        None if share is None else checked_part(share, "share", 0.5),
         _checked_pair(pair, declared),
     )
     if aim.power <= aim.level:
@@ -482,7 +471,7 @@ def plan(
     measurement = plan_measurement(public)
     orders = tuple(order_plan(measurement, order, aim) for order in range(last + 1))
     numeric = [name for name, column in declared.items() if isinstance(column, Numeric)]
-    chances = _graph_chances(declared, measurement, aim, orders[0].places[:2])
+    chances = _graph_chances(measurement, aim, orders[0].places[:2])
     decided = (chances[0].medium or 0.0) >= aim.power and orders[0].testable
     too_many = target is None and aim.share is None and not decided
     return Plan(
@@ -493,42 +482,22 @@ def plan(
         chances,
         numbers=target is None
         and moments_pay(tuple(declared), numeric, rows, public.epsilon, public.delta, relation),
-        coarser=_coarser(measurement, aim, orders[0], declared),
+        coarser=_coarser(measurement, aim, orders[0]),
         fewer=columns_within_reach(measurement, aim.level) if too_many else None,
     )
 
 
-def _forecast(
-    about: Literal["graph", "target", "test"],
-    method: str,
-    public: PublicNumbers,
-    aim: Aim,
-    curve: PowerCurve,
-) -> PowerForecast:
-    """Return the forecast of power that a power curve gives."""
-    return PowerForecast(
-        about=about,
-        method=method,
-        rows=aim.rows,
-        epsilon=public.epsilon,
-        delta=public.delta,
-        level=aim.level,
-        power=Power.of(curve, aim.effect),
-    )
-
-
 def _graph_chances(
-    schema: Schema, measurement: MeasurementPlan, aim: Aim, places: tuple[int, ...]
+    measurement: MeasurementPlan, aim: Aim, places: tuple[int, ...]
 ) -> tuple[PowerForecast, ...]:
     """Return the forecasts of what a graph finds between the columns at two places."""
-    public, columns = measurement.public, list(schema.values())
-    about: Literal["graph", "target"] = "graph" if public.target is None else "target"
-    found = [_forecast(about, "measured", public, aim, curve_at(measurement, places, aim))]
-    if public.target is None and any(isinstance(columns[j], Numeric) for j in places):
-        widths = [1 if isinstance(column, Numeric) else column.size - 1 for column in columns]
-        by_moments = moments_curve(widths, aim.rows, public.total, public.neighbours, aim.level)
-        found.append(_forecast("graph", "moments", public, aim, by_moments))
-    return tuple(found)
+    public = measurement.public
+    curves = {"measured": curve_at(measurement, places, aim)}
+    if public.target is None and any(public.columns[j].number for j in places):
+        curves["moments"] = moments_curve(public, aim.level)
+    return tuple(
+        graph_forecast(public, method, aim.level, curve, aim.effect) for method, curve in curves.items()
+    )
 
 
 def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) -> None:
@@ -545,14 +514,12 @@ def _check_target(target: object, schema: Schema, pair: tuple[int, int] | None) 
 COARSER_GAIN = 0.95  # coarser bins are proposed where they lower the smallest dependence by 5%
 
 
-def _coarser(measurement: MeasurementPlan, aim: Aim, first: OrderPlan, schema: Schema) -> float | None:
+def _coarser(measurement: MeasurementPlan, aim: Aim, first: OrderPlan) -> float | None:
     """Return the least w that is found with at most four bins for each number; None if that is no gain."""
     public = measurement.public
     columns = tuple(
-        kind._replace(size=min(kind.size, DEFAULT_BINS + kind.missing))
-        if isinstance(column, Numeric)
-        else kind
-        for kind, column in zip(public.columns, schema.values(), strict=True)
+        kind._replace(size=min(kind.size, DEFAULT_BINS + kind.missing)) if kind.number else kind
+        for kind in public.columns
     )
     if columns == public.columns:
         return None
@@ -594,10 +561,3 @@ def _check_rows(rows: object) -> None:
     """Refuse a number of rows that is not a whole number above zero."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InputError(f"rows must be a whole number above zero, not {rows!r}")
-
-
-def _checked_part(value: object, name: str, most: float) -> float:
-    """Return a number above 0 and up to ``most``; refuse anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise InputError(f"{name} must lie above 0 and not above {most:g}, not {value!r}")
-    return float(value)

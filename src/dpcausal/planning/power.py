@@ -46,12 +46,12 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, chndtr, ndtri
+from scipy.special import chdtri, ndtri
 
 from dpcausal.citests.parts import ASSUMED_ROWS
-from dpcausal.core.forecast import PowerCurve
+from dpcausal.core.forecast import PowerCurve, chance_above
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.planning.measurement_plan import mostly_numbers
+from dpcausal.planning.measurement_plan import PublicNumbers, mostly_numbers
 from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.stats.contrasts import evidence_cut
 from dpcausal.stats.moments import moment_sensitivity
@@ -220,16 +220,14 @@ MAX_WORTHS = 1 << 14
 _worths: dict[tuple[object, ...], float] = {}  # by sizes and variances: orders and budgets often share tables
 
 
-MAX_NONCENTRALITY = 1e5
-
-
 def power_of_evidence(table: Expected, w: float, enough: float) -> float:
     """Return the chance that the evidence for a dependence w exceeds ``enough``.
 
     >>> [round(power_of_evidence(Expected(rows, 2, 2), 0.1, 1.0), 2) for rows in (1000, 20)]
     [0.79, 0.02]
     """
-    return _above(evidence_cut(enough, float(table.dof), table.worth), table, w)
+    cut = evidence_cut(enough, float(table.dof), table.worth)
+    return chance_above(cut, float(table.dof), table.worth * w * w)
 
 
 def power_of(table: Expected, w: float, level: float) -> float:
@@ -238,18 +236,11 @@ def power_of(table: Expected, w: float, level: float) -> float:
     >>> round(power_of(Expected(1000, 2, 2), 0.0886, 0.05), 2)
     0.8
     """
-    return _above(float(chdtri(table.dof, level)), table, w)
+    return chance_above(float(chdtri(table.dof, level)), float(table.dof), table.worth * w * w)
 
 
-def _above(cut: float, table: Expected, w: float) -> float:
-    """Return the chance that the test's quadratic form exceeds ``cut`` if the dependence is w."""
-    return float(1 - chndtr(cut, float(table.dof), min(table.worth * w * w, MAX_NONCENTRALITY)))
-
-
-SPREAD_SHARE, PURE_SPREAD_SHARE = (
-    0.1,
-    0.2,
-)  # of the budget, for the spread of numeric columns; without a delta
+# of the budget, for the spread of numeric columns; without a delta
+SPREAD_SHARE, PURE_SPREAD_SHARE = 0.1, 0.2
 MAX_SPREAD_NOISE = 0.02  # of the rows: with more noise on a count the spread is not measured
 
 
@@ -292,18 +283,17 @@ def moments_pay(
     return mostly_numbers(columns, numeric) and spread_is_seen(len(numeric), rows, rho, epsilon, neighbours)
 
 
-def moments_curve(
-    widths: Sequence[int], rows: float, total: Filter, neighbours: Neighbours, level: float
-) -> PowerCurve:
-    """Return the power curve of ``moments`` for a correlation, an upper bound; ``widths``: numbers of features.
+def moments_curve(public: PublicNumbers, level: float) -> PowerCurve:
+    """Return the power curve of ``moments`` for a correlation, an upper bound.
 
-    >>> curve = moments_curve((1,) * 10, 1000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05)
+    >>> curve = moments_curve(PublicNumbers.of_sizes((2,) * 10, 1000, 1.0, 1e-6, Neighbours.REPLACE_ONE), 0.05)
     >>> round(curve(0.1), 2), round(curve(0.3), 2)
     (0.34, 1.0)
     """
-    length = math.sqrt(len(widths))
-    moved = moment_sensitivity(neighbours, length / 2, length)
-    noise = moved / math.sqrt(2 * total.rho) if total.rho > 0 else moved * (1 + sum(widths)) / total.epsilon
+    rows, total, length = public.rows_or_one, public.total, math.sqrt(len(public.columns))
+    features = sum(1 if column.number else column.size - 1 for column in public.columns)
+    moved = moment_sensitivity(public.neighbours, length / 2, length)
+    noise = moved / math.sqrt(2 * total.rho) if total.rho > 0 else moved * (1 + features) / total.epsilon
     variance = 1.0 / rows + (math.sqrt(0.5) * noise / rows) ** 2
     cut = float(chdtri(1.0, level))
-    return lambda w: float(1 - chndtr(cut, 1.0, min(w * w / variance, 1e5)))
+    return lambda w: chance_above(cut, 1.0, w * w / variance)

@@ -11,7 +11,7 @@
   exists, and its arrows there should not be believed;
 - ``hints``: weak hints, found again in less than half of the repeats; ``directed`` and ``undirected`` have them;
 - ``found``: ``directed`` and ``undirected`` without the hints, as the files for other programs have them;
-- ``on_hints``: edges whose direction in ``directed`` rests on weak hints;
+- ``on_hints``: none any more; files of earlier versions have edges there whose direction rests on weak hints;
 - ``direction``: the chance of each direction; ``mark_chances``, where causes may be hidden: that of a head at ``to``,
   that it is no cause of ``from``;
 - ``declared``: background knowledge: directions that follow from it were not found in the data;
@@ -23,9 +23,9 @@
 - ``private``, and ``why_not_private`` where it is not; ``caveats``: a weak promise, an unchecked draft of a schema;
 - ``privacy``: the file with the privacy statement.
 
-In all other files edges in ``conflicts`` and ``on_hints`` have no direction (``DiscoveryResult.shown``). Files for
-other programs (``graph.dagitty``, ``arcs.csv``, ``graph.dot``, ``graph.graphml``) leave weak hints out, since a program
-would take them for findings; ``graph.json``, ``pairs.csv`` and the drawing have them, marked as such.
+In all other files edges in ``conflicts`` have no direction (``DiscoveryResult.shown``). Files for other programs
+(``graph.dagitty``, ``arcs.csv``, ``graph.dot``, ``graph.graphml``) leave weak hints out, since a program would take
+them for findings; ``graph.json``, ``pairs.csv`` and the drawing have them, marked as such.
 ``graph.svg`` is the report's drawing with its legend. Open pairs are in ``graph.dot`` and ``graph.graphml`` only where
 they are asked for. ``graph.dagitty`` and ``arcs.csv`` are for R (``graphs/formats.py``). ``pairs.csv`` has every pair
 of columns. ``release.json`` holds the noisy values that were released, for another search (``discovery/release.py``);

@@ -42,7 +42,6 @@ DIRECTIONS = {  # where a direction comes from -> its words
     "data": "decided by the data",
     "contradicted": "contradicted by test results",
     "undecided": "not decided",
-    "hints": "not decided",
 }
 
 

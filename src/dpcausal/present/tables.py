@@ -165,7 +165,6 @@ class EdgeFact(StrEnum):
     EDGE_DECLARED = "edge declared"
     DIRECTION_DECLARED = "direction declared"
     CONTRADICTED = "direction contradicted"
-    ON_HINTS = "direction rests on weak hints"
     UNDECIDED = "direction not decided"
     MARKED = "{means}"  # what the marks of an edge of a PAG mean
     NOTHING_HELD = "only shown with nothing held fixed"
@@ -187,7 +186,6 @@ class EdgeNotes:
     marks: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of edges of a PAG, as listed
     settled: bool = True  # where test results contradict each other: whether a graph that exists is shown
     undecided: Collection[str] = ()  # columns about which nothing could be decided
-    on_hints: Collection[Pair] = ()  # edges whose direction rests on weak hints, and is not shown
     coarse: Mapping[Pair, Sequence[str]] = field(default_factory=dict)  # columns held fixed coarsely, by edge
     nothing_held: Collection[Pair] = ()  # edges about which no column was held fixed
     shared_missing: Collection[Pair] = ()  # edges whose columns both declare a level for missing values
@@ -209,7 +207,6 @@ class EdgeNotes:
             marks={(a, b): marks for a, marks, b in marked},
             settled=result.settled,
             undecided=result.undecided_columns,
-            on_hints=result.on_hints - result.contradicted,
             coarse=result.coarse_edges("held-coarsely"),
             nothing_held=result.nothing_held,
             shared_missing=frozenset(frozenset(pair) for note in missing for pair in note.pairs),
@@ -239,8 +236,7 @@ class EdgeNotes:
             EdgeFact.EDGE_DECLARED: pair in self.known.required,
             EdgeFact.DIRECTION_DECLARED: declared,
             EdgeFact.CONTRADICTED: contradicted,
-            EdgeFact.ON_HINTS: pair in self.on_hints and not contradicted,
-            EdgeFact.UNDECIDED: not (arrow or marked or contradicted or pair in self.on_hints),
+            EdgeFact.UNDECIDED: not (arrow or marked or contradicted),
             EdgeFact.MARKED: meant,
             EdgeFact.NOTHING_HELD: pair in self.nothing_held,
             EdgeFact.TESTED_UP_TO: pair in self.given_up_to and pair not in self.nothing_held,
@@ -467,8 +463,6 @@ def _direction(result: DiscoveryResult, notes: EdgeNotes, a: str, b: str, marks:
     """Return where a direction comes from, in a word: declared, data, contradicted, ..."""
     if frozenset((a, b)) in result.contradicted:
         return "contradicted"
-    if frozenset((a, b)) in result.on_hints:
-        return "hints"
     tail = bool(notes.marks) and marks == "->"  # of a PAG: an order of time declares the head alone
     if marks in ("->", "o->") and (a, b) in (notes.known.causes if tail else notes.known.arrows):
         return "declared"

@@ -43,10 +43,9 @@ from dpcausal.planning.measurement_plan import (
     PublicNumbers,
     Shares,
     again_count,
-    components_mechanism,
+    components_noise,
     merged_levels,
     most_levels,
-    noise_variance,
     signal,
     spread_pairs,
 )
@@ -149,21 +148,29 @@ class Protocol:
         """Whether the first of two rounds is for single columns."""
         if self.rounds == 1:
             return False
-        public = self._public(max(self.rows), self.epsilon, self.delta, self.neighbours)
+        public = self._public(max(self.rows))
         return public.total.rho > 0 and bool(self._in_order(self._crowded(PartOfTotal(2, SHARE_LEVELS))))
 
     def _public(
-        self, rows: float, epsilon: float, delta: float, neighbours: Neighbours, schema: Schema | None = None
+        self,
+        rows: float,
+        schema: Schema | None = None,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: Neighbours | None = None,
     ) -> PublicNumbers:
-        """Return public numbers of these columns (None: all); no delta where two rounds have Laplace noise.
+        """Return the public numbers of a site: all columns and the terms of the protocol, unless it has others.
 
-        Which noise both rounds have follows from all columns, the total and the relation.
+        Of two rounds with Laplace noise without a delta. Which noise both have follows from all columns, the total and
+        the relation.
         """
-        public = PublicNumbers.of_schema(self.schema, rows, epsilon, delta, neighbours)
-        gaussian = self.rounds == 1 or measured_at_once(public).gaussian
-        return PublicNumbers.of_schema(
-            self.schema if schema is None else schema, rows, epsilon, delta if gaussian else 0.0, neighbours
-        )
+        epsilon = self.epsilon if epsilon is None else epsilon
+        delta = self.delta if delta is None else delta
+        relation = self.neighbours if neighbours is None else neighbours
+        public = PublicNumbers.of_schema(self.schema, rows, epsilon, delta, relation)
+        if self.rounds > 1 and not measured_at_once(public).gaussian:
+            delta = 0.0
+        return PublicNumbers.of_schema(schema or self.schema, rows, epsilon, delta, relation)
 
     @property
     def of_levels(self) -> bool:
@@ -197,14 +204,7 @@ class Protocol:
             If a column is not that of the protocol, or there are fewer than two.
         """
         self.check_fits(schema)
-        public = self._public(
-            rows,
-            self.epsilon if epsilon is None else epsilon,
-            self.delta if delta is None else delta,
-            self.neighbours if neighbours is None else neighbours,
-            schema,
-        )
-        public = replace(public, part=self.part)
+        public = replace(self._public(rows, schema, epsilon, delta, neighbours), part=self.part)
         place = {name: j for j, name in enumerate(schema)}
         only: tuple[tuple[int, ...], ...] | None = () if self.of_levels else None
         if self.pairs is not None:
@@ -304,13 +304,11 @@ class Protocol:
 
     def _crowded(self, part: PartOfTotal | None) -> dict[str, int]:
         """Return the same for what this part of the total measures."""
-        public = self._public(sum(self.rows), self.epsilon, self.delta, self.neighbours)
-        public = replace(public, part=part)
-        gaussian = measured_at_once(public).gaussian
-        total = public.total.rho if gaussian else public.total.epsilon
+        public = replace(self._public(sum(self.rows)), part=part)
+        plan = measured_at_once(public)
         # the noise in a sum over k sites is that of one times the root of k
         rows = sum(self.rows) / math.sqrt(len(self.rows))
-        room = math.sqrt(signal(public.sizes, rows, total, self.neighbours, gaussian=gaussian))
+        room = math.sqrt(signal(public.sizes, rows, plan.total, self.neighbours, gaussian=plan.gaussian))
         most = most_levels(public.columns, room)
         return {
             name: few
@@ -419,8 +417,8 @@ def measured_at_once(
     sizes = [max(groups[j]) + 1 if j in groups else size for j, size in enumerate(public.sizes)]
 
     def noise(gaussian: bool) -> float:
-        total = (shares.pairs or shares.singles) * (public.total.rho if gaussian else public.total.epsilon)
-        return noise_variance(components_mechanism(sets, sizes, total, public.neighbours, gaussian=gaussian))
+        total = (shares.pairs or shares.singles) * public.amount(gaussian=gaussian)
+        return components_noise(sets, sizes, total, public.neighbours, gaussian=gaussian)
 
     kinds = (False, True) if public.total.rho > 0 else (False,)
     # two rounds share rho where the total allows any

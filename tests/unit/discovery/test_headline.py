@@ -30,7 +30,6 @@ def made(shell: DiscoveryResult, edges: int, left: int, known: Knowledge | None 
         open=frozenset(PAIRS[:left]),
         given_up_to={},
         conflicts=frozenset(),
-        on_hints=frozenset(),
         confidence=None,
         known=known or Knowledge(),
     )

@@ -214,7 +214,7 @@ def test_tiers_keep_later_columns_out_of_sets() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"required": [("a", "zz")]}, "not a column"),
+        ({"required": [("a", "zz")]}, 'no column "zz"'),
         ({"required": ["ab"]}, "pairs"),
         ({"required": "ab"}, "list of pairs"),
         ({"required": [("a", "a")]}, "twice"),

@@ -22,7 +22,6 @@ from dpcausal.planning.forecast import best_curve, forecast_graph
 from dpcausal.planning.measurement_plan import PublicNumbers, plan_measurement
 from dpcausal.planning.power import moments_curve
 from dpcausal.present.planning import refusal_words
-from dpcausal.privacy.accounting.composition import Filter
 from dpcausal.privacy.ledger import Ledger
 from dpcausal.stats.gcm_parts import expected_sum, pairs_power, part_power
 
@@ -102,12 +101,12 @@ def by_measured(columns: int, rows: float, epsilon: float, delta: float = 0.0, l
 
 
 def by_moments(columns: int, rows: float, epsilon: float, delta: float, levels: int) -> Power:
-    total, widths = Filter(epsilon, delta), (levels - 1,) * columns
-    return Power.of(moments_curve(widths, rows, total, REPLACE, 0.05))
+    numbers = PublicNumbers.of_sizes((levels,) * columns, rows, epsilon, delta, REPLACE)
+    return Power.of(moments_curve(numbers, 0.05))
 
 
 def look(numbers: PublicNumbers) -> PowerForecast:
-    found = forecast_graph(None, numbers, 0.05)
+    found = forecast_graph(numbers, 0.05)
     assert found is not None
     return found
 
@@ -168,8 +167,8 @@ def test_a_fair_design_is_not_looked_at_further() -> None:
         public(2, 0, 1.0),
         replace(public(2, 9, 1.0), rows=None),
     ):
-        assert forecast_graph(None, unknown, 0.05) is None
-    assert forecast_graph(None, public(12, 300, 0.3), 0.05, "svt-pc") is None
+        assert forecast_graph(unknown, 0.05) is None
+    assert forecast_graph(public(12, 300, 0.3), 0.05, "svt-pc") is None
 
 
 def test_words_name_what_helps_and_only_that() -> None:

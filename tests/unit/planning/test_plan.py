@@ -10,10 +10,8 @@ import pytest
 import dpcausal as dc
 from dpcausal.core.errors import InputError
 from dpcausal.core.forecast import Power
-from dpcausal.core.neighbours import Neighbours
 from dpcausal.planning.forecast import best_curve, curve_at
 from dpcausal.planning.power import moments_curve
-from dpcausal.privacy.accounting.composition import Filter
 
 YES_NO = dc.Categorical(["no", "yes"])
 SMALL = dc.Schema(dict.fromkeys("abcde", YES_NO))
@@ -144,7 +142,7 @@ def test_chances_are_those_of_the_look() -> None:
     found = dc.plan(LARGE, 2000, 1.0, 1e-6, effect=0.3, max_order=0)
     graph, moments = found.chances
     assert moments.way == "moments"
-    curve = moments_curve((1,) * 20, 2000, Filter(1.0, 1e-6), Neighbours.REPLACE_ONE, 0.05)
+    curve = moments_curve(found.measurement.public, 0.05)
     assert moments.power == Power.of(curve, 0.3)
     best = Power.of(best_curve(found.measurement, 0.05))
     assert graph.power is not None

@@ -199,7 +199,7 @@ def test_files_for_r_are_written_with_the_others() -> None:
 def test_a_declared_direction_has_no_chance_in_arcs_csv() -> None:
     _, _, result = record(epsilon=1.0)
     a, b = result.graph.nodes[:2]
-    result = replaced(result, open=frozenset(), conflicts=frozenset(), on_hints=frozenset())
+    result = replaced(result, open=frozenset(), conflicts=frozenset())
     known = Knowledge.of(result.graph.nodes, tiers=[[a], [b]])
     graph = dc.Graph(result.graph.nodes, directed=[(a, b)])
     both = {(a, b): 1.0, (b, a): 0.0}

@@ -7,6 +7,8 @@
 4. **Promising pairs again.** A row holds few of the pairs with the most evidence, so that their noise is much smaller.
    How many it holds is counted first, and gives a cap of its own.
 
+``CodeMeasurements`` is what was released, from which correlations follow: keeping and searching it costs nothing.
+
 **Guarantee** (``measure.proof.md``): every step is charged before its noise is drawn, and what follows from what was
 released before. Gaussian noise with a delta, else Laplace.
 """
@@ -14,7 +16,11 @@ released before. Gaussian noise with a delta, else Laplace.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +29,16 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
 from dpcausal.core.statement import MeasuredTables, Released
 from dpcausal.counts.co_occurrence import Ones, number_counts
-from dpcausal.discovery.codes.released import CodeMeasurements, of_indicators, symmetric
+from dpcausal.data.schema import Schema
 from dpcausal.discovery.search import Task
 from dpcausal.privacy.mechanisms.additive import Gaussian, Laplace
 from dpcausal.privacy.mechanisms.base import Grid, release
 from dpcausal.stats.co_occurrence import (
     UNKNOWN_ERROR,
     WEIGHT_BITS,
+    CodeContrasts,
     Norm,
+    Pairs,
     Singles,
     best_cap,
     code_contrasts,
@@ -49,6 +57,8 @@ Ints = NDArray[np.int64]
 SPENT = 1.0 - 1e-12  # of a share: shares that add up to one never pass the total by rounding
 UNIT = 2.0**-WEIGHT_BITS  # of a weight
 GRID = Grid(UNIT, exact=True)
+FORM = "codes"  # of values in a release
+SINGLES = ("counts", "variance", "weight")
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,79 @@ class CodeSettings:
 
 
 SETTINGS = CodeSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class CodeMeasurements:
+    """What was released, and how."""
+
+    sizes: tuple[int, ...]  # levels of each column
+    rows: float  # the number of persons, public or released
+    singles: Singles  # how often columns are one, with the variance of the noise
+    pairs: Pairs  # how often two of them are, together
+    again: tuple[tuple[int, int], ...]  # pairs of columns that were measured twice
+    ones: int  # with which a row counts in full
+    retained: float  # mean weight of a pair under the cap
+    sd: float  # of the noise in a count of two columns
+    held: int  # promising pairs with which a row counts in full
+    sd_again: float  # of the noise in a count of a promising pair
+    released: tuple[Released, ...] = ()  # for the statement; a release that was read has one of its own
+
+    @cached_property
+    def contrasts(self) -> CodeContrasts:
+        """Correlations of the columns with the variance of their noise, as the search reads them."""
+        d = len(self.sizes)
+        rounds = [Round(math.comb(d, 2), self.sd**2), Round(len(self.again), self.sd_again**2)]
+        twice = of_indicators(self.again, [2] * d)
+        return code_contrasts(self.sizes, self.rows, self.singles, self.pairs, rounds, twice)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measurements as plain data for JSON."""
+        upper = np.triu_indices(len(self.pairs.counts), 1)
+        return {
+            "form": FORM,
+            "rows": self.rows,
+            "sizes": list(self.sizes),
+            "singles": {name: getattr(self.singles, name).tolist() for name in SINGLES},
+            "pairs": {
+                "counts": self.pairs.counts[upper].tolist(),
+                "variance": self.pairs.variance[upper].tolist(),
+            },
+            "again": [list(pair) for pair in self.again],
+            **{name: getattr(self, name) for name in ("ones", "retained", "sd", "held", "sd_again")},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], schema: Schema) -> CodeMeasurements:
+        """Return the measurements that ``to_dict`` wrote."""
+        sizes = tuple(int(size) for size in data["sizes"])
+        if list(sizes) != [column.size for column in schema.values()]:
+            raise ValueError("codes over other columns than the schema has")
+        width, d = sum(size - 1 for size in sizes), len(sizes)
+        singles = [np.asarray(data["singles"][name], np.float64) for name in SINGLES]
+        upper = np.triu_indices(width, 1)
+        pairs = [symmetric(data["pairs"][name], upper, width) for name in ("counts", "variance")]
+        again = tuple((int(x), int(y)) for x, y in data["again"])
+        if any(len(one) != width for one in singles) or not again:
+            raise ValueError("codes that are not those of the columns")
+        if any(not 0 <= x < y < d for x, y in again):
+            raise ValueError("pairs of columns that are not there")
+        numbers = {name: float(data[name]) for name in ("rows", "retained", "sd", "sd_again")}
+        finite = [*singles, *pairs, np.array([*numbers.values()])]
+        if not all(np.isfinite(one).all() for one in finite) or min(numbers.values()) <= 0.0:
+            raise ValueError("values that are no numbers")
+        return cls(
+            sizes=sizes,
+            rows=numbers["rows"],
+            singles=Singles(*singles),
+            pairs=Pairs(*pairs),
+            again=again,
+            ones=int(data["ones"]),
+            retained=numbers["retained"],
+            sd=numbers["sd"],
+            held=int(data["held"]),
+            sd_again=numbers["sd_again"],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,3 +324,23 @@ def _most_evidence(contrasts: Contrasts, number: int) -> list[tuple[int, int]]:
     evidence = contrasts.pair_evidence
     pairs = all_pairs(len(contrasts.columns))
     return sorted(sorted(pairs, key=lambda pair: (-evidence[pair], pair))[:number])
+
+
+def of_indicators(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """Return a symmetric mask of the pairs of indicators that belong to these pairs of columns."""
+    places = [slice(start, stop) for start, stop in pairwise(np.cumsum([0, *(size - 1 for size in sizes)]))]
+    width = places[-1].stop
+    found = np.zeros((width, width), np.bool_)
+    for x, y in pairs:
+        found[places[x], places[y]] = True
+        found[places[y], places[x]] = True
+    return found
+
+
+def symmetric(
+    values: Sequence[float] | NDArray[np.float64], places: tuple[NDArray[np.int64], ...], width: int
+) -> NDArray[np.float64]:
+    """Return the symmetric matrix with these values at these places of its upper triangle."""
+    found = np.zeros((width, width))
+    found[places] = values
+    return found + found.T

@@ -22,8 +22,7 @@ from typing import Annotated
 import numpy as np
 
 from dpcausal.core.entropy import released_generator
-from dpcausal.discovery.codes.measure import measure
-from dpcausal.discovery.codes.released import CodeMeasurements
+from dpcausal.discovery.codes.measure import CodeMeasurements, measure
 from dpcausal.discovery.directions import allowed_arrows, directions_of_edges
 from dpcausal.discovery.evidence import CONFIDENCE, LinkStrength, checked_repeats
 from dpcausal.discovery.measured.forward import Forward, again_by_pairs, repeats_of, rules_for

@@ -65,26 +65,13 @@ Ends = tuple[Given, Given]
 
 @dataclass(frozen=True)
 class Rules:
-    """What the search may do.
+    """What the search may do, columns by their numbers."""
 
-    Attributes
-    ----------
-    acceptance_threshold : float
-        Evidence that makes an edge; with less an edge is removed.
-    absent : float
-        The w that must be detectable for a pair to be absent.
-    required, forbidden : frozenset of pairs
-        Edges known to be there, and known not to be.
-    may_separate : callable
-        Whether a column may be in a set that separates two others.
-    max_set : int
-        The size of sets, at most.
-    """
-
-    acceptance_threshold: float
-    absent: float
+    acceptance_threshold: float  # evidence that makes an edge; with less an edge is removed
+    absent: float  # the w that must be detectable for a pair to be absent
     required: frozenset[PlacePair] = frozenset()
     forbidden: frozenset[PlacePair] = frozenset()
+    # whether the first column may be in a set that separates the other two
     may_separate: Callable[[int, int, int], bool] = field(default=lambda z, x, y: True)
     max_set: int = MAX_SET
 
@@ -557,36 +544,16 @@ def coarse_note(made: CoarseCauses, explained: CoarseCauses, columns: Sequence[s
 
 @dataclass(frozen=True)
 class Scope:
-    """What a search goes by; columns are numbered as listed in ``columns``.
-
-    Attributes
-    ----------
-    task : Task
-        The discovery.
-    measured : Measurements
-        What was released.
-    places : tuple of int
-        Where the columns are in the schema.
-    columns : tuple of str
-        Their names.
-    contrasts : Contrasts
-        Their covariances.
-    rules : Rules
-        What the search may do.
-    coarse : frozenset of int
-        Columns that are held fixed by bins, or by groups of merged levels.
-    cut : frozenset of int
-        Those of them with an order, and without a level for missing values: numbers known by their bins.
-    """
+    """What a search goes by; columns are numbered as listed in ``columns``."""
 
     task: Task
     measured: Measurements
-    places: tuple[int, ...]
+    places: tuple[int, ...]  # of the columns in the schema
     columns: tuple[str, ...]
     contrasts: Contrasts = field(repr=False)
     rules: Rules
-    coarse: frozenset[int]
-    cut: frozenset[int]
+    coarse: frozenset[int]  # held fixed by bins, or by groups of merged levels
+    cut: frozenset[int]  # those with an order and no level for missing values: numbers known by their bins
 
     @classmethod
     def of(cls, task: Task, measured: Measurements) -> Scope:

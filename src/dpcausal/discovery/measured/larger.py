@@ -34,21 +34,11 @@ Obtain = Callable[["LargerTables", list[Place]], Measurements]  # with the table
 
 
 class LargerTables:
-    """Answers questions from released tables; ``obtain`` brings those that questions lack.
-
-    Attributes
-    ----------
-    task : Task
-        The discovery.
-    now : Measurements
-        What is released so far.
-    silent : Counter of OpenReason
-        Questions without an answer, by the reason.
-    """
+    """Answers questions from the tables released so far (``now``); ``obtain`` brings those that questions lack."""
 
     def __init__(self, task: Task, now: Measurements, obtain: Obtain) -> None:
         self.task, self.now, self._obtain = task, now, obtain
-        self.silent: Counter[OpenReason] = Counter()
+        self.unanswered: Counter[OpenReason] = Counter()  # how many questions, by the reason
         self.tests: dict[Place, PartialTest] = {}
         self._place = {name: j for j, name in enumerate(task.columns)}
 
@@ -72,7 +62,7 @@ class LargerTables:
                     if other is None or self.test(*place).pvalue > self.test(*places[other]).pvalue:
                         best[place[:2]] = i
                 elif answer is None:
-                    self.silent[self._why_unanswered(*place)] += 1
+                    self.unanswered[self._why_unanswered(*place)] += 1
                 tick(1)
         for i in best.values():
             found[i] = True

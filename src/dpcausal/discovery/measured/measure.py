@@ -48,39 +48,18 @@ Groups = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What was released, and what a search must know of how.
-
-    Attributes
-    ----------
-    plan : MeasurementPlan
-        What was executed.
-    schema : Schema
-        The declared columns.
-    tables : NoisyTables
-        As released.
-    rows : float
-        Public, or released; at least 1.
-    groups : mapping of int to tuple of int
-        The group of every level of columns with levels merged.
-    regrouped : mapping of int to array
-        Of these columns: what groups drawn anew would keep of a correlation.
-    rounds : tuple of Round
-        How the pairs were measured; empty: all at once.
-    near : tuple of int
-        With a target: it, and the columns that were measured with it a second time.
-    released : tuple of Released
-        For the privacy statement.
-    """
+    """What was released, and what a search must know of how."""
 
     plan: MeasurementPlan
     schema: Schema
     tables: NoisyTables
-    rows: float = 1.0
-    groups: Groups = field(default_factory=dict)
+    rows: float = 1.0  # public, or released; at least 1
+    groups: Groups = field(default_factory=dict)  # the group of every level of columns with levels merged
+    # of these columns: what groups drawn anew would keep of a correlation
     regrouped: Mapping[int, Floats] = field(default_factory=dict)
-    rounds: tuple[Round, ...] = ()
-    near: tuple[int, ...] = ()
-    released: tuple[Released, ...] = ()
+    rounds: tuple[Round, ...] = ()  # how the pairs were measured; empty: all at once
+    near: tuple[int, ...] = ()  # with a target: it, and the columns that were measured with it a second time
+    released: tuple[Released, ...] = ()  # for the privacy statement
 
     @property
     def components(self) -> Components:

@@ -118,13 +118,13 @@ def search_measured(
     found = Edges.of_pairs(task, scope.columns, forward, larger)
     scope = scope if larger is None else replace(scope, measured=larger.now)
     graphs = None if latent else WholeGraphs.of(task, scope.measured, forward)
-    whole = best_graph(task, graphs, scope, found.skeleton)
+    whole = best_graph(graphs, scope, found.skeleton)
     if whole is not None:
         found = found.with_whole_graph(whole, forward)
     found = found.without_edges_of_bins(scope)
     if latent:
-        found = found.with_hidden_causes(task, scope, forward, larger)
-    repeats, again = confidence_of(task, scope, forward, found, graphs, whole, asked)
+        found = found.with_hidden_causes(scope, forward, larger)
+    repeats, again = confidence_of(scope, forward, found, graphs, whole, asked)
     marks = marks_of(task, scope, found) if latent else None
     detectable = detectable_of(forward, larger, found.skeleton)
     found = found.without_hidden_in_strata(detectable, scope.rules.absent)
@@ -144,31 +144,19 @@ def search_measured(
         values=scope.measured,
         evidence=evidence_of(scope, forward, larger, found, graphs, whole),
     )
-    return outcome if scope.target is None else about_target(task, scope, outcome)
+    return outcome if scope.target is None else about_target(scope, outcome)
 
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of a search, step by step: by pairs and larger tables, by whole graphs, without those of bins.
-
-    Attributes
-    ----------
-    skeleton : Skeleton
-        The edges, and what separates other pairs.
-    open : frozenset of pairs
-        Pairs that are neither found nor absent.
-    given_up_to : mapping of pair to int
-        Of edges about which larger sets could not be asked: the largest size that could.
-    chosen : frozenset of pairs
-        Edges of the best whole graph.
-    explained : mapping
-        Pairs that lost their edge because bins explain it, with the columns that were held fixed.
-    """
+    """The edges of a search, step by step: by pairs and larger tables, by whole graphs, without those of bins."""
 
     skeleton: Skeleton
-    open: frozenset[Pair]
+    open: frozenset[Pair]  # neither found nor absent
+    # of edges about which larger sets could not be asked: the largest size that could
     given_up_to: Mapping[Pair, int]
-    chosen: frozenset[Pair] = frozenset()
+    chosen: frozenset[Pair] = frozenset()  # edges of the best whole graph
+    # pairs that lost their edge because bins explain it, with the columns that were held fixed
     explained: CoarseCauses = field(default_factory=dict)
 
     @classmethod
@@ -233,10 +221,9 @@ class Edges:
             self, skeleton=skeleton.with_edges(edges), open=opened, explained=explained
         )._consistent()
 
-    def with_hidden_causes(
-        self, task: Task, scope: Scope, forward: Forward, larger: LargerTables | None
-    ) -> Edges:
+    def with_hidden_causes(self, scope: Scope, forward: Forward, larger: LargerTables | None) -> Edges:
         """Return the edges that remain after the further questions of FCI."""
+        task = scope.task
         asking = further_questions(
             replace(self.skeleton, unanswered_from={}),
             task.known,
@@ -278,13 +265,11 @@ class Edges:
         )
 
 
-def best_graph(
-    task: Task, graphs: WholeGraphs | None, scope: Scope, skeleton: Skeleton
-) -> WholeGraphsFound | None:
+def best_graph(graphs: WholeGraphs | None, scope: Scope, skeleton: Skeleton) -> WholeGraphsFound | None:
     """Return the best whole graph near a skeleton; None where whole graphs are not scored."""
     if graphs is None:
         return None
-    with task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
+    with scope.task.stage(f"scoring whole graphs{compile_note(anneal)}", None):
         return graphs.best(scope.contrasts, places_of(skeleton.columns, skeleton.edges))
 
 
@@ -309,7 +294,7 @@ def notes_on(
     notes += [hidden_note(bounds_of(scope, larger))] if latent else []
     notes += coarse_note(made, explained, scope.columns)
     notes += [] if whole is None else [ScoredGraphs(edges=len(whole.chosen))]
-    notes += [unanswered(larger.silent)] if larger is not None and larger.silent else []
+    notes += [unanswered(larger.unanswered)] if larger is not None and larger.unanswered else []
     return tuple(notes)
 
 
@@ -332,7 +317,6 @@ def marks_of(task: Task, scope: Scope, found: Edges) -> dict[tuple[str, str], fl
 
 
 def confidence_of(
-    task: Task,
     scope: Scope,
     forward: Forward,
     found: Edges,
@@ -350,7 +334,7 @@ def confidence_of(
     generator = released_generator(forward.contrasts.covariance)
     if (others := found.skeleton.edges - chosen) or not chosen:
         again |= again_by_pairs(
-            task,
+            scope.task,
             forward,
             columns,
             others,
@@ -360,7 +344,7 @@ def confidence_of(
         )
     if graphs is not None and whole is not None and chosen:
         graphs_again = graphs.replicates(whole.visited, generator)
-        again |= found_again(task.stage, chosen, repeats, lambda: named(columns, next(graphs_again)))
+        again |= found_again(scope.task.stage, chosen, repeats, lambda: named(columns, next(graphs_again)))
     return repeats, again
 
 

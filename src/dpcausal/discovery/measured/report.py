@@ -37,7 +37,6 @@ from dpcausal.discovery.search import (
     SitesMeasured,
     Skeleton,
     TablesMeasured,
-    Task,
 )
 
 
@@ -126,12 +125,12 @@ def _cell_counts(measured: Measurements, target: int | None) -> dict[str, float 
 Value = TypeVar("Value")
 
 
-def about_target(task: Task, scope: Scope, found: SearchOutcome) -> SearchOutcome:
+def about_target(scope: Scope, found: SearchOutcome) -> SearchOutcome:
     """Return a search near a target limited to what it says of the target, for all columns.
 
     Of other pairs only those among its neighbours keep the set that separates them: directions may rest on it.
     """
-    target = scope.columns[0]
+    task, target = scope.task, scope.columns[0]
 
     def at_target(by_pair: Mapping[Pair, Value]) -> dict[Pair, Value]:
         return {pair: value for pair, value in by_pair.items() if target in pair}
@@ -143,7 +142,7 @@ def about_target(task: Task, scope: Scope, found: SearchOutcome) -> SearchOutcom
         pair: given for pair, given in skeleton.separating.items() if target in pair or pair <= linked
     }
     detectable = at_target(found.detectable)
-    absent, opened, further = columns_measured_once(task, scope)
+    absent, opened, further = columns_measured_once(scope)
     edges = {frozenset((target, name)) for name in linked}
     return replace(
         found,
@@ -166,9 +165,10 @@ def about_target(task: Task, scope: Scope, found: SearchOutcome) -> SearchOutcom
     )
 
 
-def columns_measured_once(task: Task, scope: Scope) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
+def columns_measured_once(scope: Scope) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
     """Return the target's pairs with columns outside of the search: absent, open, and detectable w."""
-    star, rules, target = scope.measured.contrasts(), scope.rules, scope.places[0]
+    task, rules, target = scope.task, scope.rules, scope.places[0]
+    star = scope.measured.contrasts()
     absent, opened, detectable = set[Pair](), set[Pair](), dict[Pair, float]()
     for j, name in enumerate(task.columns):
         pair = frozenset((scope.columns[0], name))
