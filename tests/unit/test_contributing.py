@@ -228,8 +228,7 @@ import json, sys
 import numpy as np
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.choice import choose
-from dpcausal.citests.registry import TESTS, described_tests
+from dpcausal.citests.registry import TESTS, choose, described_tests
 
 def refusal(**call):
     try:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from dpcausal.citests.result import (
     BothMissing,
     Chosen,
@@ -33,7 +35,10 @@ from dpcausal.data.columns import Categorical, Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.privacy.events import Event, PureEvent
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.noisy_normal import laplace_tail
 
 MAX_INDICATORS = 64  # levels of an unordered column that have an indicator of their own
 QuestionKey = tuple[frozenset[frozenset[str]], frozenset[str]]
@@ -111,6 +116,11 @@ class Question:
                 )
 
     @property
+    def cells(self) -> int:
+        """The number of cells of the table of (given, x, y)."""
+        return self.k * self.r * self.c
+
+    @property
     def several(self) -> bool:
         """Whether x or y has more than one column."""
         return self.groups is not None
@@ -130,6 +140,11 @@ class Question:
         """Identity of the question: the unordered pair of x and y, each a set of columns, and the set given."""
         pair = frozenset((frozenset(self.x_columns), frozenset(self.y_columns)))
         return pair, frozenset(self.given)
+
+    @property
+    def given_numbers(self) -> tuple[str, ...]:
+        """The columns given that hold numbers."""
+        return tuple(name for name in self.given if name in self.numeric)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -360,7 +375,7 @@ class CITest(ABC):
 
         Of ``data`` only the schema, and whether it has rows, are used; ``n`` is None where rows are protected.
         """
-        columns = tuple(name for name in question.given if name in question.numeric)
+        columns = question.given_numbers
         if not columns:
             return None
         found = None
@@ -414,6 +429,22 @@ class ValueTest(CITest):
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Charge the budget, release the statistic of the rows with noise, and return the outcome of the test."""
+
+
+def released_with_variance(
+    mechanism: Laplace,
+    weight: float,
+    statistic: float,
+    variance: float,
+    settings: TestSettings,
+    budget: Charger,
+    label: str,
+) -> Outcome:
+    """Release (statistic, weight x variance) with noise; return its normal test, which knows the noise."""
+    released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
+    noisy, noisy_variance = float(released[0]), float(released[1])
+    pvalue = laplace_tail(noisy, noisy_variance / weight, mechanism.scale)
+    return Outcome.at(settings.level, pvalue, noisy)
 
 
 def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: bool) -> tuple[MissingRule, ...]:

@@ -39,7 +39,7 @@ from math import nextafter
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.base import Charger, Outcome, TestSettings
+from dpcausal.citests.base import Charger, Outcome, TestSettings, released_with_variance
 from dpcausal.citests.regression_columns import RegressionColumns
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms.additive import Laplace
@@ -60,7 +60,6 @@ from dpcausal.stats.gcm_ridge import (
     sum_sensitivity,
     weight_bound,
 )
-from dpcausal.stats.noisy_normal import laplace_tail
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -122,7 +121,7 @@ class Ridge:
         mechanism, weight = self._moments_noise(columns, settings)
         products = self.products(columns)
         total, squared = float(products.sum()), float(products @ products)
-        return released_moments(mechanism, weight, total, squared, settings, budget, label)
+        return released_with_variance(mechanism, weight, total, squared, settings, budget, label)
 
     def residuals(
         self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
@@ -178,23 +177,6 @@ class Ridge:
 def targets_of(columns: RegressionColumns) -> Matrix:
     """Return x and y in [-1, 1], as the columns of one array."""
     return np.asarray(2.0 * np.column_stack([columns.x, columns.y]) - 1.0)
-
-
-def released_moments(
-    mechanism: Laplace,
-    weight: float,
-    total: float,
-    variance: float,
-    settings: TestSettings,
-    budget: Charger,
-    label: str,
-) -> Outcome:
-    """Release (total, weight variance) and compare with the normal law plus the noise."""
-    released = release(mechanism, budget, label, np.array([total, weight * variance]))
-    noisy = float(released[0])
-    return Outcome.at(
-        settings.level, laplace_tail(noisy, float(released[1]) / weight, mechanism.scale), noisy
-    )
 
 
 @dataclass(frozen=True)

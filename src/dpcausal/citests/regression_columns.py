@@ -48,19 +48,18 @@ class RegressionColumns:
 
 def columns_of(question: Question, data: Dataset) -> RegressionColumns:
     """Return the columns of ``question``, scaled by their declared bounds or number of levels."""
-    codes = [not isinstance(data.schema[name], Numeric) for name in question.given]
-    z = [
-        data.codes[name].astype(np.float64) if coded else _score(data, name)
-        for name, coded in zip(question.given, codes, strict=True)
-    ]
     x, y = (_side(data, names) for names in (question.x_columns, question.y_columns))
-    return RegressionColumns(
-        x,
-        y,
-        np.column_stack(z) if z else np.empty((data.n, 0)),
-        tuple(j for j, coded in enumerate(codes) if coded),
-        tuple(data.schema[name].size for name in question.given),
-    )
+    discrete = tuple(j for j, name in enumerate(question.given) if name not in question.numeric)
+    return RegressionColumns(x, y, given_columns(question, data), discrete, data.sizes(question.given))
+
+
+def given_columns(question: Question, data: Dataset) -> NDArray[np.float64]:
+    """Return the columns given (n x d): numbers scaled to [0, 1] by their declared bounds, and codes of levels."""
+    z = [
+        _score(data, name) if name in question.numeric else data.codes[name].astype(np.float64)
+        for name in question.given
+    ]
+    return np.column_stack(z) if z else np.empty((data.n, 0))
 
 
 def _side(data: Dataset, names: tuple[str, ...]) -> NDArray[np.float64]:

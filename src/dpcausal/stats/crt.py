@@ -61,6 +61,7 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats.gcm_ridge import weight_bound
 from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.value_ranks import Ranked
 
@@ -105,7 +106,7 @@ def crt_sensitivity(
         raise InputError(
             "score='kernel' needs replace-one neighbours: its penalty grows with the number of rows"
         )
-    return 2 * (1 + ridge_reach(strength)) ** 2
+    return 2 * (1 + weight_bound(checked_strength(strength))) ** 2
 
 
 @proved("crt.proof.md")
@@ -121,17 +122,6 @@ def _permutation_sensitivity(added: bool, score: Score, copies: Copies) -> float
             "permutations within pairs need replace-one neighbours: one row more would pair all others anew"
         )
     return 6.0 if score == "ranks" else 4.0
-
-
-@proved("crt.proof.md")
-def ridge_reach(strength: float) -> float:
-    """Return a bound B on the |prediction| of a ridge fit to targets in [-1, 1].
-
-    >>> ridge_reach(2.0), ridge_reach(8.0)
-    (0.5, 0.2)
-    """
-    checked_strength(strength)
-    return 1 / math.sqrt(2 * strength) if strength <= 2 else 2 / (2 + strength)
 
 
 @proved("crt.proof.md")

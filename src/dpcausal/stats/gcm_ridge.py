@@ -44,6 +44,7 @@ from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats.noisy_normal import variance_weight
 
 Matrix = NDArray[np.float64]
 REACH_ARGMAX = (math.sqrt(17.0) - 3.0) / 2.0  # s/h at the maximum of P
@@ -144,12 +145,8 @@ def squares_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REP
 
 
 def squares_weight(strength: float, epsilon: float) -> float:
-    """Return the weight w of sum R^2 in a release of (sum R, w sum R^2).
-
-    b = (S1 + w S2)/epsilon and b_V = b/w, so w (S1 + w S2) = 1.25 epsilon (``stats/noisy_normal.py`` says why .8).
-    """
-    first, second = sum_sensitivity(strength), squares_sensitivity(strength)
-    return (math.sqrt(first**2 + 5.0 * epsilon * second) - first) / (2 * second)
+    """Return the weight w of sum R^2 in a release of (sum R, w sum R^2)."""
+    return variance_weight(sum_sensitivity(strength), squares_sensitivity(strength), epsilon)
 
 
 @proved("gcm_ridge.proof.md")
