@@ -23,9 +23,7 @@ lambda in the list blunts the choice for all. The test then runs on what is left
 without looking at them); for kernels without features one exact fit on at most ``MAX_SCORED_ROWS_EXACT`` rows.
 **Edge cases**: one candidate is taken without a charge. No rows: all scores are public.
 
-References: Kalemaj, Kasiviswanathan & Ramdas 2024, Algorithm 1; McKenna & Sheldon 2020 (permute-and-flip). Liu & Talwar
-2019 (random stopping) pays twice or thrice for the noise of every candidate's own release; a score of bounded
-sensitivity needs none.
+References: Kalemaj, Kasiviswanathan & Ramdas 2024, Algorithm 1; McKenna & Sheldon 2020 (permute-and-flip).
 """
 
 from __future__ import annotations

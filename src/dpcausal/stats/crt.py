@@ -36,8 +36,7 @@ first. The rank of T_k is the c with Q_c = T_k. Counting how many are above it h
 of a rank c has **sensitivity 1** (``query_rank.proof.md``), is 0 for the right rank, and is near 0 only for ranks whose
 value is near T_k. A private choice by these scores errs towards such ranks only: report-noisy-max with exponential
 noise of scale 2/epsilon returns a rank c with |Q_c - T_k| <= gamma = (4 Delta/epsilon) log(m/(2 failure)) but for a
-probability ``failure`` [2, Theorem 3.6]. The paper prints log(m/failure), which is larger and holds too (its proof
-takes a union over m + 1 where m suffices, and does not use that the right rank has noise as well).
+probability ``failure`` [2, Theorem 3.6], where the paper prints log(m/failure).
 
 **Guarantee**: ``crt.proof.md``. **Null law**: whatever v, the T of the real column and of the copies are exchangeable
 if x is independent of y given z and the law of x given z is right (for permutations: given the values in each cell or

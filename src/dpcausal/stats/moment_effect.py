@@ -20,11 +20,9 @@ theta sqrt(V_a / V_y). V_a and V_y have errors, too; to first order they add
 
     theta (u'Mu) / 2 (a a' / V_a - y y' / V_y)
 
-to Q, which stays linear in theta. Why not take a normal score to have standard deviation 1: its map was measured with
-noise, s + d(s) in place of s. Among normal scores d has covariance with another score through its linear part alone
-(Hermite polynomials), so to first order a wrong map stretches a column and does nothing else, and dividing by the
-standard deviation that M shows takes that out. What is left is the sampling error of normal scores by rank, which is
-that of the normal model (Klaassen & Wellner 1997).
+to Q, which stays linear in theta. A normal score, too, counts in the standard deviation that M shows: its map was
+measured with noise, and to first order a wrong map stretches a column and does nothing else. What is left is the
+sampling error of normal scores by rank, which is that of the normal model (Klaassen & Wellner 1997).
 
 **Null law and assumptions**: the effect and what is taken out are linear; columns in standard deviations have fourth
 moments like normal ones. **Cost** O(q^3). **Edge cases**: where noise hides how much the treatment (or a column in
