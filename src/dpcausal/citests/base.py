@@ -229,41 +229,19 @@ class TestSettings:
 
 @dataclass(frozen=True)
 class TestInfo:
-    """Description of a test, from which the registry, ``auto``, help pages and error messages are made.
-
-    Attributes
-    ----------
-    name : str
-        As in ``ci_test(method=...)``.
-    description : str
-        What it does, in one line for someone who has read no paper.
-    needs_order : bool
-        Whether the levels of x and of y must have an order (numbers do, two levels always do).
-    signed : bool
-        Whether the sign of the statistic says whether y rises or falls with x.
-    any_question : bool
-        Whether it answers every question, whatever the levels and the conditioning columns are.
-    several_columns : bool
-        Whether x and y may be several columns each.
-    fixed_labels : bool
-        Whether the guarantee is proved with labels fixed only.
-    first_column_option : str or None
-        The option, if there is one, that names a column and is the first one asked about unless given.
-    numeric_given : str or None
-        How numeric conditioning columns are held fixed by default; None where nothing can be given.
-    """
+    """Description of a test, from which the registry, ``auto``, help pages and error messages are made."""
 
     __test__ = False  # not a test case, whatever its name
 
-    name: str
-    description: str
-    needs_order: bool = False
-    signed: bool = False
-    any_question: bool = False
-    several_columns: bool = False
-    fixed_labels: bool = False
-    first_column_option: str | None = None
-    numeric_given: Holding | None = "declared-bins"
+    name: str  # as in ``ci_test(method=...)``
+    description: str  # what it does, in one line for someone who has read no paper
+    needs_order: bool = False  # whether levels of x and y must have an order (numbers and two levels do)
+    signed: bool = False  # whether the sign of the statistic says whether y rises or falls with x
+    any_question: bool = False  # whether it answers every question, whatever levels and given columns are
+    several_columns: bool = False  # whether x and y may be several columns each
+    fixed_labels: bool = False  # whether the guarantee is proved with labels fixed only
+    first_column_option: str | None = None  # the option that names a column and is the first one asked about
+    numeric_given: Holding | None = "declared-bins"  # how numbers are held fixed; None: nothing can be given
 
 
 class Option(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Outcome, Question, ValueTest, missing_rules
 from dpcausal.citests.forecast import forecast_of_test
-from dpcausal.citests.registry import AUTO, TESTS, AskedTest, asked_test, relation_of, with_noise
+from dpcausal.citests.registry import AUTO, TESTS, AskedTest, TestName, asked_test, relation_of, with_noise
 from dpcausal.citests.result import CITestResult, HeldBySpread, HeldFixed, NoOrder, Trend
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import (
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
 
 PUBLIC = (SCHEMA, Asked("question"))
 EXACT = Exact("exact-statistic")
-TestName = Literal[
-    "auto", "kendall", "spearman", "chi2", "g", "measured", "unit-circle", "gcm", "crt", "test-of-tests"
-]  # as in TESTS
 
 
 @refuses_schema

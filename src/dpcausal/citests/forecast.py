@@ -24,7 +24,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from scipy.special import chdtri, chndtr
 
@@ -32,7 +32,7 @@ from dpcausal.citests.base import CITest, Question, TestSettings, missing_rules
 from dpcausal.citests.gcm import Gcm
 from dpcausal.citests.measured import Measured
 from dpcausal.citests.rank import KendallTest, RankTest, spread_share, strata_per_number
-from dpcausal.citests.registry import asked_test, make_test, relation_of
+from dpcausal.citests.registry import TestName, asked_test, make_test, relation_of
 from dpcausal.citests.result import FewRows, ManyCells, MissingRule, NumbersGiven, Reason
 from dpcausal.core.arguments import (
     NO_FORECAST,
@@ -66,9 +66,6 @@ from dpcausal.data.schema import Schema
 from dpcausal.privacy.accounting.composition import check_total
 from dpcausal.stats.gcm_parts import pairs_power, part_power
 from dpcausal.stats.kendall import kendall_joint_sensitivity, kendall_weight
-
-if TYPE_CHECKING:
-    from dpcausal.citests.ci_test import TestName
 
 CurveOf = Callable[[Question, float, float], PowerCurve | None]  # by question, epsilon and delta
 MAX_SHIFT = 1e5  # of a noncentral law

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dpcausal.citests.base import CITest, Question, TableTest
 from dpcausal.citests.chi2 import Chi2, LikelihoodRatio
@@ -56,6 +56,9 @@ TESTS: dict[str, type[CITest]] = {
     )
 }
 CITest.registered = TESTS
+TestName = Literal[
+    "auto", "kendall", "spearman", "chi2", "g", "measured", "unit-circle", "gcm", "crt", "test-of-tests"
+]  # auto, and as in TESTS
 
 AUTO = f"by the columns: {KendallTest.info.name}, {Gcm.info.name} or {Measured.info.name}"
 FINE_STRATA = 1000  # rows that leave strata fine

@@ -20,21 +20,14 @@ MAX_BINS = 1 << 62  # their numbers are 64-bit integers
 class RegressionColumns:
     """The columns of a question.
 
-    Attributes
-    ----------
-    x, y : array
-        In [0, 1]: n numbers, or n x p where a side has several columns or levels without an order.
-    z : array
-        n x d: numbers in [0, 1], and codes of levels in the columns at positions ``discrete``.
-    discrete, levels : tuple of int
-        Positions of the columns that hold codes; declared size of every column.
+    x and y are n numbers in [0, 1], or n x p where a side has several columns or levels without an order.
     """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    z: NDArray[np.float64]
-    discrete: tuple[int, ...]
-    levels: tuple[int, ...]
+    z: NDArray[np.float64]  # n x d: numbers in [0, 1], and codes of levels in the columns ``discrete``
+    discrete: tuple[int, ...]  # positions of the columns of z that hold codes
+    levels: tuple[int, ...]  # declared size of every column of z
 
     @property
     def pairs(self) -> int:

@@ -112,25 +112,13 @@ SCORING = ScoreSettings()
 
 @dataclass(frozen=True)
 class PartPlan:
-    """How rows are dealt into parts and where scores are clipped: public numbers.
+    """How rows are dealt into parts and where scores are clipped: public numbers."""
 
-    Attributes
-    ----------
-    parts, deals : int
-        Parts that the rows are dealt into, and how often.
-    clip : float
-        Scores are cut here.
-    floor : float
-        The least own share of the variance.
-    max_rows : int
-        The most rows of one fit.
-    """
-
-    parts: int
-    deals: int
-    clip: float
-    floor: float
-    max_rows: int
+    parts: int  # that the rows are dealt into
+    deals: int  # how often they are dealt
+    clip: float  # of scores
+    floor: float  # the least own share of the variance
+    max_rows: int  # of one fit
 
     def mixed(self, own: float) -> float:
         """Return the variance of the mean over several deals, relative to that of one deal.
