@@ -40,7 +40,7 @@ def variance_weight(first: float, second: float, epsilon: float) -> float:
     w (first + w second) = 1.25 epsilon.
 
     >>> round(variance_weight(2.0, 0.375, 1.0), 4)
-    0.5652
+    0.5651
     """
     return (math.sqrt(first**2 + 5.0 * epsilon * second) - first) / (2 * second)
 
