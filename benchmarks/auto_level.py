@@ -59,7 +59,7 @@ LAWS: dict[str, Law] = {
     "beta, skewed": (lambda g, n: g.beta(0.5, 8, n), lambda z: np.log(z + 1e-4) / 2 + 1.5, (0, 1)),
     "normal, wave": (lambda g, n: g.normal(size=n), lambda z: 1.4 * np.sin(3 * z), (-8, 8)),
 }
-# the same, written down before any of them was run: the limits in ``citests/choice.py`` were chosen on those above
+# the same, written down before any of them was run: the limits in ``citests/registry.py`` were chosen on those above
 FRESH: dict[str, Law] = {
     "pareto .7, bounds 1 to 1,000,000": (
         lambda g, n: 1 + g.pareto(0.7, n),

@@ -24,7 +24,7 @@ from dpcausal.stats.kendall import (
     kendall_variance_sensitivity,
     kendall_weight,
 )
-from dpcausal.stats.noisy_normal import laplace_pvalue, normal_pvalue
+from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
 from dpcausal.stats.published import (
     rho_sensitivity,
     spearman_z_sensitivity,
@@ -162,9 +162,9 @@ def rejections(
     )
     noisy_z = z + rng.laplace(scale=scale_z, size=(noises, data_sets))
     return (
-        float((laplace_pvalue(noisy_k, noisy_v, scale) <= level).mean()),
-        float((normal_pvalue(k, v) <= level).mean()),
-        float((laplace_pvalue(noisy_z, 1.0, scale_z) <= level).mean()),
+        float((np.vectorize(laplace_tail)(noisy_k, noisy_v, scale) <= level).mean()),
+        float((np.vectorize(normal_pvalue)(k, v) <= level).mean()),
+        float((np.vectorize(laplace_tail)(noisy_z, 1.0, scale_z) <= level).mean()),
     )
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from curate import sensitivity
 from dpcausal.gwas.printed import with_svt
 from dpcausal.planning.sieve import claimed_type_one, claimed_type_two, type_one_error, type_two_error
-from dpcausal.stats.printed_ranks import in_tables, printed_tau, printed_tau_z
-from dpcausal.stats.published import spearman_z_sensitivity
+from dpcausal.stats.published import in_tables, printed_tau, printed_tau_z, spearman_z_sensitivity
 from dpcausal.testing import seeded
 from gcm import constants, crt_printed, overfit
 from gcm.design import Cell

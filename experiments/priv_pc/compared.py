@@ -40,7 +40,7 @@ from dpcausal.graphs.equivalence import orient
 from dpcausal.graphs.graph import Graph
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import concordance, kendall, kendall_margin
-from dpcausal.stats.printed_ranks import in_tables, printed_tau_z
+from dpcausal.stats.published import in_tables, printed_tau_z
 
 
 def all_rows(epsilon: float, n: int) -> int:

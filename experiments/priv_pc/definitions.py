@@ -11,8 +11,16 @@ import dpcausal as dc
 from dpcausal.audit import exact
 from dpcausal.privacy.mechanisms.sieve_and_examine import unamplified
 from dpcausal.privacy.mechanisms.sparse_vector import Scales
-from dpcausal.stats.printed_ranks import in_rows, in_tables, printed_rho, printed_tau, printed_tau_z
-from dpcausal.stats.published import spearman_z_sensitivity, tau_a, weighted_kendall_z
+from dpcausal.stats.published import (
+    in_rows,
+    in_tables,
+    printed_rho,
+    printed_tau,
+    printed_tau_z,
+    spearman_z_sensitivity,
+    tau_a,
+    weighted_kendall_z,
+)
 from dpcausal.stats.value_ranks import ranked
 from priv_pc import compared
 from priv_pc.reconciled import EFFECTS, LEVEL, ROWS, rejected

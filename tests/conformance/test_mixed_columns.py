@@ -9,7 +9,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.choice import choose
+from dpcausal.citests.registry import choose
 from dpcausal.citests.result import ManyCells, NoOrder, NumbersGiven
 from dpcausal.present.citest import reason_words
 

@@ -59,13 +59,13 @@ EXACT: dict[str, str] = {
     # statistics of tests, of all rows or of one part of them
     "citests/base:Outcome.at": "pvalue statistic dof return",  # of a test within test-of-tests
     "citests/base:TableTest.on_part": "return",
+    "citests/base:released_with_variance": "statistic variance",
     "citests/chi2:MedianOfPartsTest._pvalues": "return",
     "citests/chi2:MedianOfPartsTest.on_part": "return",
     "citests/gcm:Gcm._binned": "total variance",
     "citests/gcm:classical": "return",
     "citests/gcm:private_parts": "sums",
     "citests/gcm_ridge:Ridge.moments": "total squared",
-    "citests/gcm_ridge:released_moments": "total variance",
     "citests/measured:Measured.classical": "found return",
     "citests/rank:KendallTest.row_value": "return",
     "citests/rank:RankTest._of_rows": "return",

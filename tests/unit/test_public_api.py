@@ -15,8 +15,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal import estimators
-from dpcausal.citests.ci_test import TestName
-from dpcausal.citests.registry import TESTS, described_tests
+from dpcausal.citests.registry import TESTS, TestName, described_tests
 from dpcausal.core.arguments import REQUIRED
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.discovery.discover import METHODS, MethodName, discover

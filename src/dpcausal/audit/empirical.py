@@ -30,8 +30,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
-from scipy.stats import chi2
+from scipy.special import betaincinv, chdtrc
 
 from dpcausal.core.errors import InputError
 from dpcausal.privacy import mechanisms as dp
@@ -156,7 +155,7 @@ class Binned:
         here, there = (np.bincount(empty.codes(runs), minlength=size) for runs in (first, second))
         used = here + there > 0
         difference = float(((here - there)[used] ** 2 / (here + there)[used]).sum())
-        tells = bool(chi2.sf(difference, max(int(used.sum()) - 1, 1)) < SMALL)
+        tells = bool(chdtrc(max(int(used.sum()) - 1, 1), difference) < SMALL)
         return cls(name, edges, words, np.log((here + 0.5) / (there + 0.5)), tells)
 
 

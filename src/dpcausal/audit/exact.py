@@ -4,9 +4,8 @@ A law is ``{output: probability}``, from the very scales that the shipped object
 float64 gives about 1e-13 relative; sums over threshold noise stop where exp(-60) is left. Inputs are integers on a grid
 of step 1.
 
-``worst_loss(p, q)`` is max over outputs of |ln p(o)/q(o)|; ``hockey_stick`` the delta that goes with an epsilon. The
-searches enumerate small inputs and all their neighbours and return the largest loss found: equal to the claim where
-the proof says that it is attained, never above it.
+``worst_loss(p, q)`` is max over outputs of |ln p(o)/q(o)|. The searches enumerate small inputs and all their neighbours
+and return the largest loss found: equal to the claim where the proof says that it is attained, never above it.
 """
 
 from __future__ import annotations
@@ -212,11 +211,6 @@ def worst_loss(p: Mapping[Hashable, float], q: Mapping[Hashable, float]) -> floa
         if a != b:
             worst = max(worst, abs(math.log(a / b)) if a > 0 and b > 0 else math.inf)
     return worst
-
-
-def hockey_stick(p: Mapping[Hashable, float], q: Mapping[Hashable, float], epsilon: float) -> float:
-    """Return the least delta with p(A) <= e^epsilon q(A) + delta for all events A."""
-    return math.fsum(max(0.0, a - math.exp(epsilon) * q.get(output, 0.0)) for output, a in p.items())
 
 
 def shifts(size: int, sensitivity: int, monotone: bool) -> Iterator[tuple[int, ...]]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from dpcausal.citests.result import (
     BothMissing,
     Chosen,
@@ -33,7 +35,10 @@ from dpcausal.data.columns import Categorical, Numeric, has_order
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.privacy.events import Event, PureEvent
+from dpcausal.privacy.mechanisms.additive import Laplace
+from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.blocks import Blocks
+from dpcausal.stats.noisy_normal import laplace_tail
 
 MAX_INDICATORS = 64  # levels of an unordered column that have an indicator of their own
 QuestionKey = tuple[frozenset[frozenset[str]], frozenset[str]]
@@ -111,6 +116,11 @@ class Question:
                 )
 
     @property
+    def cells(self) -> int:
+        """The number of cells of the table of (given, x, y)."""
+        return self.k * self.r * self.c
+
+    @property
     def several(self) -> bool:
         """Whether x or y has more than one column."""
         return self.groups is not None
@@ -130,6 +140,11 @@ class Question:
         """Identity of the question: the unordered pair of x and y, each a set of columns, and the set given."""
         pair = frozenset((frozenset(self.x_columns), frozenset(self.y_columns)))
         return pair, frozenset(self.given)
+
+    @property
+    def given_numbers(self) -> tuple[str, ...]:
+        """The columns given that hold numbers."""
+        return tuple(name for name in self.given if name in self.numeric)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -214,41 +229,19 @@ class TestSettings:
 
 @dataclass(frozen=True)
 class TestInfo:
-    """Description of a test, from which the registry, ``auto``, help pages and error messages are made.
-
-    Attributes
-    ----------
-    name : str
-        As in ``ci_test(method=...)``.
-    description : str
-        What it does, in one line for someone who has read no paper.
-    needs_order : bool
-        Whether the levels of x and of y must have an order (numbers do, two levels always do).
-    signed : bool
-        Whether the sign of the statistic says whether y rises or falls with x.
-    any_question : bool
-        Whether it answers every question, whatever the levels and the conditioning columns are.
-    several_columns : bool
-        Whether x and y may be several columns each.
-    fixed_labels : bool
-        Whether the guarantee is proved with labels fixed only.
-    first_column_option : str or None
-        The option, if there is one, that names a column and is the first one asked about unless given.
-    numeric_given : str or None
-        How numeric conditioning columns are held fixed by default; None where nothing can be given.
-    """
+    """Description of a test, from which the registry, ``auto``, help pages and error messages are made."""
 
     __test__ = False  # not a test case, whatever its name
 
-    name: str
-    description: str
-    needs_order: bool = False
-    signed: bool = False
-    any_question: bool = False
-    several_columns: bool = False
-    fixed_labels: bool = False
-    first_column_option: str | None = None
-    numeric_given: Holding | None = "declared-bins"
+    name: str  # as in ``ci_test(method=...)``
+    description: str  # what it does, in one line for someone who has read no paper
+    needs_order: bool = False  # whether levels of x and y must have an order (numbers and two levels do)
+    signed: bool = False  # whether the sign of the statistic says whether y rises or falls with x
+    any_question: bool = False  # whether it answers every question, whatever levels and given columns are
+    several_columns: bool = False  # whether x and y may be several columns each
+    fixed_labels: bool = False  # whether the guarantee is proved with labels fixed only
+    first_column_option: str | None = None  # the option that names a column and is the first one asked about
+    numeric_given: Holding | None = "declared-bins"  # how numbers are held fixed; None: nothing can be given
 
 
 class Option(NamedTuple):
@@ -360,7 +353,7 @@ class CITest(ABC):
 
         Of ``data`` only the schema, and whether it has rows, are used; ``n`` is None where rows are protected.
         """
-        columns = tuple(name for name in question.given if name in question.numeric)
+        columns = question.given_numbers
         if not columns:
             return None
         found = None
@@ -414,6 +407,22 @@ class ValueTest(CITest):
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Charge the budget, release the statistic of the rows with noise, and return the outcome of the test."""
+
+
+def released_with_variance(
+    mechanism: Laplace,
+    weight: float,
+    statistic: float,
+    variance: float,
+    settings: TestSettings,
+    budget: Charger,
+    label: str,
+) -> Outcome:
+    """Release (statistic, weight x variance) with noise; return its normal test, which knows the noise."""
+    released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
+    noisy, noisy_variance = float(released[0]), float(released[1])
+    pvalue = laplace_tail(noisy, noisy_variance / weight, mechanism.scale)
+    return Outcome.at(settings.level, pvalue, noisy)
 
 
 def missing_rules(schema: Schema, test: CITest, question: Question, *, rows: bool) -> tuple[MissingRule, ...]:

@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from dpcausal.citests.base import CITest, Outcome, Question, ValueTest, missing_rules
-from dpcausal.citests.choice import AUTO, with_noise
-from dpcausal.citests.power import forecast_of_test
-from dpcausal.citests.registry import TESTS, asked_test, relation_of
-from dpcausal.citests.result import CITestResult, HeldBySpread, HeldFixed, NoOrder, Reason, Trend
+from dpcausal.citests.forecast import forecast_of_test
+from dpcausal.citests.registry import AUTO, TESTS, AskedTest, TestName, asked_test, relation_of, with_noise
+from dpcausal.citests.result import CITestResult, HeldBySpread, HeldFixed, NoOrder, Trend
 from dpcausal.citests.session import Session
 from dpcausal.core.arguments import (
     REQUIRED,
@@ -54,9 +53,6 @@ if TYPE_CHECKING:
 
 PUBLIC = (SCHEMA, Asked("question"))
 EXACT = Exact("exact-statistic")
-TestName = Literal[
-    "auto", "kendall", "spearman", "chi2", "g", "measured", "unit-circle", "gcm", "crt", "test-of-tests"
-]  # as in TESTS
 
 
 @refuses_schema
@@ -186,20 +182,7 @@ def ci_test(
         name, question, relation, epsilon, options,
         x=x, by_rows=isinstance(data, Dataset), n=public_n, shared=shared,
     )  # fmt: skip
-    request = _Request(
-        data=data,
-        x=_as_asked(x),
-        y=_as_asked(y),
-        given=given,
-        question=question,
-        method=asked.name,
-        test=asked.test,
-        reason=asked.reason,
-        neighbours=asked.neighbours,
-        epsilon=epsilon,
-        delta=delta,
-        level=level,
-    )
+    request = _Request(data, _as_asked(x), _as_asked(y), given, question, asked, epsilon, delta, level)
     budget = request.budget(ledger, dataset, anyway)
     found = request.result(request.answer(budget), budget)
     if epsilon is None and method == "auto":
@@ -216,7 +199,7 @@ ci_test.__doc__ = (ci_test.__doc__ or "").replace(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Request:
     """One call of ``ci_test`` whose arguments have been checked: all of it is public but the rows of ``data``."""
 
@@ -225,13 +208,20 @@ class _Request:
     y: str | tuple[str, ...]
     given: Sequence[str]
     question: Question
-    method: str
-    test: CITest
-    reason: Reason
-    neighbours: Neighbours
+    asked: AskedTest
     epsilon: float | None
     delta: float
     level: float
+
+    @property
+    def test(self) -> CITest:
+        """The test that answers."""
+        return self.asked.test
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that it is asked under."""
+        return self.asked.neighbours
 
     @property
     def has_rows(self) -> bool:
@@ -274,7 +264,7 @@ class _Request:
             reserve=self.delta if self.test.own_delta else 0.0,
             ledger=ledger,
             dataset=dataset,
-            note={"command": "test", "method": self.method, "question": str(self.question)},
+            note={"command": "test", "method": self.asked.name, "question": str(self.question)},
             rows=None if self.rows_protected else self.data.n,
             unit=unit_of(self.data),
             file=getattr(self.data, "file", None),
@@ -303,18 +293,18 @@ class _Request:
         if statistic is not None and self.public_rows:
             tau = self.test.tau(statistic, self.public_rows)
         # where the reason says how numeric columns are held fixed, it is not repeated
-        binned = isinstance(self.reason, NoOrder) and self.reason.binned
+        binned = isinstance(self.asked.reason, NoOrder) and self.asked.reason.binned
         return CITestResult(
             x=self.x,
             y=self.y,
             given=tuple(self.given),
-            method=self.method,
+            method=self.asked.name,
             level=self.level,
             independent=outcome.independent,
             pvalue=outcome.pvalue,
             statistic=statistic,
             dof=outcome.dof,
-            reason=self.reason,
+            reason=self.asked.reason,
             held_fixed=None if binned else held_fixed,
             chosen=outcome.chosen,
             direction=None if outcome.independent else self.direction(statistic, tau),
@@ -365,9 +355,8 @@ class _Request:
         if by_value and self.epsilon is not None and self.limits_rows:
             yield from row_limit(self.neighbours)
         if by_value or self.test.info.fixed_labels:
-            numeric = any(name in self.question.numeric for name in self.question.given)
-            # strata are of numeric given columns
-            yield from (fact for fact in self.test.assumes if numeric or fact != SettingKnown("strata"))
+            strata = bool(self.question.given_numbers)
+            yield from (fact for fact in self.test.assumes if strata or fact != SettingKnown("strata"))
 
     def by_bins(self) -> tuple[str, ...]:
         """Return numeric columns that enter by their bins because there are counts and no rows."""

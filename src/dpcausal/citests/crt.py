@@ -50,6 +50,7 @@ from dpcausal.citests.crt_models import (
     usable,
 )
 from dpcausal.citests.rank import Strata, bins_for, blocks_of, ranked_column
+from dpcausal.citests.regression_columns import given_columns
 from dpcausal.citests.result import HeldBy, HeldByStrata, HeldFixed
 from dpcausal.core.entropy import public_generator, random_bytes
 from dpcausal.core.errors import InputError
@@ -224,6 +225,7 @@ class Crt(ValueTest):
             sensitivity = max(sensitivity, crt_bound(self.ridge_strength))
         copies = self._copies(settings.level)
         label = f"{self.name}: {question}"
+        found = self._statistics(question, data, copies, settings.n)
         if self.release == "decision":
             bit = NoisyRank(
                 sensitivity=sensitivity,
@@ -232,9 +234,7 @@ class Crt(ValueTest):
                 largest=_largest(settings.level, copies),
                 neighbours=settings.neighbours,
             )
-            found = self._statistics(question, data, copies, settings.n)
             return Outcome(independent=not release(bit, budget, label, found))
-        found = self._statistics(question, data, copies, settings.n)
         rank = query_rank(
             found, 0, sensitivity=sensitivity, epsilon=settings.epsilon, budget=budget, label=label,
             neighbours=settings.neighbours,
@@ -249,7 +249,7 @@ class Crt(ValueTest):
         """Return by which method copies of the column are drawn for this question: public."""
         if self.draw == "law":
             return "law"
-        return "pairs" if any(name in question.numeric for name in question.given) else "cells"
+        return "pairs" if question.given_numbers else "cells"
 
     def _copies(self, level: float) -> int:
         """Return the number m of copies: as given, or so that level (m + 1) is a whole number, nearly."""
@@ -316,7 +316,7 @@ class Crt(ValueTest):
         scaled = _in_bounds(data, other, usable(numbers(data, other), data, other))
         if self.score == "plain":
             return scaled
-        z = np.column_stack([np.zeros((data.n, 0)), *(_unit(data, name) for name in question.given)])
+        z = given_columns(question, data)
         return ridge_residuals(z, scaled, self._kernel(question), penalty_of(self.ridge_strength, data.n))
 
     def _kernel(self, question: Question) -> Kernel:
@@ -337,14 +337,6 @@ def _largest(level: float, copies: int) -> int:
     if largest < 1:
         raise InputError(f"level {level:g} needs at least {math.ceil(1 / level) - 1} copies, not {copies}")
     return largest
-
-
-def _unit(data: Dataset, name: str) -> Floats:
-    """Return a conditioning column scaled to [0, 1] by its declared bounds, or the codes of its levels."""
-    column = data.schema[name]
-    if isinstance(column, Numeric) and name in data.values:
-        return data.on_scale(name).share()
-    return data.codes[name].astype(np.float64)
 
 
 def _columns(x: Floats, data: Dataset, name: str) -> Floats:

@@ -255,10 +255,8 @@ class TableModel:
 
         Parameters
         ----------
-        public
-            Rows that are public, or separate from the rows that will be tested: a private test refuses these.
-        x, given
-            The column and what it is conditioned on.
+        public, x, given
+            As in ``LinearGaussian.fit``.
         smoothing
             Added to the count of every cell.
         """
@@ -278,19 +276,21 @@ class TableModel:
 
     def draw(self, data: Dataset, generator: Any) -> NDArray[Any]:
         """Return a level for every row, drawn by inversion."""
-        if data.sizes(self.given) != self.probabilities.shape[:-1]:
-            raise InputError(f"the table model does not have the declared sizes of {list(self.given)}")
         below = np.cumsum(self.probabilities, axis=-1)
-        rows = below[tuple(data.codes[name] for name in self.given)] if self.given else below[None]
+        rows = below[self._cells(data)] if self.given else below[None]
         return np.asarray((generator.random(data.n)[:, None] >= rows[:, :-1]).sum(axis=1))
 
     def log_density(self, data: Dataset, rows: NDArray[np.int64], x: Floats) -> Floats:
         """Return log q(x | z), x a code, for the z of these rows; minus infinity where it is 0."""
-        if data.sizes(self.given) != self.probabilities.shape[:-1]:
-            raise InputError(f"the table model does not have the declared sizes of {list(self.given)}")
-        cells = tuple(data.codes[name][rows] for name in self.given)
+        cells = tuple(codes[rows] for codes in self._cells(data))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.probabilities[(*cells, x.astype(np.int64))]))
+
+    def _cells(self, data: Dataset) -> tuple[NDArray[Any], ...]:
+        """Return the codes of the given columns; refuse declared sizes other than those of the table."""
+        if data.sizes(self.given) != self.probabilities.shape[:-1]:
+            raise InputError(f"the table model does not have the declared sizes of {list(self.given)}")
+        return tuple(data.codes[name] for name in self.given)
 
 
 def as_model(model: object, question: Question) -> Model:

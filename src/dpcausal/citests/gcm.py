@@ -42,8 +42,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
-from dpcausal.citests.base import Charger, Outcome, Question, TestInfo, TestSettings, ValueTest
-from dpcausal.citests.gcm_ridge import CHOICE_SHARE, DEFAULT_LAMBDA, Ridge, RidgeChoice, released_moments
+from dpcausal.citests.base import (
+    Charger,
+    Outcome,
+    Question,
+    TestInfo,
+    TestSettings,
+    ValueTest,
+    released_with_variance,
+)
+from dpcausal.citests.gcm_ridge import CHOICE_SHARE, DEFAULT_LAMBDA, Ridge, RidgeChoice
 from dpcausal.citests.parts import ASSUMED_ROWS, deal_rows, power_of_two
 from dpcausal.citests.regression_columns import RegressionColumns, bins_of, columns_of
 from dpcausal.citests.result import Chosen, HeldBy, HeldFixed
@@ -63,13 +71,12 @@ from dpcausal.privacy.mechanisms.base import INTEGERS, release
 from dpcausal.regression.kernel import Kernel, Kind
 from dpcausal.regression.ridge import penalty_of
 from dpcausal.stats.gcm_bins import binned_moments, binned_sensitivity, binned_weight
-from dpcausal.stats.gcm_fit import classical_gcm, classical_pairs
+from dpcausal.stats.gcm_fit import classical_gcm
 from dpcausal.stats.gcm_parts import (
     STEPS,
     BlockScore,
     PartPlan,
     Scores,
-    block_pair_scores,
     block_score,
     cut_scores,
     cut_sensitivity,
@@ -100,9 +107,7 @@ CLASSICAL_WEIGHTED_ROWS = 2048  # rows of one weighted fit without privacy, both
 
 def classical(columns: RegressionColumns) -> tuple[float, float]:
     """Return the statistic T of the GCM (the largest |T| over pairs of columns) and its p-value. Not private."""
-    if columns.pairs == 1:
-        return classical_gcm(columns.x, columns.y, columns.z, columns.discrete)
-    return classical_pairs(_matrix(columns.x), _matrix(columns.y), columns.z, columns.discrete)
+    return classical_gcm(columns.x, columns.y, columns.z, columns.discrete)
 
 
 def classical_weighted(columns: RegressionColumns, level: float) -> Outcome:
@@ -130,9 +135,7 @@ def private_parts(
     affordable = settings.epsilon * cut_sensitivity() / moved  # at this, one pair would have as little noise
     plan = dealing_plan(columns, settings, affordable, wanted, weighted)
     dealt = [rows for _ in range(plan.deals) for rows in deal_rows(len(columns.x), plan.parts, settings)]
-    if several:
-        columns = replace(columns, x=_matrix(columns.x), y=_matrix(columns.y))
-    score = block_pair_scores if several else weighted_score if weighted else block_score
+    score = weighted_score if weighted else block_score
     scores = scored_parts(columns, dealt, plan, score, settings.n or ASSUMED_ROWS)
     mechanism = Laplace(
         sensitivity=float(plan.deals * moved),
@@ -145,11 +148,6 @@ def private_parts(
     total, variance = map(float, release(mechanism, budget, label, np.array(sums)))
     pvalue = part_pvalue(total, variance, plan, mechanism.scale, one_sided=weighted, pairs=columns.pairs)
     return Outcome.at(settings.level, pvalue, total * plan.clip / (STEPS * plan.deals))
-
-
-def _matrix(side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return x or y as a matrix, one column each."""
-    return side[:, None] if side.ndim == 1 else side
 
 
 def dealing_plan(
@@ -321,7 +319,7 @@ class Gcm(ValueTest):
             return classical_weighted(columns, level)
         if self.variant == "bins":
             total, variance = binned_moments(columns.x, columns.y, self._bins(columns, data.n))
-            return Outcome.at(level, float(normal_pvalue(total, variance)), total)
+            return Outcome.at(level, normal_pvalue(total, variance), total)
         if self.select:
             raise InputError("select=True is a private choice: without privacy give lambda_ and bandwidth")
         return self.ridge.classical(columns, level)
@@ -362,7 +360,7 @@ class Gcm(ValueTest):
             size=2,
         )
         total, variance = binned_moments(columns.x, columns.y, self._bins(columns, settings.n))
-        return released_moments(mechanism, weight, total, variance, settings, budget, label)
+        return released_with_variance(mechanism, weight, total, variance, settings, budget, label)
 
     def _bins(self, columns: RegressionColumns, n: int | None) -> NDArray[np.int64]:
         """Return the bin of every row."""

@@ -23,9 +23,7 @@ lambda in the list blunts the choice for all. The test then runs on what is left
 without looking at them); for kernels without features one exact fit on at most ``MAX_SCORED_ROWS_EXACT`` rows.
 **Edge cases**: one candidate is taken without a charge. No rows: all scores are public.
 
-References: Kalemaj, Kasiviswanathan & Ramdas 2024, Algorithm 1; McKenna & Sheldon 2020 (permute-and-flip). Liu & Talwar
-2019 (random stopping) pays twice or thrice for the noise of every candidate's own release; a score of bounded
-sensitivity needs none.
+References: Kalemaj, Kasiviswanathan & Ramdas 2024, Algorithm 1; McKenna & Sheldon 2020 (permute-and-flip).
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from math import nextafter
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.citests.base import Charger, Outcome, TestSettings
+from dpcausal.citests.base import Charger, Outcome, TestSettings, released_with_variance
 from dpcausal.citests.regression_columns import RegressionColumns
 from dpcausal.core.errors import InputError
 from dpcausal.privacy.mechanisms.additive import Laplace
@@ -60,7 +58,6 @@ from dpcausal.stats.gcm_ridge import (
     sum_sensitivity,
     weight_bound,
 )
-from dpcausal.stats.noisy_normal import laplace_tail
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -122,7 +119,7 @@ class Ridge:
         mechanism, weight = self._moments_noise(columns, settings)
         products = self.products(columns)
         total, squared = float(products.sum()), float(products @ products)
-        return released_moments(mechanism, weight, total, squared, settings, budget, label)
+        return released_with_variance(mechanism, weight, total, squared, settings, budget, label)
 
     def residuals(
         self, columns: RegressionColumns, settings: TestSettings, budget: Charger, label: str
@@ -178,23 +175,6 @@ class Ridge:
 def targets_of(columns: RegressionColumns) -> Matrix:
     """Return x and y in [-1, 1], as the columns of one array."""
     return np.asarray(2.0 * np.column_stack([columns.x, columns.y]) - 1.0)
-
-
-def released_moments(
-    mechanism: Laplace,
-    weight: float,
-    total: float,
-    variance: float,
-    settings: TestSettings,
-    budget: Charger,
-    label: str,
-) -> Outcome:
-    """Release (total, weight variance) and compare with the normal law plus the noise."""
-    released = release(mechanism, budget, label, np.array([total, weight * variance]))
-    noisy = float(released[0])
-    return Outcome.at(
-        settings.level, laplace_tail(noisy, float(released[1]) / weight, mechanism.scale), noisy
-    )
 
 
 @dataclass(frozen=True)

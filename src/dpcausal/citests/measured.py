@@ -45,10 +45,9 @@ class Measured(TableTest):
     def check(self, question: Question) -> None:
         """Refuse a table with more cells than can be measured."""
         super().check(question)
-        cells = question.k * question.r * question.c
-        if cells > MAX_CELLS:
+        if question.cells > MAX_CELLS:
             raise InputError(
-                f"the table of {question} has {cells:,} cells: at most {MAX_CELLS:,} can be measured"
+                f"the table of {question} has {question.cells:,} cells: at most {MAX_CELLS:,} can be measured"
             )
 
     def classical(self, blocks: Blocks, level: float) -> Outcome:

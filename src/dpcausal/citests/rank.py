@@ -20,7 +20,7 @@ depend on what was released before. **Null law**: that of the statistic, normal 
 **Cost** O(n log n) on values, O(k r c) on tables. **Edge cases**: empty and constant blocks add nothing.
 
 ``variant="paper"`` is Priv-PC's Definitions 5 and 7 where nothing is given, 6 and 8 else, to the letter
-(``stats/printed_ranks.py``), with Laplace noise of the sensitivity that theorems 6 to 9 claim over epsilon. It is
+(``stats/published.py``), with Laplace noise of the sensitivity that theorems 6 to 9 claim over epsilon. It is
 **not private**. "Independent" is a noisy value up to the two-sided normal quantile of the level, by the variance that
 the paper names: Definition 4 leaves the threshold open. Numeric z enters by its declared bins, or by ``strata``.
 """
@@ -47,6 +47,7 @@ from dpcausal.citests.base import (
     TestInfo,
     TestSettings,
     ValueTest,
+    released_with_variance,
 )
 from dpcausal.citests.parts import ASSUMED_ROWS
 from dpcausal.citests.quantiles import MARGIN, exact_spread, pure_spread
@@ -59,12 +60,11 @@ from dpcausal.core.variants import NOT_PRIVATE, Variant, refuse_real_rows
 from dpcausal.counts.memory import counts_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.privacy.mechanisms.additive import Laplace
-from dpcausal.privacy.mechanisms.base import release
 from dpcausal.stats.blocks import Blocks
 from dpcausal.stats.kendall import kendall, kendall_joint_sensitivity, kendall_weight
 from dpcausal.stats.limits import checked_rows
-from dpcausal.stats.noisy_normal import laplace_tail, normal_pvalue
-from dpcausal.stats.printed_ranks import (
+from dpcausal.stats.noisy_normal import normal_pvalue
+from dpcausal.stats.published import (
     PrintedRank,
     RankCounts,
     in_rows,
@@ -181,7 +181,7 @@ class RankTest(TableTest, ValueTest):
 
     def classical_values(self, question: Question, data: Dataset, level: float) -> Outcome:
         """Return the outcome of z = statistic/sqrt(variance) against the normal law, without privacy."""
-        if self._on_table(question):
+        if not self.uses_numbers(question):
             return self.classical(question.blocks(counts_of(data)), level)
         cells = self._cells(question, data, data.n, lambda name: exact_spread(data, name))
         if self.variant == "paper":
@@ -192,12 +192,9 @@ class RankTest(TableTest, ValueTest):
         self, question: Question, data: Dataset, settings: TestSettings, budget: Charger
     ) -> Outcome:
         """Release (statistic, weight x variance) of the rows and return the outcome; the p-value is post-processing."""
-        if self._on_table(question):
+        if not self.uses_numbers(question):
             return self.private(question, question.blocks(counts_of(data)), settings, budget)
         checked_rows(data.n)  # before anything is charged
-        if self.variant == "paper":
-            block, k = blocks_of(question, data, bins_for(question, data, self.strata, settings.n))
-            return self._as_printed(_in_rows(question, data, block), k, settings)
         each, left = 0.0, settings
         if self._by_spread(numeric := numeric_given(question, data)):
             settings.require_all(budget, f"{self.name}: {question}")
@@ -210,6 +207,8 @@ class RankTest(TableTest, ValueTest):
             return pure_spread(data, name, settings.n, each, settings.neighbours, budget, label)
 
         cells = self._cells(question, data, settings.n, spread_of)
+        if self.variant == "paper":
+            return self._as_printed(_in_rows(question, data, cells[0]), cells[1], settings)
         sized = _as_numbers(question, data, cells[1])
         return self._release(sized, *self._of_rows(question, data, *cells), left, budget)
 
@@ -244,17 +243,13 @@ class RankTest(TableTest, ValueTest):
         """Return whether these numeric columns are stratified by equal counts."""
         return bool(numeric) and self.on == "values" and self.strata == "auto"
 
-    def limits_rows(self, question: Question) -> bool:
-        """Return whether rows are ranked: a column holds numbers, and no tables were asked for."""
-        return not self._on_table(question)
-
     def uses_numbers(self, question: Question) -> bool:
-        """Return whether rows are ranked by their numbers."""
-        return not self._on_table(question)
+        """Return whether rows are ranked: a column holds numbers, and no tables were asked for."""
+        return self.on == "values" and bool(question.numeric)
 
-    def _on_table(self, question: Question) -> bool:
-        """Return whether no column of the question holds numbers, or tables were asked for."""
-        return self.on == "table" or not question.numeric
+    def limits_rows(self, question: Question) -> bool:
+        """Return whether rows are ranked."""
+        return self.uses_numbers(question)
 
     def _of_rows(
         self, question: Question, data: Dataset, block: NDArray[np.int64], k: int
@@ -272,15 +267,12 @@ class RankTest(TableTest, ValueTest):
             self, settings.neighbours, question.r, question.c, question.k, settings.epsilon
         )
         label = f"{self.name}: {question}"
-        released = release(mechanism, budget, label, np.array([statistic, weight * variance]))
-        noisy, noisy_variance = float(released[0]), float(released[1])
-        pvalue = laplace_tail(noisy, noisy_variance / weight, mechanism.scale)
-        return Outcome.at(settings.level, pvalue, noisy)
+        return released_with_variance(mechanism, weight, statistic, variance, settings, budget, label)
 
 
 def _normal_outcome(statistic: float, variance: float, level: float) -> Outcome:
     """Return the two-sided normal test of a statistic with this variance."""
-    return Outcome.at(level, float(normal_pvalue(statistic, variance)), statistic)
+    return Outcome.at(level, normal_pvalue(statistic, variance), statistic)
 
 
 def _printed_outcome(found: PrintedRank, level: float) -> Outcome:
@@ -372,7 +364,7 @@ def ranked_column(data: Dataset, name: str) -> Ranked:
 
 def numeric_given(question: Question, data: Dataset) -> tuple[str, ...]:
     """Return the conditioning columns that hold numbers."""
-    return tuple(z for z in question.given if z in question.numeric and z in data.values)
+    return tuple(name for name in question.given_numbers if name in data.values)
 
 
 def spread_share(n: int | None, epsilon: float) -> float:

@@ -20,21 +20,14 @@ MAX_BINS = 1 << 62  # their numbers are 64-bit integers
 class RegressionColumns:
     """The columns of a question.
 
-    Attributes
-    ----------
-    x, y : array
-        In [0, 1]: n numbers, or n x p where a side has several columns or levels without an order.
-    z : array
-        n x d: numbers in [0, 1], and codes of levels in the columns at positions ``discrete``.
-    discrete, levels : tuple of int
-        Positions of the columns that hold codes; declared size of every column.
+    x and y are n numbers in [0, 1], or n x p where a side has several columns or levels without an order.
     """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    z: NDArray[np.float64]
-    discrete: tuple[int, ...]
-    levels: tuple[int, ...]
+    z: NDArray[np.float64]  # n x d: numbers in [0, 1], and codes of levels in the columns ``discrete``
+    discrete: tuple[int, ...]  # positions of the columns of z that hold codes
+    levels: tuple[int, ...]  # declared size of every column of z
 
     @property
     def pairs(self) -> int:
@@ -48,19 +41,18 @@ class RegressionColumns:
 
 def columns_of(question: Question, data: Dataset) -> RegressionColumns:
     """Return the columns of ``question``, scaled by their declared bounds or number of levels."""
-    codes = [not isinstance(data.schema[name], Numeric) for name in question.given]
-    z = [
-        data.codes[name].astype(np.float64) if coded else _score(data, name)
-        for name, coded in zip(question.given, codes, strict=True)
-    ]
     x, y = (_side(data, names) for names in (question.x_columns, question.y_columns))
-    return RegressionColumns(
-        x,
-        y,
-        np.column_stack(z) if z else np.empty((data.n, 0)),
-        tuple(j for j, coded in enumerate(codes) if coded),
-        tuple(data.schema[name].size for name in question.given),
-    )
+    discrete = tuple(j for j, name in enumerate(question.given) if name not in question.numeric)
+    return RegressionColumns(x, y, given_columns(question, data), discrete, data.sizes(question.given))
+
+
+def given_columns(question: Question, data: Dataset) -> NDArray[np.float64]:
+    """Return the columns given (n x d): numbers scaled to [0, 1] by their declared bounds, and codes of levels."""
+    z = [
+        _score(data, name) if name in question.numeric else data.codes[name].astype(np.float64)
+        for name in question.given
+    ]
+    return np.column_stack(z) if z else np.empty((data.n, 0))
 
 
 def _side(data: Dataset, names: tuple[str, ...]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """What a budget is expected to show, before anything is charged: one type for a graph, a test and an effect.
 
 ``PowerForecast`` is made from public numbers alone: of a graph in ``planning/forecast.py``, of a test in
-``citests/power.py``, of an effect in ``effects/forecast.py``. ``privacy.budget.refuse_hopeless`` refuses what is
+``citests/forecast.py``, of an effect in ``effects/forecast.py``. ``privacy.budget.refuse_hopeless`` refuses what is
 hopeless: a design by which a strong dependence (Cohen's w of ``STRONG``), in the best case, would be found with a
 probability below ``LEAST_POWER``, or an interval too wide to say anything.
 """

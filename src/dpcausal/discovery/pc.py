@@ -1,6 +1,6 @@
 """PC without privacy: the classical algorithm, for comparison and for data that are not sensitive.
 
-``test`` is any test with a classical answer, "auto" (the test that ``citests/choice.py`` names for each question) or
+``test`` is any test with a classical answer, "auto" (the test that ``citests/registry.py`` names for each question) or
 "moments" (``moments.py`` without noise). Default: moments where most columns hold numbers, else G on exact tables.
 Tests on tables: every batch of questions is counted at once, so that tables which share columns share passes over the
 data; up to ``ahead`` sets of an edge are asked together, which changes nothing but the time. ``stable=False`` is the

@@ -12,7 +12,7 @@ loss is larger. Noise is a float plus a float.
 (``stable=True`` is another one, which does not depend on the order of columns).
 
 **The score.** Definitions 5 and 6 count ties as discordant and take |tau| in every block
-(``stats/printed_ranks.py``): on two levels nearly every pair is tied, so independent columns score .75 sqrt(W), and no
+(``stats/published.py``): on two levels nearly every pair is tied, so independent columns score .75 sqrt(W), and no
 edge is ever deleted. The paper's figures can't have been made so. Its reference code [3] takes the one-sided p-value of
 the weighted z with signed tau-a; an edge goes where that is above .10, the tweak is .02, and strata of at most two rows
 or of one level are skipped. That is what runs here (``pvalue``).

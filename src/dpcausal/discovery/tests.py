@@ -5,8 +5,8 @@ rows where it works on values: ``kendall``, ``spearman``, ``gcm``, ``measured``,
 (option), or what lets about ``5 x pairs`` questions be asked: the rho that (epsilon, delta) allows, in equal parts,
 or equal parts of epsilon where delta is 0. When the filter refuses the next test, the edges not yet tested stay and
 are reported. An "independent" of a test that would have missed a strong dependence more often than not, as public
-numbers tell (``citests/power.py``), supports nothing: that pair is open. Where not even the first test can be paid, as
-when the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own
+numbers tell (``citests/forecast.py``), supports nothing: that pair is open. Where not even the first test can be paid,
+as when the ledger refuses, that is a ``BudgetError``. A test whose events carry a delta of their own
 (``median="laplace"``, ``"gaussian"``) has half of delta for them, in equal parts for as many questions.
 
 **Guarantee** (epsilon, delta)-DP in total: tests are charged before noise, the filter stops (``privacy/accounting``),
@@ -23,9 +23,8 @@ from typing import Annotated, Any
 from dpcausal.citests.base import Question as TestQuestion
 from dpcausal.citests.base import TestSettings, ValueTest
 from dpcausal.citests.chi2 import MedianOfPartsTest
-from dpcausal.citests.choice import choose_name
-from dpcausal.citests.power import power_curve
-from dpcausal.citests.registry import make_test
+from dpcausal.citests.forecast import power_curve
+from dpcausal.citests.registry import choose, make_test
 from dpcausal.citests.session import Session
 from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.forecast import STRONG
@@ -142,7 +141,7 @@ class TestAnswers:
 
     def _test_for(self, question: TestQuestion) -> str:
         """Return the name of the test for this question."""
-        return choose_name(question, self._epsilon, self._task.n) if self._test == "auto" else self._test
+        return choose(question, self._epsilon, n=self._task.n)[0] if self._test == "auto" else self._test
 
     @property
     def names(self) -> tuple[str, ...]:

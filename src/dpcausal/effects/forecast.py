@@ -6,7 +6,7 @@ levels (half the range of a number) says nothing: it is hopeless, and refused.
 **Whether there is an effect at all** is often a smaller question than how large it is (``smaller_question``). An
 interval of width W tells an effect of (1 + z_80/z) W/2 from none in 80% of runs, z being its quantile. As Cohen's w
 that is the difference in standard deviations times sqrt(p (1 - p)), p being the share of the treated. The chance of a
-test to find it is that of its own forecast, at best (``citests/power.py``).
+test to find it is that of its own forecast, at best (``citests/forecast.py``).
 
 **Guarantee.** The schema, the question, the budget and the public number of rows alone go in. Where the number of rows
 is protected there is no forecast, and no refusal.
@@ -22,9 +22,8 @@ from typing import Any, Literal
 from scipy.special import ndtri
 
 from dpcausal.citests.base import Question
-from dpcausal.citests.choice import choose
-from dpcausal.citests.power import power_curve
-from dpcausal.citests.registry import make_test
+from dpcausal.citests.forecast import power_curve
+from dpcausal.citests.registry import choose, make_test
 from dpcausal.core.forecast import RARE, SMALL_DELTA, WANTED, PowerForecast, Remedy, enough_epsilon
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.data.columns import Numeric

@@ -147,8 +147,7 @@ def read_people(
     ------
     InputError
         If a file can't be read as such, or one of the groups is empty. No phenotype is an error: what is not one of
-        the codes counts as missing, with a ``PhenotypesIgnored`` warning. Group membership is public, so both may
-        speak of it.
+        the codes counts as missing, with a ``PhenotypesIgnored`` warning.
 
     Examples
     --------

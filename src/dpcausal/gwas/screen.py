@@ -99,10 +99,8 @@ class Screen(ScreenPlan):
         ----------
         counts : GenotypeCounts
             The counts; their numbers of SNPs, cases and controls must be those of the plan.
-        frequencies : array or None, default None
-            Public frequency of either allele at each SNP (``svt``).
-        ledger, dataset : str or None, default None
-            The address of a ledger that is charged first, and the name of the data set there.
+        frequencies, ledger, dataset
+            As in ``screen``.
 
         Returns
         -------

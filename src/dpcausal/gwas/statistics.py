@@ -7,9 +7,9 @@ c11 of n1 alleles of the cases and c10 of n0 of the controls are allele 1. Label
   [0, n1] x [0, n0]. The score is the distance |dc11| + |dc10| *in real numbers, within the box*, from the table to the
   ellipse if it lies outside (significant), and minus the distance to the rest of the box if it lies inside. One allele
   moves it by at most 1 (``statistics.proof.md``); no -1/2 trick is needed because the distance is continuous. Where no
-  table is significant the score is the constant -n. It is never nearer to the border than the unit circle's
-  (||V|| - 1)/Delta, and unlike it does not put rare alleles on the border: a SNP nobody carries is as far from
-  significance as the alleles it lacks. **Cost** about 30 ns a SNP (the lattice version scans O(n) tables).
+  table is significant the score is the constant -n. Unlike the unit circle it does not put rare alleles on the border:
+  a SNP nobody carries is as far from significance as the alleles it lacks. **Cost** about 30 ns a SNP (the lattice
+  version scans O(n) tables).
 - ``circle``: the unit circle's ||V|| (``stats/unit_circle.py``), the paper's.
 - ``chi2``: chi-squared itself, output perturbation, the baseline (``stats/chi2.py``).
 

@@ -165,10 +165,8 @@ def read_gcount(
     ----------
     case_paths, control_paths : sequence of Path
         The files of each group, one after the other.
-    cases, controls : int
-        The public numbers of people.
-    missing, allele_order : str, default "het" and "study"
-        As in ``Cohort.count``.
+    cases, controls, missing, allele_order
+        As in ``read_model``.
 
     Returns
     -------
@@ -177,8 +175,7 @@ def read_gcount(
     Raises
     ------
     InputError
-        If a file can't be read as such, or the SNPs differ, or there are more people than that; or ``missing`` needs a
-        public order.
+        As ``read_model``, and if the SNPs differ.
 
     Examples
     --------

@@ -28,11 +28,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 from dpcausal.core import entropy
 from dpcausal.core.errors import InputError
 from dpcausal.core.proofs import proved
+from dpcausal.stats.tulap import binomial_law
 
 CELLS = 100  # cells of [0, 1]: p-values are distinguished to .01
 QUADRATURE_NODES = 160  # of the integral over s
@@ -113,14 +113,9 @@ def _exact_law(m: int, epsilon: float, cells: int) -> tuple[float, ...]:
 def _transition(m: int, share: float) -> NDArray[np.float64]:
     """Return P(rank i -> j over one cell): Binomial(m - i, share) of the remaining p-values fall into it."""
     out = np.zeros((m + 1, m + 1))
-    for i in range(m + 1):
-        remaining = m - i
-        x = np.arange(remaining + 1)
-        if share >= 1.0:
-            out[i, m] = 1.0
-            continue
-        log = gammaln(remaining + 1) - gammaln(x + 1) - gammaln(remaining - x + 1)
-        out[i, i:] = np.exp(log + x * np.log(share) + (remaining - x) * np.log1p(-share))
+    out[:, m] = 1.0  # of the last cell, and where no p-value remains
+    for i in range(m if share < 1.0 else 0):
+        out[i, i:] = binomial_law(m - i, share)
     return out
 
 

@@ -97,67 +97,6 @@ def margins(block: Any, rows: Any, columns: Any) -> Any:
 
 
 @jit()
-def _over_blocks(blocks: Any, likelihood: Any) -> Any:
-    """Return chi-squared or, if ``likelihood``, G over all blocks, and the degrees of freedom."""
-    k, r, c = blocks.shape
-    rows, columns = np.empty(r), np.empty(c)
-    total, dof = 0.0, 0
-    for i in range(k):
-        n = margins(blocks[i], rows, columns)
-        live_rows, live_columns = 0, 0
-        for a in range(r):
-            live_rows += rows[a] > 0
-        for b in range(c):
-            live_columns += columns[b] > 0
-        if live_rows < 2 or live_columns < 2:
-            continue
-        dof += (live_rows - 1) * (live_columns - 1)
-        for a in range(r):
-            for b in range(c):
-                expected = rows[a] * columns[b] / n
-                observed = blocks[i, a, b]
-                if expected == 0.0:
-                    continue
-                if likelihood:
-                    if observed > 0:
-                        total += 2.0 * observed * math.log(observed / expected)
-                else:
-                    total += (observed - expected) ** 2 / expected
-    return total, dof
-
-
-def chi2_pvalue(statistic: float, dof: int) -> float:
-    """Return the upper tail of the chi-squared law; 1 for no degrees of freedom.
-
-    >>> round(chi2_pvalue(3.841459, 1), 4), chi2_pvalue(0.0, 0)
-    (0.05, 1.0)
-    """
-    return float(chdtrc(dof, max(statistic, 0.0))) if dof > 0 else 1.0
-
-
-def pearson(blocks: ArrayLike) -> Chi2Test:
-    """Return Pearson's chi-squared over all blocks.
-
-    >>> found = pearson([[[10, 20], [30, 5]], [[0, 0], [4, 4]]])
-    >>> round(found.statistic, 6), found.dof, found.pvalue < 2e-5
-    (18.72619, 1, True)
-    """
-    statistic, dof = _over_blocks(checked_blocks(blocks), False)
-    return Chi2Test(float(statistic), int(dof), chi2_pvalue(statistic, dof))
-
-
-def likelihood_ratio(blocks: ArrayLike) -> Chi2Test:
-    """Return the likelihood ratio G over all blocks; an empty cell adds 0.
-
-    >>> found = likelihood_ratio([[[10, 0], [0, 10]]])
-    >>> round(found.statistic, 6), found.dof
-    (27.725887, 1)
-    """
-    statistic, dof = _over_blocks(checked_blocks(blocks), True)
-    return Chi2Test(float(statistic), int(dof), chi2_pvalue(statistic, dof))
-
-
-@jit()
 def _log_mean(a: Any, b: Any, n: Any) -> Any:
     """Return E[O ln(O n/(a b))] of a hypergeometric count O with margins a and b of n rows."""
     centre = a * b / n
@@ -182,23 +121,42 @@ def _log_mean(a: Any, b: Any, n: Any) -> Any:
 
 
 @jit()
-def _moments(blocks: Any, likelihood: Any) -> Any:
-    """Return chi-squared or, if ``likelihood``, G, with its mean and variance given the margins, over all blocks."""
+def _over_blocks(blocks: Any, likelihood: Any, moments: Any) -> Any:
+    """Return chi-squared or, if ``likelihood``, G over all blocks, and the degrees of freedom.
+
+    And, if ``moments``, the mean and variance given the margins; else 0.
+    """
     k, r, c = blocks.shape
     rows, columns = np.empty(r), np.empty(c)
-    value, mean, variance = 0.0, 0.0, 0.0
+    value, dof, mean, variance = 0.0, 0, 0.0, 0.0
     for i in range(k):
         n = margins(blocks[i], rows, columns)
-        live_x, live_y, inverse_x, inverse_y = 0.0, 0.0, 0.0, 0.0
+        live_x, live_y, inverse_x, inverse_y = 0, 0, 0.0, 0.0
         for a in range(r):
             if rows[a] > 0.0:
-                live_x += 1.0
+                live_x += 1
                 inverse_x += n / rows[a]
         for b in range(c):
             if columns[b] > 0.0:
-                live_y += 1.0
+                live_y += 1
                 inverse_y += n / columns[b]
-        if live_x < 2.0 or live_y < 2.0:
+        if live_x < 2 or live_y < 2:
+            continue
+        dof += (live_x - 1) * (live_y - 1)
+        mean_of_g = 0.0
+        for a in range(r):
+            for b in range(c):
+                expected = rows[a] * columns[b] / n
+                if expected == 0.0:
+                    continue
+                observed = blocks[i, a, b]
+                if not likelihood:
+                    value += (observed - expected) ** 2 / expected
+                elif observed > 0:
+                    value += 2.0 * observed * math.log(observed / expected)
+                if likelihood and moments:
+                    mean_of_g += 2.0 * _log_mean(rows[a], columns[b], n)
+        if not moments:
             continue
         own_mean = n * (live_x - 1.0) * (live_y - 1.0) / (n - 1.0)
         own_variance = 0.0
@@ -210,30 +168,52 @@ def _moments(blocks: Any, likelihood: Any) -> Any:
                 vx = (live_x - 1.0) * (n - live_x) / (n - 1.0)
                 vy = (live_y - 1.0) * (n - live_y) / (n - 1.0)
                 own_variance += 2.0 * n / (n - 3.0) * (vx - wx) * (vy - wy)
-        mean_of_g = 0.0
-        for a in range(r):
-            for b in range(c):
-                expected = rows[a] * columns[b] / n
-                if expected == 0.0:
-                    continue
-                observed = blocks[i, a, b]
-                if likelihood:
-                    mean_of_g += 2.0 * _log_mean(rows[a], columns[b], n)
-                    if observed > 0:
-                        value += 2.0 * observed * math.log(observed / expected)
-                else:
-                    value += (observed - expected) ** 2 / expected
         if likelihood:
             own_variance *= (mean_of_g / own_mean) ** 2
             own_mean = mean_of_g
         mean += own_mean
         variance += max(own_variance, 0.0)
-    return value, mean, variance
+    return value, dof, mean, variance
 
 
-def _moment_pvalue(blocks: ArrayLike, likelihood: bool) -> float:
+def chi2_pvalue(statistic: float, dof: int) -> float:
+    """Return the upper tail of the chi-squared law; 1 for no degrees of freedom.
+
+    >>> round(chi2_pvalue(3.841459, 1), 4), chi2_pvalue(0.0, 0)
+    (0.05, 1.0)
+    """
+    return float(chdtrc(dof, max(statistic, 0.0))) if dof > 0 else 1.0
+
+
+def _classical(blocks: ArrayLike, *, likelihood: bool) -> Chi2Test:
+    """Return the test by chi-squared or, if ``likelihood``, by G over all blocks."""
+    statistic, dof, _, _ = _over_blocks(checked_blocks(blocks), likelihood, False)
+    return Chi2Test(float(statistic), int(dof), chi2_pvalue(statistic, dof))
+
+
+def pearson(blocks: ArrayLike) -> Chi2Test:
+    """Return Pearson's chi-squared over all blocks.
+
+    >>> found = pearson([[[10, 20], [30, 5]], [[0, 0], [4, 4]]])
+    >>> round(found.statistic, 6), found.dof, found.pvalue < 2e-5
+    (18.72619, 1, True)
+    """
+    return _classical(blocks, likelihood=False)
+
+
+def likelihood_ratio(blocks: ArrayLike) -> Chi2Test:
+    """Return the likelihood ratio G over all blocks; an empty cell adds 0.
+
+    >>> found = likelihood_ratio([[[10, 0], [0, 10]]])
+    >>> round(found.statistic, 6), found.dof
+    (27.725887, 1)
+    """
+    return _classical(blocks, likelihood=True)
+
+
+def _moment_pvalue(blocks: ArrayLike, *, likelihood: bool) -> float:
     """Return the p-value of chi-squared or, if ``likelihood``, of G by a gamma law with its exact mean."""
-    value, mean, variance = _moments(checked_blocks(blocks), likelihood)
+    value, _, mean, variance = _over_blocks(checked_blocks(blocks), likelihood, True)
     return gamma_pvalue(value, mean, variance) if variance > 1e-9 * mean * mean else 1.0
 
 
@@ -243,7 +223,7 @@ def pearson_moment_pvalue(blocks: ArrayLike) -> float:
     >>> round(pearson_moment_pvalue([[[10, 20], [30, 5]], [[0, 0], [4, 4]]]), 7) < 5e-5
     True
     """
-    return _moment_pvalue(blocks, False)
+    return _moment_pvalue(blocks, likelihood=False)
 
 
 def likelihood_moment_pvalue(blocks: ArrayLike) -> float:
@@ -252,4 +232,4 @@ def likelihood_moment_pvalue(blocks: ArrayLike) -> float:
     >>> likelihood_moment_pvalue([[[1, 0], [0, 1]]])
     1.0
     """
-    return _moment_pvalue(blocks, True)
+    return _moment_pvalue(blocks, likelihood=True)

@@ -36,8 +36,7 @@ first. The rank of T_k is the c with Q_c = T_k. Counting how many are above it h
 of a rank c has **sensitivity 1** (``query_rank.proof.md``), is 0 for the right rank, and is near 0 only for ranks whose
 value is near T_k. A private choice by these scores errs towards such ranks only: report-noisy-max with exponential
 noise of scale 2/epsilon returns a rank c with |Q_c - T_k| <= gamma = (4 Delta/epsilon) log(m/(2 failure)) but for a
-probability ``failure`` [2, Theorem 3.6]. The paper prints log(m/failure), which is larger and holds too (its proof
-takes a union over m + 1 where m suffices, and does not use that the right rank has noise as well).
+probability ``failure`` [2, Theorem 3.6], where the paper prints log(m/failure).
 
 **Guarantee**: ``crt.proof.md``. **Null law**: whatever v, the T of the real column and of the copies are exchangeable
 if x is independent of y given z and the law of x given z is right (for permutations: given the values in each cell or
@@ -61,6 +60,7 @@ from dpcausal.core.compiled import jit
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats.gcm_ridge import weight_bound
 from dpcausal.stats.limits import checked_rows
 from dpcausal.stats.value_ranks import Ranked
 
@@ -105,7 +105,7 @@ def crt_sensitivity(
         raise InputError(
             "score='kernel' needs replace-one neighbours: its penalty grows with the number of rows"
         )
-    return 2 * (1 + ridge_reach(strength)) ** 2
+    return 2 * (1 + weight_bound(checked_strength(strength))) ** 2
 
 
 @proved("crt.proof.md")
@@ -121,17 +121,6 @@ def _permutation_sensitivity(added: bool, score: Score, copies: Copies) -> float
             "permutations within pairs need replace-one neighbours: one row more would pair all others anew"
         )
     return 6.0 if score == "ranks" else 4.0
-
-
-@proved("crt.proof.md")
-def ridge_reach(strength: float) -> float:
-    """Return a bound B on the |prediction| of a ridge fit to targets in [-1, 1].
-
-    >>> ridge_reach(2.0), ridge_reach(8.0)
-    (0.5, 0.2)
-    """
-    checked_strength(strength)
-    return 1 / math.sqrt(2 * strength) if strength <= 2 else 2 / (2 + strength)
 
 
 @proved("crt.proof.md")

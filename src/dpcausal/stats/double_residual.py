@@ -55,14 +55,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 KEEP = 0.25  # weight of the two sums that only say how sure the first is
 UNITS = 1 << 16  # a row's part of a sum is a whole number of 1/UNITS
-CUT_SD = (
-    3.5  # residuals of a number are cut at so many standard deviations, or where noise is little further out:
-)
+CUT_SD = 3.5  # residuals of a number are cut at so many standard deviations, or where noise is little more:
 NOISE_SHARE = 0.25  # standard deviations of sampling error that the noise of S1 may have then
 MAX_ROOM = 1.5  # times the range within which residuals are not cut at all
-SHARES = np.array(
-    [0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.55, 0.8]
-)  # of the variance of a or y that z may explain
+# of the variance of a or y that z may explain
+SHARES = np.array([0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.55, 0.8])
 MOST_VARIANCE = (0.25, 1.0)  # of a (-1/2 or 1/2) and of y (-1 to 1)
 TINY = 1e-12
 

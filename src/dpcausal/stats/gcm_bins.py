@@ -19,7 +19,6 @@ them however many rows there are (up to ``limits.MAX_ROWS``).
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
 from dpcausal.stats.limits import checked_rows
+from dpcausal.stats.noisy_normal import variance_weight
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -97,11 +97,6 @@ def binned_sensitivity(neighbours: Neighbours, weight: float) -> float:
 
 
 def binned_weight(neighbours: Neighbours, epsilon: float) -> float:
-    """Return the weight of V in a release of (M, weight V).
-
-    It is the least with a noise scale of .8 b^2: w (m + w v) = 1.25 epsilon.
-
-    ``stats/noisy_normal.py`` says why .8.
-    """
-    m, v = (1.0, 0.25) if neighbours is Neighbours.ADD_REMOVE else (2.0, 0.375)
-    return (math.sqrt(m * m + 5.0 * epsilon * v) - m) / (2 * v)
+    """Return the weight of V in a release of (M, weight V)."""
+    moved = (1.0, 0.25) if neighbours is Neighbours.ADD_REMOVE else (2.0, 0.375)
+    return variance_weight(*moved, epsilon)

@@ -301,46 +301,26 @@ def gcm_pvalue(statistic: float) -> float:
     return float(erfc(abs(statistic) / math.sqrt(2.0)))
 
 
-def block_moments(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...]) -> tuple[float, float]:
-    """Return the sum of residual products of a block and its variance; (0, 0) below three rows."""
-    if len(x) < 3:
-        return 0.0, 0.0
-    x, y = x - x.mean(), y - y.mean()
-    residuals, _, own = block_residuals(x, y, z, discrete)
-    products = residuals[:, 0] * residuals[:, 1]
-    return float(products.sum()), float(products @ products) / max(own, 1e-300)
+def matrix(side: Vector | Matrix) -> Matrix:
+    """Return one column, or several, as a matrix."""
+    return side[:, None] if side.ndim == 1 else side
 
 
-def classical_gcm(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...] = ()) -> tuple[float, float]:
+def classical_gcm(
+    x: Vector | Matrix, y: Vector | Matrix, z: Matrix, discrete: tuple[int, ...] = ()
+) -> tuple[float, float]:
     """Return the classical gcm statistic T and its p-value, by rough fits on blocks of at most ``FIT.block_rows`` rows.
 
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=(400, 1)); x = np.sin(z[:, 0]) + rng.normal(size=400)
-    >>> classical_gcm(x, x + rng.normal(size=400), z)[1] < 1e-6
-    True
-    """
-    blocks = max(1, -(-len(x) // FIT.block_rows))
-    total = variance = 0.0
-    for k in range(blocks):
-        block_total, block_variance = block_moments(x[k::blocks], y[k::blocks], z[k::blocks], discrete)
-        total, variance = total + block_total, variance + block_variance
-    statistic = total / math.sqrt(variance) if variance > 1e-300 else 0.0
-    return statistic, gcm_pvalue(statistic)
-
-
-def classical_pairs(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...] = ()) -> tuple[float, float]:
-    """Return the largest |T| over pairs of a column of x and one of y, and its p-value by Sidak's bound.
-
-    Fits are those of ``classical_gcm``, one for all columns.
+    Of several columns T is the largest |T| over pairs of a column of x and one of y, and its p-value Sidak's bound.
 
     >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=(300, 1)); x = z + rng.normal(size=(300, 2)); y = x[:, 1:] + rng.normal(size=(300, 1))
-    >>> classical_pairs(x, y, z)[1] < 1e-6
-    True
+    >>> z = rng.normal(size=(300, 1)); x = z + rng.normal(size=(300, 2)); y = x[:, 1] + rng.normal(size=300)
+    >>> classical_gcm(x[:, 1], y, z)[1] < 1e-6, classical_gcm(x, y, z)[1] < 1e-6
+    (True, True)
     """
-    blocks = max(1, -(-len(x) // FIT.block_rows))
-    pairs = x.shape[1] * y.shape[1]
+    x, y = matrix(x), matrix(y)
+    blocks, p = max(1, -(-len(x) // FIT.block_rows)), x.shape[1]
+    pairs = p * y.shape[1]
     total, variance = np.zeros(pairs), np.zeros(pairs)
     for k in range(blocks):
         part_x, part_y, part_z = x[k::blocks], y[k::blocks], z[k::blocks]
@@ -348,10 +328,12 @@ def classical_pairs(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...] =
             continue
         part_x, part_y = part_x - part_x.mean(axis=0), part_y - part_y.mean(axis=0)
         residuals, _, own = block_residuals(part_x, part_y, part_z, discrete)
-        of_x, of_y = residuals[:, : x.shape[1]], residuals[:, x.shape[1] :]
+        of_x, of_y = residuals[:, :p], residuals[:, p:]
         total += (of_x.T @ of_y).ravel()
         variance += (np.square(of_x).T @ np.square(of_y)).ravel() / max(own, 1e-300)
-    each = np.divide(np.abs(total), np.sqrt(variance), out=np.zeros(pairs), where=variance > 1e-300)
-    statistic = float(each.max(initial=0.0))
-    tail = float(erfc(statistic / math.sqrt(2.0)))
+    each = np.divide(total, np.sqrt(variance), out=np.zeros(pairs), where=variance > 1e-300)
+    if pairs == 1:
+        return float(each[0]), gcm_pvalue(float(each[0]))
+    statistic = float(np.abs(each).max())
+    tail = gcm_pvalue(statistic)
     return statistic, -math.expm1(pairs * math.log1p(-tail)) if tail < 1 else 1.0

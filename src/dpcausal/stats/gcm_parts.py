@@ -74,12 +74,12 @@ from numpy.typing import NDArray
 from scipy.special import erfc, ndtr, ndtri
 
 from dpcausal.core.proofs import proved
-from dpcausal.stats.gcm_fit import FIT, Matrix, Vector, block_kernel, block_residuals, smoother
+from dpcausal.stats.gcm_fit import FIT, Matrix, Vector, block_kernel, block_residuals, matrix, smoother
 from dpcausal.stats.noisy_normal import laplace_tail
 
 Score = tuple[float, float]  # t and the rows' own share of its variance
 Scores = NDArray[np.float64]  # t of every pair of columns, and last the rows' own share of the variance
-BlockScore = Callable[[Matrix, Matrix, Matrix, tuple[int, ...], bool], Score | Scores]
+BlockScore = Callable[[Matrix, Matrix, Matrix, tuple[int, ...], bool], Scores]
 
 # the sensitivity rests on these two: plain constants, so that the hash of the proof covers them
 STEPS = 256  # grid steps of a score cut at one clip
@@ -112,25 +112,13 @@ SCORING = ScoreSettings()
 
 @dataclass(frozen=True)
 class PartPlan:
-    """How rows are dealt into parts and where scores are clipped: public numbers.
+    """How rows are dealt into parts and where scores are clipped: public numbers."""
 
-    Attributes
-    ----------
-    parts, deals : int
-        Parts that the rows are dealt into, and how often.
-    clip : float
-        Scores are cut here.
-    floor : float
-        The least own share of the variance.
-    max_rows : int
-        The most rows of one fit.
-    """
-
-    parts: int
-    deals: int
-    clip: float
-    floor: float
-    max_rows: int
+    parts: int  # that the rows are dealt into
+    deals: int  # how often they are dealt
+    clip: float  # of scores
+    floor: float  # the least own share of the variance
+    max_rows: int  # of one fit
 
     def mixed(self, own: float) -> float:
         """Return the variance of the mean over several deals, relative to that of one deal.
@@ -141,27 +129,18 @@ class PartPlan:
         return own + (1 - own) * (1 - (1 - 1 / self.deals) * (1 - 1 / self.parts))
 
 
-def block_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
-    """Return the gcm score of one block of rows, and the rows' own share of its variance."""
-    if len(x) < 3:
-        return 0.0, 1.0
-    x, y = x - x.mean(), y - y.mean()
-    residuals, free, own = block_residuals(x, y, z, discrete, exact)
-    size = np.linalg.norm(residuals, axis=0)
-    if not np.all(size > SCORING.min_residual_share * np.array([np.linalg.norm(x), np.linalg.norm(y)])):
-        return 0.0, 1.0
-    return float(residuals[:, 0] @ residuals[:, 1] / (size[0] * size[1]) * math.sqrt(free)), own
+def block_score(
+    x: Vector | Matrix, y: Vector | Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool = True
+) -> Scores:
+    """Return the gcm score of every pair of columns of x and y in a block of rows, and the rows' own share.
 
-
-def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...], exact: bool) -> Scores:
-    """Return the gcm score of every pair of columns of x and y given z, and the rows' own share of its variance.
-
-    ``discrete`` are the numbers of the columns of z with few values; ``exact`` computes that share, which is 1 else.
+    ``discrete`` are the positions of the columns of z that hold codes; ``exact`` computes the own share, which is 1
+    else.
     """
-    p, q = x.shape[1], y.shape[1]
-    none = np.append(np.zeros(p * q), 1.0)
+    x, y = matrix(x), matrix(y)
+    p = x.shape[1]
     if len(x) < 3:
-        return none
+        return np.append(np.zeros(p * y.shape[1]), 1.0)
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     residuals, free, own = block_residuals(x, y, z, discrete, exact)
     size = np.linalg.norm(residuals, axis=0)
@@ -171,8 +150,8 @@ def block_pair_scores(x: Matrix, y: Matrix, z: Matrix, discrete: tuple[int, ...]
 
 
 def part_score(
-    x: Matrix,
-    y: Matrix,
+    x: Vector | Matrix,
+    y: Vector | Matrix,
     z: Matrix,
     discrete: tuple[int, ...],
     plan: PartPlan,
@@ -183,8 +162,7 @@ def part_score(
     Silent, since a warning or an exception would tell of the rows.
     """
     blocks, exact = max(1, -(-len(x) // plan.max_rows)), plan.deals > 1
-    pairs = math.prod(1 if side.ndim == 1 else side.shape[1] for side in (x, y))
-    total = np.zeros(pairs + 1)
+    total = np.zeros(matrix(x).shape[1] * matrix(y).shape[1] + 1)
     for k in range(blocks):
         with np.errstate(all="ignore"):
             try:
@@ -472,11 +450,12 @@ def weight_features(z: Matrix, base: Matrix, discrete: tuple[int, ...]) -> Matri
     return np.column_stack(found)
 
 
-def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Score:
+def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], exact: bool = True) -> Scores:
     """Return the weighted gcm score of one block, and 1: half of the rows fit the weights, half are tested."""
     del exact
+    nothing = np.array([0.0, 1.0])
     if len(x) < SCORING.min_weighted_rows:
-        return 0.0, 1.0
+        return nothing
     halves = [np.column_stack([x[k::2] - x[k::2].mean(), y[k::2] - y[k::2].mean()]) for k in (0, 1)]
     fits = [
         smoother(block_kernel(half[:, 0], half[:, 1], z[k::2], discrete)) for k, half in enumerate(halves)
@@ -484,7 +463,7 @@ def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], e
     residuals = [fit.matrix @ half for fit, half in zip(fits, halves, strict=True)]
     size = np.linalg.norm(residuals[1], axis=0)
     if not np.all(size > SCORING.min_residual_share * np.linalg.norm(halves[1], axis=0)):
-        return 0.0, 1.0
+        return nothing
     first = residuals[0] / np.maximum(np.linalg.norm(residuals[0], axis=0), 1e-300)
     design = weight_features(z[0::2], z[0::2], discrete)
     gram = design.T @ design + np.eye(design.shape[1])
@@ -494,7 +473,7 @@ def weighted_score(x: Vector, y: Vector, z: Matrix, discrete: tuple[int, ...], e
     square = fits[1].matrix @ fits[1].matrix
     variance = float(weights @ np.square(square) @ weights)
     if not variance > 0.0:
-        return 0.0, 1.0
+        return nothing
     # residuals by their sizes first: products of tiny ones would vanish
     total = float(weights @ (residuals[1] / size).prod(axis=1)) * float(np.trace(square))
-    return total / math.sqrt(variance), 1.0
+    return np.array([total / math.sqrt(variance), 1.0])

@@ -18,11 +18,8 @@ proved. lambda, the kernel and every candidate must not depend on the rows. With
     |sum R^2 - sum R'^2| <= M^4 + 4 B (2 + B) K
     |F - F'|             <= (1 + B)^2, approached for every lambda
 
-At lambda = 1 the first is 8.3 where the paper has 116.6 (Lemma B.6). A search at n = 500 reaches .93, .98 and .93 of
-the second at lambda = .2, 1 and 10, but .67, .74 and .82 of the first and .44, .46 and .69 of the third
-(``benchmarks/results/gcm_sensitivity.txt``): these two may be larger than needed. The held-out error of a fit on other
-rows would move by about 8 (1 + B)^2/lambda times the held-out share, the error in sample by (1 + B)^2 + 4 (1 + B) B1: F
-is the sharper score, at all rows.
+A search reaches .93 of the second, .67 of the first and .44 of the third (``benchmarks/results/gcm_sensitivity.txt``):
+the last two may be larger than needed.
 
 **What F measures.** Write f for the part of u that z explains: E F = n sigma^2 - sigma^2 df + f'(I - H)f, with
 f'(I - H)f >= |f - Hf|^2, and df <= 2/lambda whatever the kernel. So F over two targets bounds the bias of gcm's sum,
@@ -44,6 +41,7 @@ from dpcausal.core.arguments import checked_strength
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.proofs import proved
+from dpcausal.stats.noisy_normal import variance_weight
 
 Matrix = NDArray[np.float64]
 REACH_ARGMAX = (math.sqrt(17.0) - 3.0) / 2.0  # s/h at the maximum of P
@@ -144,12 +142,8 @@ def squares_sensitivity(strength: float, neighbours: Neighbours = Neighbours.REP
 
 
 def squares_weight(strength: float, epsilon: float) -> float:
-    """Return the weight w of sum R^2 in a release of (sum R, w sum R^2).
-
-    b = (S1 + w S2)/epsilon and b_V = b/w, so w (S1 + w S2) = 1.25 epsilon (``stats/noisy_normal.py`` says why .8).
-    """
-    first, second = sum_sensitivity(strength), squares_sensitivity(strength)
-    return (math.sqrt(first**2 + 5.0 * epsilon * second) - first) / (2 * second)
+    """Return the weight w of sum R^2 in a release of (sum R, w sum R^2)."""
+    return variance_weight(sum_sensitivity(strength), squares_sensitivity(strength), epsilon)
 
 
 @proved("gcm_ridge.proof.md")

@@ -264,7 +264,7 @@ def kendall_weight(neighbours: Neighbours | str, r: int, c: int, k: int, epsilon
     """Return the weight of V in a release of (K, weight V) with Laplace noise: max(w0, 1.25 epsilon/Delta_K).
 
     w0 = 1 for 2x2 tables, where it is free, else 1/5. So the noise on V has scale b_V <= .8 b_K^2, which keeps the
-    level of ``laplace_pvalue`` within .042 and .056 at .05 whatever V is (``stats/noisy_normal.py``).
+    level of ``laplace_tail`` within .042 and .056 at .05 whatever V is (``stats/noisy_normal.py``).
 
     >>> kendall_weight("replace-one", 2, 2, k=8, epsilon=1.0)
     1.0

@@ -20,11 +20,9 @@ theta sqrt(V_a / V_y). V_a and V_y have errors, too; to first order they add
 
     theta (u'Mu) / 2 (a a' / V_a - y y' / V_y)
 
-to Q, which stays linear in theta. Why not take a normal score to have standard deviation 1: its map was measured with
-noise, s + d(s) in place of s. Among normal scores d has covariance with another score through its linear part alone
-(Hermite polynomials), so to first order a wrong map stretches a column and does nothing else, and dividing by the
-standard deviation that M shows takes that out. What is left is the sampling error of normal scores by rank, which is
-that of the normal model (Klaassen & Wellner 1997).
+to Q, which stays linear in theta. A normal score, too, counts in the standard deviation that M shows: its map was
+measured with noise, and to first order a wrong map stretches a column and does nothing else. What is left is the
+sampling error of normal scores by rank, which is that of the normal model (Klaassen & Wellner 1997).
 
 **Null law and assumptions**: the effect and what is taken out are linear; columns in standard deviations have fourth
 moments like normal ones. **Cost** O(q^3). **Edge cases**: where noise hides how much the treatment (or a column in
@@ -42,7 +40,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcausal.stats.moments import RELATIVE_RIDGE
+from dpcausal.stats.moments import nonnegative, ridge_inverse
 
 Floats = NDArray[np.float64]
 
@@ -95,9 +93,7 @@ def moment_slope(
     1.2
     """
     places, rows = list(given), max(n, 1.0)
-    ridge = noise * math.sqrt(len(places)) + RELATIVE_RIDGE * rows
-    values, vectors = np.linalg.eigh(moments[np.ix_(places, places)] + ridge * np.eye(len(places)))
-    inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
+    inverse = ridge_inverse(moments, places, n, noise)
 
     def left(feature: Floats) -> Floats:
         """Return what is left of a combination of features after regression on the given ones."""
@@ -125,7 +121,7 @@ def moment_slope(
             moved[place, place] = power * within / spread if known else 0.0
             unit *= (spread / rows) ** power if known else 1.0
     sides = np.array(span)
-    lengths, products = sides @ sides.T, _not_negative(sides @ moments @ sides.T)
+    lengths, products = sides @ sides.T, nonnegative(sides @ moments @ sides.T)
 
     def covariance(one: Floats, other: Floats) -> float:
         """Return the covariance of two quadratic forms of the moments, from noise and from sampling."""
@@ -141,9 +137,3 @@ def moment_slope(
     middle, root = -half / square, math.sqrt(max(half**2 - square * rest, 0.0)) / square
     low, high = middle - root, middle + root
     return Slope(*(unit * value for value in (min(max(across / within, low), high), low, high)))
-
-
-def _not_negative(matrix: Floats) -> Floats:
-    """Return the matrix projected to positive semidefinite ones, in directions that noise made negative."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -204,6 +204,13 @@ def replicated_moments(
     return np.asarray(explained + fresh)
 
 
+def ridge_inverse(moments: Floats, places: list[int], n: float, noise: float) -> Floats:
+    """Return the inverse of the moments of the features at ``places``, with a ridge of the size of their noise."""
+    ridge = noise * math.sqrt(len(places)) + RELATIVE_RIDGE * max(n, 1.0)
+    values, vectors = np.linalg.eigh(moments[np.ix_(places, places)] + ridge * np.eye(len(places)))
+    return np.asarray((vectors / np.maximum(values, ridge)) @ vectors.T)
+
+
 def partial_test(
     moments: Floats,
     x: list[int],
@@ -234,14 +241,11 @@ def partial_test(
     >>> partial_test(f.T @ f, [1], [2], [0], 1000, 0.0).pvalue < 1e-9
     True
     """
-    ridge = noise * math.sqrt(len(z)) + RELATIVE_RIDGE * max(n, 1.0)
-    inner = moments[np.ix_(z, z)] + ridge * np.eye(len(z))
-    values, vectors = np.linalg.eigh(inner)
-    inverse = (vectors / np.maximum(values, ridge)) @ vectors.T
+    inverse = ridge_inverse(moments, z, n, noise)
     b_x, b_y = moments[np.ix_(x, z)] @ inverse, moments[np.ix_(y, z)] @ inverse
     products = moments[np.ix_(x, y)] - b_x @ moments[np.ix_(z, y)]
-    s_x = _nonnegative(moments[np.ix_(x, x)] - b_x @ moments[np.ix_(z, x)])
-    s_y = _nonnegative(moments[np.ix_(y, y)] - b_y @ moments[np.ix_(z, y)])
+    s_x = nonnegative(moments[np.ix_(x, x)] - b_x @ moments[np.ix_(z, x)])
+    s_y = nonnegative(moments[np.ix_(y, y)] - b_y @ moments[np.ix_(z, y)])
     g_x, g_y, cross = np.eye(len(x)) + b_x @ b_x.T, np.eye(len(y)) + b_y @ b_y.T, b_x @ b_y.T
     rows = max(n, 1.0)
     covariance = np.einsum("ik,jl->ijkl", s_x, s_y) / rows + noise**2 * (
@@ -266,7 +270,7 @@ def partial_test(
     )
 
 
-def _nonnegative(matrix: Floats) -> Floats:
-    """Return the nearest positive semidefinite matrix."""
+def nonnegative(matrix: Floats) -> Floats:
+    """Return the positive semidefinite matrix nearest to a symmetric one."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

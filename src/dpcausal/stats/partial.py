@@ -227,23 +227,13 @@ def partial_form(txy: Any, txs: Any, tys: Any, xy: Any, gx: Any, gy: Any, gs: An
 
 @dataclass(frozen=True)
 class PartialTest:
-    """A test of partial association.
-
-    Attributes
-    ----------
-    pvalue, form, dof
-        The p-value, the statistic and its degrees of freedom.
-    free : float
-        Rows in which x (or y) is not already decided by s.
-    error : float
-        The standard error of a cell.
-    """
+    """A test of partial association."""
 
     pvalue: float
-    form: float
-    dof: int
-    free: float
-    error: float
+    form: float  # the statistic
+    dof: int  # its degrees of freedom
+    free: float  # rows in which x (or y) is not already decided by s
+    error: float  # standard error of a cell
 
     def informative(self, least: float) -> bool:
         """Return whether a dependence of all free rows would be at least ``least`` standard errors."""

@@ -52,10 +52,8 @@ MIN_ROWS = 3.0  # and rows
 LOCAL, GLOBAL = 121, 41  # points of the grid near the estimate and over all of [0, 1]
 BEYOND = 0.25  # how far the mean of a single stratum may lie outside [0, 1], at most
 WEAK_ARM = 2.0  # standard deviations of noise below which an arm of a stratum is weak
-FEW_WEAK, MANY_WEAK = (
-    8,
-    24,
-)  # weak arms up to which means stay in [0, 1], and from which on ``BEYOND`` is allowed
+# weak arms up to which means stay in [0, 1], and from which on ``BEYOND`` is allowed
+FEW_WEAK, MANY_WEAK = 8, 24
 LOCAL_REACH = 8.0  # standard errors that the near points span
 MIN_FACTOR = 0.01  # of f
 FACTOR_SD = 0.25  # of f in a stratum and arm around f of all
@@ -65,36 +63,18 @@ STEPS = 48  # of the search for the multiplier
 
 @dataclass(frozen=True)
 class Arms:
-    """Noisy sums of two arms in strata; arrays have shape (strata, 2).
+    """Noisy sums of two arms in strata; arrays have shape (strata, 2) unless it is given."""
 
-    Attributes
-    ----------
-    counts, sums : array
-        Rows, and the sum of the outcome in [0, 1].
-    others : array
-        Rows of each stratum in neither arm, shape (strata,).
-    count_noise, sum_noise, cross_noise : array
-        Variances of the noise of a count and a sum, and their covariance.
-    other_noise : array
-        Variance of the noise of ``others``, shape (strata,).
-    rows : float
-        Rows in all: public, or the noisy sum.
-    factor : array
-        f: the variance of the outcome over mu (1 - mu).
-    kurtosis : float
-        Excess kurtosis of the noise of a cell.
-    """
-
-    counts: Floats
-    sums: Floats
-    others: Floats
-    count_noise: Floats
-    sum_noise: Floats
-    cross_noise: Floats
-    other_noise: Floats
-    rows: float
-    factor: Floats
-    kurtosis: float = 0.0
+    counts: Floats  # rows
+    sums: Floats  # of the outcome in [0, 1]
+    others: Floats  # rows of each stratum in neither arm, shape (strata,)
+    count_noise: Floats  # variance of the noise of a count
+    sum_noise: Floats  # of a sum
+    cross_noise: Floats  # the covariance of the two
+    other_noise: Floats  # variance of the noise of ``others``, shape (strata,)
+    rows: float  # in all: public, or the noisy sum
+    factor: Floats  # f: the variance of the outcome over mu (1 - mu)
+    kurtosis: float = 0.0  # excess kurtosis of the noise of a cell
 
     @property
     def sizes(self) -> Floats:

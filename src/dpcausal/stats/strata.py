@@ -37,58 +37,32 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-STEPS = np.array(
-    [0.03, 0.1, 0.25, 0.5, 1.0, 2.0]
-)  # of a half Cauchy scale, over which the likelihood is summed
+# of a half Cauchy scale, over which the likelihood is summed
+STEPS = np.array([0.03, 0.1, 0.25, 0.5, 1.0, 2.0])
 MIN_LINE = 0.02  # of an even margin, and
 MIN_COUNT = 0.05  # of the product of margins: counts are taken to be this, at least
 FEWEST = 3.0  # rows of an arm of which anything is said, and
 CLEAR = 6.0  # standard deviations of their noise
-KNOWN = (
-    3.0  # standard deviations of their noise that eigenvalues of the equations of b are taken to be, at least
-)
-MOST_TERMS, MOST_NUMBERS = (
-    256,
-    1 << 23,
-)  # columns and numbers of a basis with interactions, or with main effects
+KNOWN = 3.0  # standard deviations of noise that eigenvalues of the equations of b are taken to be, at least
+# columns and numbers of a basis with interactions, or with main effects
+MOST_TERMS, MOST_NUMBERS = 256, 1 << 23
 
 
 @dataclass(frozen=True)
 class StrataTable:
-    """Noisy counts of strata, two arms and an event, or states that each count a part of one, with their noise.
+    """Noisy counts of strata, two arms and an event, or states that each count a part of one, with their noise."""
 
-    Attributes
-    ----------
-    cells : array
-        Shape (strata, 2, states): stratum, arm, state; of an event, its absence and presence.
-    levels : tuple of int
-        Of the columns held fixed; their product is the number of strata.
-    noise, kurtosis : float
-        Variance and excess kurtosis of the noise of a cell.
-    rows : float or None
-        Public number of rows, all of which the table holds; None where it is protected.
-    margin : array or None
-        Shape (2, 2): arm, event, with noise of its own.
-    margin_noise : float
-        Variance of that noise.
-    scores : array
-        How many events a row in each state counts, shape (states,) or (strata, 2, states).
-    factor : tuple of float
-        Variance of a row's events in each arm over r (1 - r), r being their mean.
-    others : array or None
-        Rows of each stratum in neither arm, with noise as that of a cell.
-    """
-
-    cells: Floats
-    levels: tuple[int, ...]
-    noise: float
-    kurtosis: float = 0.0
-    rows: float | None = None
-    margin: Floats | None = None
-    margin_noise: float = 0.0
+    cells: Floats  # (strata, 2, states): stratum, arm, state; of an event, its absence and presence
+    levels: tuple[int, ...]  # of the columns held fixed; their product is the number of strata
+    noise: float  # variance of the noise of a cell
+    kurtosis: float = 0.0  # its excess kurtosis
+    rows: float | None = None  # public number of rows, all in the table; None where it is protected
+    margin: Floats | None = None  # (2, 2): arm, event, with noise of its own
+    margin_noise: float = 0.0  # variance of that noise
+    # how many events a row in each state counts, (states,) or (strata, 2, states)
     scores: Floats = field(default_factory=lambda: np.array([0.0, 1.0]))
-    factor: tuple[float, float] = (1.0, 1.0)
-    others: Floats | None = None
+    factor: tuple[float, float] = (1.0, 1.0)  # variance of a row's events in an arm of mean r, over r (1 - r)
+    others: Floats | None = None  # rows of each stratum in neither arm, with noise as that of a cell
 
     @property
     def arm_scores(self) -> Floats:
@@ -247,30 +221,16 @@ def free_column(values: Floats, weights: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Risks:
-    """Risks of an arm by stratum, and how a weighted sum of them depends on the counts.
+    """Risks of an arm by stratum, and how a weighted sum of them depends on the counts."""
 
-    Attributes
-    ----------
-    risk : array
-        Of each stratum; unbiased rather than within [0, 1].
-    sizes : Sizes
-        Of the arm.
-    weight, local : array
-        Of a stratum's residual in the equations of b, and in its own eta.
-    columns, inverse, precision : array
-        x, (x' w N x + D^-1)^-1, and the diagonal of D^-1.
-    spread : float
-        tau^2.
-    """
-
-    risk: Floats
-    sizes: Sizes
-    weight: Floats
-    local: Floats
-    columns: Floats
-    inverse: Floats
-    precision: Floats
-    spread: float
+    risk: Floats  # of each stratum; unbiased rather than within [0, 1]
+    sizes: Sizes  # of the arm
+    weight: Floats  # of a stratum's residual in the equations of b
+    local: Floats  # and in its own eta
+    columns: Floats  # x
+    inverse: Floats  # (x' w N x + D^-1)^-1
+    precision: Floats  # the diagonal of D^-1
+    spread: float  # tau^2
 
     def loadings(self, weights: Floats) -> Floats:
         """Return the derivative of a weighted sum of risks by the events of each stratum."""

@@ -191,19 +191,6 @@ def _fixed_labels(a: Any, b: Any, n1: Any, n0: Any, tau: Any) -> Any:
     return significant, best
 
 
-def _score(significant: bool, distance: int, n: int) -> float:
-    """Return the signed distance from its parts: distance - 1/2, negative where not significant."""
-    size = min(distance, n + 1) - 0.5
-    return size if significant else -size
-
-
-def _checked_tau(tau: float) -> float:
-    """Return a chi-squared threshold; refuse one that is not finite and above 0."""
-    if not 0.0 < tau < math.inf:
-        raise InputError(f"the chi-squared threshold must be positive, not {tau}")
-    return tau
-
-
 @proved("distance.proof.md")
 def fixed_labels_distance(c11: int, c10: int, n1: int, n0: int, tau: float) -> float:
     """Return how many values must change to flip chi-squared, less 1/2, negative where it is not significant.
@@ -214,5 +201,8 @@ def fixed_labels_distance(c11: int, c10: int, n1: int, n0: int, tau: float) -> f
     (-4.5, 3.5)
     """
     checked_groups(n0, n1)
-    significant, distance = _fixed_labels(c11, c10, n1, n0, _checked_tau(tau))
-    return _score(bool(significant), int(distance), n0 + n1)
+    if not 0.0 < tau < math.inf:
+        raise InputError(f"the chi-squared threshold must be positive, not {tau}")
+    significant, distance = _fixed_labels(c11, c10, n1, n0, tau)
+    size = min(int(distance), n0 + n1 + 1) - 0.5
+    return size if significant else -size

@@ -51,24 +51,12 @@ LEAST_VARIANCE = 0.05  # of a feature inside a site, for sampling
 
 @dataclass(frozen=True)
 class SiteTables:
-    """What one site released; columns by number, those that it lacks left out.
+    """What one site released; columns by number, those that it lacks left out."""
 
-    Attributes
-    ----------
-    rows : float
-        Public, or released.
-    singles : mapping of int to array
-        Counts of the levels of each column.
-    pairs : mapping of (int, int) to array
-        Components of pairs, ascending.
-    noise : mapping of columns to float
-        Variance of the noise in each of both.
-    """
-
-    rows: float
-    singles: Mapping[int, Floats]
-    pairs: Mapping[tuple[int, int], Floats]
-    noise: Mapping[tuple[int, ...], float]
+    rows: float  # public, or released
+    singles: Mapping[int, Floats]  # counts of the levels of each column
+    pairs: Mapping[tuple[int, int], Floats]  # components of pairs, ascending
+    noise: Mapping[tuple[int, ...], float]  # variance of the noise in each of both
 
     def proportions(self, column: int) -> Floats:
         """Return the released level proportions, negative ones included, for averaging over sites."""

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from dpcausal.audit.empirical import audit, choose_event, clopper_pearson, lower_bound
-from dpcausal.audit.exact import hockey_stick, worst_loss
+from dpcausal.audit.exact import worst_loss
 from dpcausal.cli.app import run
 from dpcausal.core.errors import InputError
 
@@ -52,7 +52,6 @@ def test_bad_arguments() -> None:
 def test_losses() -> None:
     assert worst_loss({0: 1.0}, {0: 0.5, 1: 0.5}) == float("inf")
     assert worst_loss({0: 1.0}, {0: 1.0}) == 0.0
-    assert hockey_stick({0: 0.9, 1: 0.1}, {0: 0.5, 1: 0.5}, 0.0) == pytest.approx(0.4)
 
 
 def test_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:

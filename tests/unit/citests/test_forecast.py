@@ -12,7 +12,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.power import forecast_of_test, power_curve
+from dpcausal.citests.forecast import forecast_of_test, power_curve
 from dpcausal.citests.registry import TESTS, make_test
 from dpcausal.citests.result import ByQuestion, FewRows, NoOrder, NumbersGiven, Reason
 from dpcausal.cli.app import run

@@ -11,7 +11,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
-from dpcausal.citests.power import strata_cut
+from dpcausal.citests.forecast import strata_cut
 from dpcausal.citests.quantiles import exact_spread
 from dpcausal.citests.rank import KendallTest, Strata, bins_for, blocks_of, counted_blocks, strata_for
 from dpcausal.citests.registry import make_test

@@ -16,7 +16,7 @@ from dpcausal.citests import rank
 from dpcausal.citests.rank import KendallTest, SpearmanTest
 from dpcausal.cli.app import run
 from dpcausal.core.statement import NotPrivate
-from dpcausal.stats.printed_ranks import in_rows, printed_kendall, printed_spearman
+from dpcausal.stats.published import in_rows, printed_kendall, printed_spearman
 from dpcausal.stats.value_ranks import ranked
 
 DATA = dc.networks.load("asia").sample(3000, seed=1)

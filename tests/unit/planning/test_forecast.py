@@ -11,8 +11,8 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.citests.base import Question
+from dpcausal.citests.forecast import forecast_of_test, power_curve
 from dpcausal.citests.gcm import Gcm
-from dpcausal.citests.power import forecast_of_test, power_curve
 from dpcausal.citests.rank import KendallTest
 from dpcausal.cli.app import run
 from dpcausal.core.forecast import LEAST_POWER, Power, PowerForecast, Remedy, UnderpoweredError

@@ -14,9 +14,9 @@ from dpcausal.stats.crt import (
     crt_sensitivity,
     crt_statistic,
     rank_scores,
-    ridge_reach,
     standardised,
 )
+from dpcausal.stats.gcm_ridge import weight_bound
 from dpcausal.stats.value_ranks import ranked
 
 Rows = NDArray[np.float64]  # u, y, block or z
@@ -124,12 +124,12 @@ def test_kernel_bound_holds_and_a_smaller_one_is_caught(strength: float) -> None
         assert found > 0.75  # so that a bound 30% too small would fail
 
 
-def test_ridge_reach_bounds_predictions() -> None:
+def test_the_bound_on_weights_bounds_predictions() -> None:
     for strength in (0.1, 1.0, 2.0, 10.0):
         z, y = np.zeros((50, 1)), np.ones((50, 1))
         left = ridge_residuals(z, y, Kernel(1.0), penalty_of(strength, 50))
-        assert abs(1 - left).max() <= ridge_reach(strength) * (1 + 1e-9) or strength < 2
+        assert abs(1 - left).max() <= weight_bound(strength) * (1 + 1e-9) or strength < 2
     with pytest.raises(InputError, match="lambda must lie"):
-        ridge_reach(0.0)
+        crt_sensitivity("replace-one", "kernel", 0.0)
     with pytest.raises(InputError, match="replace-one"):
         crt_sensitivity("add-remove", "kernel")

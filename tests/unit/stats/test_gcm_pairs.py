@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from dpcausal.stats.gcm_fit import classical_gcm, classical_pairs
+from dpcausal.stats.gcm_fit import block_residuals, classical_gcm
 from dpcausal.stats.gcm_parts import (
     PartPlan,
-    block_pair_scores,
     block_score,
     cut_scores,
     largest_pair,
@@ -24,33 +24,37 @@ X = np.sin(Z[:, :1]) + RNG.normal(size=(260, 3))
 Y = Z[:, :1] ** 2 + RNG.normal(size=(260, 2))
 
 
-def test_one_pair_has_the_score_of_one_pair() -> None:
+def test_a_pair_of_columns_by_hand() -> None:
+    x, y = X[:, 0] - X[:, 0].mean(), Y[:, 0] - Y[:, 0].mean()
     for exact in (True, False):
-        one = block_score(X[:, 0], Y[:, 0], Z, (), exact)
-        assert block_pair_scores(X[:, :1], Y[:, :1], Z, (), exact) == pytest.approx(one)
+        residuals, free, own = block_residuals(x, y, Z, (), exact)
+        r, s = residuals.T
+        expected = math.sqrt(free) * (r @ s) / math.sqrt((r @ r) * (s @ s))
+        assert block_score(X[:, 0], Y[:, 0], Z, (), exact) == pytest.approx([expected, own])
+        assert block_score(X[:, :1], Y[:, :1], Z, (), exact) == pytest.approx([expected, own])
+        if exact:
+            statistic = (r @ s) / math.sqrt((r**2 @ s**2) / own)
+            assert classical_gcm(X[:, 0], Y[:, 0], Z)[0] == pytest.approx(statistic)
     plan = PartPlan(3, 2, 1.0, 0.5, 100)  # three blocks
     one = part_score(X[:, 0], Y[:, 0], Z, (), plan)
-    found = part_score(X[:, :1], Y[:, :1], Z, (), plan, block_pair_scores)
+    found = part_score(X[:, :1], Y[:, :1], Z, (), plan)
     assert found == pytest.approx(one)
     assert largest_pair([found, found], plan)[1] == cut_scores([one, one], plan)[1]
-    assert classical_pairs(X[:, :1], Y[:, :1], Z) == pytest.approx(
-        (abs(classical_gcm(X[:, 0], Y[:, 0], Z)[0]), classical_gcm(X[:, 0], Y[:, 0], Z)[1])
-    )
 
 
 def test_every_pair_is_scored() -> None:
     follows = np.column_stack([X[:, 0], X[:, 1], X[:, 2] + 3 * Y[:, 1]])
-    scores = block_pair_scores(follows, Y, Z, (), True)[:-1].reshape(3, 2)
+    scores = block_score(follows, Y, Z, (), True)[:-1].reshape(3, 2)
     assert np.unravel_index(np.abs(scores).argmax(), (3, 2)) == (2, 1)
-    assert classical_pairs(follows, Y, Z)[1] < 1e-6
+    assert classical_gcm(follows, Y, Z)[1] < 1e-6
 
 
 def test_columns_and_parts_without_variance_score_nothing() -> None:
-    assert block_pair_scores(np.zeros((50, 2)), Y[:50], Z[:50], (), True)[:-1].tolist() == [0.0] * 4
+    assert block_score(np.zeros((50, 2)), Y[:50], Z[:50], (), True)[:-1].tolist() == [0.0] * 4
     plan = PartPlan(1, 1, 1.0, 1.0, 720)
-    few = part_score(X[:2], Y[:2], Z[:2], (), plan, block_pair_scores)
+    few = part_score(X[:2], Y[:2], Z[:2], (), plan)
     assert few.tolist() == [0.0] * 6 + [1.0]
-    assert part_score(X[:0], Y[:0], Z[:0], (), plan, block_pair_scores)[-1] == 1.0
+    assert part_score(X[:0], Y[:0], Z[:0], (), plan)[-1] == 1.0
 
 
 @pytest.mark.parametrize(("count", "scale"), [(1, 1.0), (4, 0.3), (20, 2.0)])

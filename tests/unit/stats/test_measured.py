@@ -53,7 +53,6 @@ def test_order_of_levels_and_blocks_and_roles_do_not_matter(shape: tuple[int, in
         two = measured_test(other, 8.0)
         assert two.omnibus_pvalue == pytest.approx(one.omnibus_pvalue, rel=1e-6)
         assert two.pooled_pvalue == pytest.approx(one.pooled_pvalue, rel=1e-6)
-        assert two.standard_error == pytest.approx(one.standard_error, rel=1e-6)
 
 
 def test_one_variance_per_cell_is_the_same_as_one_number_when_equal() -> None:
@@ -62,14 +61,11 @@ def test_one_variance_per_cell_is_the_same_as_one_number_when_equal() -> None:
     assert measured_test(table, np.full((2, 2), 8.0)) == measured_test(table, 8.0)
 
 
-def test_more_noise_means_less_information() -> None:
-    table = noisy_table(2)
-    errors = [measured_test(table, v).standard_error for v in (0.0, 1.0, 10.0, 100.0, 1e4, 1e6)]
-    assert errors == sorted(errors)
-    assert errors[0] == pytest.approx(1 / math.sqrt(table.sum()), rel=0.05)  # phi has variance 1/n
-    assert measured_test(table, 8.0).informative
-    assert not measured_test(table, 1e6).informative
-    assert measured_test(table, 8.0).detectable(0.01, 0.9) > measured_test(table, 8.0).detectable()
+def test_more_noise_means_less_evidence() -> None:
+    table = noisy_table(2) + 300 * np.eye(2)
+    pvalues = [measured_test(table, v).pvalue for v in (100.0, 1e4, 1e5, 1e6)]
+    assert pvalues == sorted(pvalues)
+    assert pvalues[0] < 1e-6 < 0.05 < pvalues[-1]
 
 
 def test_forms_see_what_they_should() -> None:
@@ -87,11 +83,9 @@ def test_forms_see_what_they_should() -> None:
 
 def test_nothing_to_test() -> None:
     for table in (np.zeros((2, 2, 2)), [[[5.0, 0.0], [9.0, 0.0]]], [[[1.0, 2.0]]]):
-        found = measured_test(table, 0.0)
-        assert (found.pvalue, found.informative) == (1.0, False)
+        assert measured_test(table, 0.0).pvalue == 1.0
     negative = measured_test(np.full((4, 2, 2), -50.0), 8.0)
     assert 0.0 <= negative.pvalue <= 1.0
-    assert not negative.informative
 
 
 def test_bad_arguments_are_refused() -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcausal.stats.printed_ranks import (
+from dpcausal.stats.published import (
     RankCounts,
     in_rows,
     in_tables,
