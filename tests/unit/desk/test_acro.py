@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from dpcausal.desk.acro import record
+from dpcausal.desk.worker import record
 
 from .conftest import ask
 
