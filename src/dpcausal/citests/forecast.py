@@ -172,7 +172,7 @@ def forecast_ci_test(
     question = Question.of(schema, x, y, column_names(given, "given", schema))
     question.refuse_one_level(schema)
     share = checked_share(share, question)
-    count, by_rows = _public_rows(source, rows, relation), isinstance(source, Schema | Dataset)
+    count, by_rows = public_rows(source, rows, relation), isinstance(source, Schema | Dataset)
     known = None if relation is Neighbours.ADD_REMOVE else count
     asked = asked_test(
         name, question, relation, epsilon, options, x=x, by_rows=by_rows, n=known, shared=("rows", "share")
@@ -207,8 +207,8 @@ def _stronger(found: CITestForecast, neighbours: Neighbours) -> tuple[str, float
     return None if other is None or other < found.medium + NOTABLE else (name, other)
 
 
-def _public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:
-    """Return how many rows there are, where that is public or given."""
+def public_rows(source: Schema | Dataset | Counts, rows: int | None, relation: Neighbours) -> int:
+    """Return how many rows a forecast is for: as given, or those of the data where their number is public."""
     if rows is not None:
         return checked_count(rows, "rows")
     if isinstance(source, Schema):

@@ -15,17 +15,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from dpcausal.citests.forecast import public_rows
 from dpcausal.core.arguments import (
     NO_FORECAST,
     REQUIRED,
-    checked_count,
     refuse_charge_without_epsilon,
     refuse_missing_epsilon,
     refuses_schema,
 )
 from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
-from dpcausal.core.spelling import spelled, worded
+from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import DeltaNotNeeded
 from dpcausal.counts.protocol import Counts, unit_of
 from dpcausal.data.columns import Level
@@ -33,8 +33,8 @@ from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.asked import ask, asked_of_data
 from dpcausal.effects.forecast import EffectForecast, forecast_of, smaller_question, with_rare_treatment
+from dpcausal.effects.levels import rows_with_cut, schema_with_cut
 from dpcausal.effects.measure import measure_effect
-from dpcausal.effects.outcome import rows_with_cut, schema_with_cut
 from dpcausal.effects.plan import EffectPlan, allowed_by, plan_effect, refuse_asked_regression
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report
@@ -331,7 +331,9 @@ def forecast_effect(
         delta=delta,
         neighbours=neighbours,
     )
-    count = _public_rows(source, request, rows)
+    if not isinstance(source, Schema | Dataset | Counts):
+        raise not_a_dataset(source)
+    count = public_rows(source, rows, request.relation)
     schema = source if isinstance(source, Schema) else source.schema
     has_rows = isinstance(source, Schema | Dataset)
     followed = None if request.survival is None else follow_up(schema, request.survival)
@@ -358,25 +360,3 @@ def checked_share(share: object, question: EffectQuestion) -> float | None:
     if question.others:
         raise InputError(f"share is of a treatment with two levels, and {question.treatment} has more")
     return float(share)
-
-
-def _public_rows(source: Schema | Dataset | Counts, request: EffectRequest, rows: int | None) -> int:
-    """Return the number of rows for a forecast: as given, or that of the data where it is public."""
-    if not isinstance(source, Schema | Dataset | Counts):
-        raise not_a_dataset(source)
-    if rows is not None:
-        return checked_count(rows, "rows")
-    if isinstance(source, Schema):
-        raise InputError(
-            worded(
-                "a forecast needs a file, or --rows N",
-                "a forecast from a schema needs rows=",
-                "a forecast needs rows",
-            )
-            + ": how many there will be"
-        )
-    if request.relation is Neighbours.ADD_REMOVE:
-        raise InputError(
-            f"the number of rows is protected (add-remove): no forecast without {spelled('--rows', 'rows=')}"
-        )
-    return source.n
