@@ -6,7 +6,6 @@ one line that says nothing of rows. The access log of the server is off: its lin
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
@@ -16,20 +15,15 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from dpcausal._version import __version__
 from dpcausal.core.errors import BudgetError, DpcausalError, InputError
 from dpcausal.desk import api, pages
-from dpcausal.desk.config import Oidc
-from dpcausal.desk.store import Conflict, Desk, NotAllowed, NotFound, Person
+from dpcausal.desk.identity import Identity
+from dpcausal.desk.store import Conflict, Desk, NotAllowed, NotFound
 
 LARGEST_BODY = 64 * 1024
-ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
-LONGEST_TOKEN = 8192  # characters of a token
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -65,52 +59,6 @@ class Limits:
     def count_stranger(self, request: Request) -> None:
         """Count one request of somebody who is not signed in, by the address it comes from."""
         self.count(f"address {request.client.host if request.client else ''}")
-
-
-class Identity:
-    """Finds the person behind a token: one of the desk, or of an institution's identity provider (OIDC).
-
-    A desk has no passwords. Tokens of an identity provider are checked against its keys, issuer, audience and time; the
-    person must be known to the desk, too: the provider says who it is, the desk what the person may do.
-    """
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._oidc = desk, desk.config.oidc
-        self._keys = None if self._oidc is None else read_keys(self._oidc)
-
-    def person(self, token: str) -> Person | None:
-        """Return the person of a token; None where it is not accepted."""
-        if not token or len(token) > LONGEST_TOKEN:
-            return None
-        found = self._desk.who(token)
-        if found is not None or self._oidc is None or token.count(".") != 2:
-            return found
-        name = self._claimed(token, self._oidc)
-        return None if name is None else self._desk.person(name)
-
-    def _claimed(self, token: str, oidc: Oidc) -> str | None:
-        """Return the name that a signed token claims; None where anything in it is wrong."""
-        expected: Any = {
-            "iss": {"essential": True, "value": oidc.issuer},
-            "aud": {"essential": True, "value": oidc.audience},
-            "exp": {"essential": True},
-        }
-        try:
-            assert self._keys is not None
-            claims = jwt.decode(token, self._keys, algorithms=ALGORITHMS).claims
-            jwt.JWTClaimsRegistry(now=lambda: int(time.time()), **expected).validate(claims)
-        except (JoseError, ValueError, TypeError, KeyError):
-            return None
-        name = claims.get(oidc.claim)
-        return name if isinstance(name, str) else None
-
-
-def read_keys(oidc: Oidc) -> KeySet:
-    """Return the public keys of an identity provider, from the JWKS file that the settings name."""
-    try:
-        return KeySet.import_key_set(json.loads(Path(oidc.keys).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, JoseError):
-        raise InputError(f"[oidc]: keys, a JWKS file, can't be read: {Path(oidc.keys).name}") from None
 
 
 def status_of(error: DpcausalError) -> int:

@@ -10,7 +10,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
 from dpcausal.core.errors import InputError
-from dpcausal.desk.server import Identity
+from dpcausal.desk.identity import Identity
 
 RIGHT = {"iss": "https://login", "aud": "desk", "sub": "anna"}
 
