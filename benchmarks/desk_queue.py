@@ -32,7 +32,7 @@ import httpx
 
 from dpcausal.desk.config import read_config
 from dpcausal.desk.demo import write_demo
-from dpcausal.desk.request import ENDS
+from dpcausal.desk.questions import ENDS
 from dpcausal.desk.store import Desk
 
 sys.path.insert(0, str(Path(__file__).parent))

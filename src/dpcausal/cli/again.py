@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, path, spread
+from dpcausal.cli.options import GraphOptions, Printing, ShowOpen, given, path, spread
 from dpcausal.cli.release_dir import print_graph, writable_directory
 from dpcausal.cli.usage import typed_command
 from dpcausal.core.errors import InputError
@@ -86,10 +86,8 @@ def run_again(
     from dpcausal.present.graph_words import changes_line
     from dpcausal.present.origin import Origin, python_text
 
-    typed = {**graph.asked(), "level": level, "latent": latent}
-    typed = {name: value for name, value in typed.items() if value is not None}
     forgotten: dict[str, Any] = {"tiers": [], "required": [], "forbidden": []} if forget else {}
-    asked = forgotten | typed
+    asked = forgotten | graph.asked() | given(level=level, latent=latent)
     loaded, shown = load_release(release), file_name(str(release))
     before = None if printing.as_json else earlier_graph(release)
     call = python_text(f"dc.load_release({shown!r}).discover", [], asked)

@@ -1,14 +1,26 @@
-"""``dpcausal test``: one test of conditional independence."""
+"""``dpcausal test``: one test of conditional independence.
+
+``--model`` names how one column depends on others, for crt. Such a file of a law is TOML or JSON, and public: of
+numbers it holds the coefficients of a linear law, of levels a table.
+
+    sd = 2.0                 given = ["sex"]
+    intercept = 1.5          probabilities = [[0.9, 0.1], [0.2, 0.8]]   # a row for each level of sex, in declared order
+    [slopes]
+    age = 0.3
+"""
 
 from __future__ import annotations
 
+import json
+import tomllib
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.law_file import law_of
 from dpcausal.cli.method_options import (
     Choice,
     MethodsCommand,
@@ -18,25 +30,20 @@ from dpcausal.cli.method_options import (
     types_of_test,
 )
 from dpcausal.cli.options import (
-    AnswerDir,
-    Delta,
+    AnswerOptions,
     DeskCharge,
-    Epsilon,
     Explain,
-    NoPrivacy,
     Printing,
-    Relation,
-    epsilon_of,
     parse_names,
     path,
     spread,
 )
-from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_weak_answer
-from dpcausal.cli.release_dir import print_answer_of
-from dpcausal.cli.rows import Rows, place_of, refuse_given
+from dpcausal.cli.output import warn_weak_answer
+from dpcausal.cli.rows import Rows, answered, place_of
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
+    from dpcausal.citests.crt_models import LinearGaussian, TableModel
     from dpcausal.citests.result import CITestResult
     from dpcausal.data.schema import Schema
 
@@ -133,6 +140,106 @@ def warn_ordered_missing(found: CITestResult, schema: Schema) -> None:
         warnings.warn(note_words(missing), UserWarning, stacklevel=1)
 
 
+FORMS = "sd, slopes and intercept of a linear law, or given and probabilities of a table"
+
+
+def law_of(
+    law: Path | None,
+    public: Path | None,
+    schema: Schema,
+    column: str,
+    given: Sequence[str],
+    rows: Path | None,
+) -> LinearGaussian | TableModel | None:
+    """Return the law that --model or --model-from names; None where neither does."""
+    if law is not None and public is not None:
+        raise InputError("--model and --model-from both say how x depends on z: give one of them")
+    if law is not None:
+        return read_law(law)
+    if public is not None:
+        return fitted_law(public, schema, column, given, rows)
+    return None
+
+
+def read_law(path: Path) -> LinearGaussian | TableModel:
+    """Return the law that a TOML or JSON file holds."""
+    from dpcausal.citests.crt_models import LinearGaussian, TableModel
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"can't read the law {str(path)!r}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    try:
+        found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:
+        raise InputError(
+            f"{path.name} is no {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"
+        ) from None
+    names = set(found) if isinstance(found, dict) else set()
+    try:
+        if "sd" in names and names <= {"sd", "slopes", "intercept"}:
+            slopes = {name: float(slope) for name, slope in found.get("slopes", {}).items()}
+            return LinearGaussian(float(found.get("intercept", 0.0)), slopes, float(found["sd"]))
+        if "probabilities" in names and names <= {"given", "probabilities"}:
+            return TableModel(tuple(found.get("given", ())), found["probabilities"])
+    except InputError:
+        raise
+    except (TypeError, ValueError, AttributeError):
+        pass
+    raise InputError(f"{path.name} must hold {FORMS}, as numbers")
+
+
+def fitted_law(
+    public: Path, schema: Schema, column: str, given: Sequence[str], rows: Path | None
+) -> LinearGaussian | TableModel:
+    """Return the law fitted to a public sample: linear for numbers, frequencies for levels. Not private.
+
+    Refuses the file that is tested: fitted on its own rows a law is a release without noise.
+    """
+    import dpcausal as dc
+
+    if rows is not None and public.exists() and rows.exists() and public.samefile(rows):
+        raise InputError(
+            "--model-from names the file that is tested: fit the law on a public sample, of other people"
+        )
+    sample = dc.read(public, schema.select([column, *given]))
+    kind = dc.LinearGaussian if isinstance(schema[column], dc.Numeric) else dc.TableModel
+    return kind.fit(sample, column, tuple(given))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CITestAnswer(AnswerOptions):
+    """What the answer of a test may cost, and what its forecast takes."""
+
+    anyway: Annotated[
+        bool,
+        typer.Option(
+            "--anyway",
+            help="Pay although a strong dependence would be found in under 20% of cases; else that is refused.",
+        ),
+    ] = False
+    forecast: Annotated[
+        bool,
+        typer.Option(
+            "--forecast",
+            help="Only say which test it will be and how often it finds a dependence, from public numbers; free.",
+        ),
+    ] = False
+    rows_ahead: Annotated[
+        int | None,
+        typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
+    ] = None
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share",
+            help="With --forecast: the share of rows in the rarest level of x and of y, a public guess (all equal).",
+        ),
+    ] = None
+
+
 @spread
 def run_test(
     x: Annotated[str, typer.Option("--x", help="A column; gcm takes several, with commas.")],
@@ -140,6 +247,7 @@ def run_test(
     rows: Rows,
     charge: DeskCharge,
     printing: Printing,
+    answer: CITestAnswer,
     explain: Explain = False,
     given: Annotated[
         list[str] | None, typer.Option("--given", help="Columns to condition on: with commas, or repeat it.")
@@ -163,47 +271,18 @@ def run_test(
         Path | None,
         typer.Option("--model-from", help="For crt: public rows to fit it to.", parser=path),
     ] = None,
-    epsilon: Epsilon = None,
-    delta: Delta = 0.0,
     level: Annotated[
         float,
         typer.Option("--level", help="Size of the test: its chance of a false finding, not a confidence."),
     ] = 0.05,
-    neighbours: Relation = "replace-one",
-    out: AnswerDir = None,
-    no_privacy: NoPrivacy = False,
-    anyway: Annotated[
-        bool,
-        typer.Option(
-            "--anyway",
-            help="Pay although a strong dependence would be found in under 20% of cases; else that is refused.",
-        ),
-    ] = False,
-    forecast: Annotated[
-        bool,
-        typer.Option(
-            "--forecast",
-            help="Only say which test it will be and how often it finds a dependence, from public numbers; free.",
-        ),
-    ] = False,
-    number: Annotated[
-        int | None,
-        typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
-    ] = None,
-    share: Annotated[
-        float | None,
-        typer.Option(
-            "--share",
-            help="With --forecast: the share of rows in the rarest level of x and of y, a public guess (all equal).",
-        ),
-    ] = None,
     methods: Annotated[bool, help_methods(choices)] = False,
 ) -> None:
     """Run one test; print the result, and write it to files in ``out`` where that is given."""
     from dpcausal.citests.base import Question
 
-    only_here = {"--no-privacy": no_privacy, "--explain": explain, "--rows": number}
-    place = place_of(rows, charge, printing, free=forecast, number=number, only_here=only_here)
+    number = answer.rows_ahead
+    only_here = {"--no-privacy": answer.no_privacy, "--explain": explain, "--rows": number}
+    place = place_of(rows, charge, printing, free=answer.forecast, number=number, only_here=only_here)
     names = parse_names("--given", given, "leave it out to condition on none")
     sides = parse_side("--x", x, place.schema), parse_side("--y", y, place.schema)
     place.refuse_undeclared(
@@ -216,28 +295,19 @@ def run_test(
         )
         return
     asked: dict[str, Any] = {
-        **epsilon_of(epsilon, no_privacy),
+        **answer.asked(),
         "method": method,
-        "delta": delta,
         "level": level,
-        "neighbours": neighbours,
         **parse_options(option, types_of_test(method), method),
     }
+    if not answer.forecast:
+        asked["anyway"] = answer.anyway
     if model is not None or model_from is not None:
         if method != "crt":
             raise InputError("--model and --model-from go with --method crt")
         column = asked.get("resample") or (sides[0] if isinstance(sides[0], str) else sides[0][0])
         asked["model"] = law_of(model, model_from, place.schema, column, names, rows.data)
-    if not no_privacy and not printing.as_json:
-        silence_draft_warning()
-    if not forecast:
-        refuse_given({"--share": share}, "{}: only with --forecast")
-    else:
-        asked |= {} if share is None else {"share": share}
-        print_forecast(place.forecast("ci_test", *sides, names, **asked), charge, printing.as_json)
-        return
-    found = print_answer_of(
-        lambda: place.ask("ci_test", *sides, names, anyway=anyway, **asked), out, printing
-    )
-    warn_ordered_missing(found, place.schema)
-    warn_weak_answer(found.privacy, place, printing.as_json)
+    found = answered(place, "ci_test", (*sides, names), asked, answer, charge, printing)
+    if found is not None:
+        warn_ordered_missing(found, place.schema)
+        warn_weak_answer(found.privacy, place, printing.as_json)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.codes import Codes
 from dpcausal.cli.effect import columns_to_adjust
 from dpcausal.cli.method_options import (
     Choice,
@@ -29,6 +28,7 @@ from dpcausal.cli.options import (
     Printing,
     Relation,
     ShowOpen,
+    given,
     parse_effects,
     parse_names,
     path,
@@ -36,7 +36,7 @@ from dpcausal.cli.options import (
 )
 from dpcausal.cli.output import silence_draft_warning, warn_weak_answer
 from dpcausal.cli.release_dir import EffectsAsked, print_graph, writable_directory
-from dpcausal.cli.rows import Here, Rows
+from dpcausal.cli.rows import Codes, Here, Rows
 from dpcausal.cli.usage import typed_command
 from dpcausal.core.errors import DpcausalError, InputError
 from dpcausal.core.redact import file_name
@@ -278,12 +278,11 @@ def run_discover(
 ) -> None:
     """Learn a graph; write files to ``out`` and print a summary or JSON."""
     of_method = parse_options(option, types_of(method, option), method)
-    given: dict[str, Any] = {
-        "epsilon": epsilon, "delta": delta, "method": method, "level": level, "neighbours": neighbours,
-        **graph.asked(), "target": target, "latent": latent or None, "effect": parse_effects(effect, reserve) or None,
-        "reserve": reserve, "plan": plan, "anyway": anyway or None,
-    }  # fmt: skip
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = given(
+        epsilon=epsilon, delta=delta, method=method, level=level, neighbours=neighbours, **graph.asked(),
+        target=target, latent=latent or None, effect=parse_effects(effect, reserve) or None, reserve=reserve,
+        plan=plan, anyway=anyway or None,
+    )  # fmt: skip
     for name in asked.keys() & of_method:
         raise InputError(f"give {name} once: as --{name} or as --option {name}=...")
     if method == "pc":

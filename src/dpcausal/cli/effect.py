@@ -9,26 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpcausal.cli.options import (
-    AnswerDir,
-    Delta,
-    DeskCharge,
-    NoPrivacy,
-    Printing,
-    Relation,
-    epsilon_of,
-    parse_names,
-    path,
-    spread,
-)
-from dpcausal.cli.output import (
-    print_forecast,
-    silence_draft_warning,
-    silence_graph_warnings,
-    warn_weak_answer,
-)
+from dpcausal.cli.options import AnswerOptions, DeskCharge, Printing, given, parse_names, path, spread
+from dpcausal.cli.output import silence_graph_warnings, warn_weak_answer
 from dpcausal.cli.release_dir import print_answer_of
-from dpcausal.cli.rows import Rows, place_of, refuse_given
+from dpcausal.cli.rows import Rows, answered, place_of, refuse_given
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -150,6 +134,30 @@ class Outcome:
         return [name for name in named if name is not None]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EffectAnswer(AnswerOptions):
+    """What an effect may cost, and what its forecast takes."""
+
+    anyway: Annotated[
+        bool,
+        typer.Option(
+            "--anyway", help="Go on where nothing could be said, or the graph warns; else refused, unpaid."
+        ),
+    ] = False
+    forecast: Annotated[
+        bool,
+        typer.Option(
+            "--forecast", help="Only say how wide the interval will be, from public numbers; costs nothing."
+        ),
+    ] = False
+    share: Annotated[
+        float | None,
+        typer.Option(
+            "--share", help="With --forecast: the share of rows with the treatment, a public guess."
+        ),
+    ] = None
+
+
 @spread
 def run_effect(
     treatment: Annotated[str, typer.Option("--treatment", help="The column whose effect is asked.")],
@@ -157,6 +165,7 @@ def run_effect(
     rows: Rows,
     charge: DeskCharge,
     printing: Printing,
+    answer: EffectAnswer,
     release: Annotated[
         Path | None,
         typer.Option(
@@ -207,75 +216,47 @@ def run_effect(
             autocompletion=lambda: ["auto", "all", "exposed", "overlap"],
         ),
     ] = "auto",
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="What it may cost; less is safer.")
-    ] = None,
-    delta: Delta = 0.0,
     level: Annotated[
         float, typer.Option("--level", help="Confidence of the interval, not the level of a test.")
     ] = 0.95,
-    neighbours: Relation = "replace-one",
-    out: AnswerDir = None,
-    no_privacy: NoPrivacy = False,
-    anyway: Annotated[
-        bool,
-        typer.Option(
-            "--anyway", help="Go on where nothing could be said, or the graph warns; else refused, unpaid."
-        ),
-    ] = False,
-    forecast: Annotated[
-        bool,
-        typer.Option(
-            "--forecast", help="Only say how wide the interval will be, from public numbers; costs nothing."
-        ),
-    ] = False,
-    share: Annotated[
-        float | None,
-        typer.Option(
-            "--share", help="With --forecast: the share of rows with the treatment, a public guess."
-        ),
-    ] = None,
 ) -> None:
     """Estimate an effect; print it, and write it to files in ``out`` where that is given."""
     import dpcausal as dc
 
     about, event = outcome.asked()
     names = None if adjust is None else parse_names("--adjust", adjust, "--adjust none holds nothing fixed")
-    asked: dict[str, Any] = {"estimand": estimand, "population": population, "level": level, "anyway": anyway}
-    asked |= {} if event is None else {"event": event}
-    asked |= {} if compare is None else {"compare": [name.strip() for name in compare.split(",")]}
-    if not printing.as_json and not forecast:  # the answer prints what the graph says against the question
+    levels = None if compare is None else [name.strip() for name in compare.split(",")]
+    asked: dict[str, Any] = {
+        "estimand": estimand, "population": population, "level": level, "anyway": answer.anyway,
+        **given(event=event, compare=levels),
+    }  # fmt: skip
+    if (
+        not printing.as_json and not answer.forecast
+    ):  # the answer prints what the graph says against the question
         silence_graph_warnings()
     if release is not None:
-        charged = {"--epsilon": epsilon, "--delta": delta, "--ledger": charge.ledger, "--desk": charge.desk}
         others = {
             **rows.given(),
             "--graph": graph,
-            **charged,
-            "--no-privacy": no_privacy,
-            "--forecast": forecast,
+            "--epsilon": answer.epsilon,
+            "--delta": answer.delta,
+            "--ledger": charge.ledger,
+            "--desk": charge.desk,
+            "--no-privacy": answer.no_privacy,
+            "--forecast": answer.forecast,
         }
         refuse_given(others, "--release takes everything from what was released, free: leave out {}")
         if not isinstance(about, str):
             raise InputError("no search releases the table of a follow-up: name the file and an --epsilon")
         loaded = dc.load_release(release)
         asked |= {"adjust": columns_to_adjust(names, loaded.schema)}
-        print_answer_of(lambda: loaded.effect(treatment, about, **asked), out, printing)
+        print_answer_of(lambda: loaded.effect(treatment, about, **asked), answer.out, printing)
         return
-    only_here = {"--no-privacy": no_privacy, "--graph": graph}
-    place = place_of(rows, charge, printing, free=forecast, only_here=only_here)
+    only_here = {"--no-privacy": answer.no_privacy, "--graph": graph}
+    place = place_of(rows, charge, printing, free=answer.forecast, only_here=only_here)
     place.refuse_undeclared([treatment, *outcome.columns, *(columns_to_adjust(names, ()) or ())])
     held = columns_to_adjust(names, place.schema)
-    asked |= {**epsilon_of(epsilon, no_privacy), "delta": delta, "method": method, "neighbours": neighbours}
-    asked |= {} if held is None else {"adjust": held}
-    asked |= {} if graph is None else {"graph": graph}
-    if not no_privacy and not printing.as_json:
-        silence_draft_warning()
-    if not forecast:
-        refuse_given({"--share": share}, "{}: only with --forecast")
-    else:
-        asked |= {} if share is None else {"share": share}
-        print_forecast(place.forecast("effect", treatment, about, **asked), charge, printing.as_json)
-        return
-    found = print_answer_of(lambda: place.ask("effect", treatment, about, **asked), out, printing)
-    warn_weak_answer(found.privacy, place, printing.as_json)
+    asked |= {**answer.asked(), "method": method, **given(adjust=held, graph=graph)}
+    found = answered(place, "effect", (treatment, about), asked, answer, charge, printing)
+    if found is not None:
+        warn_weak_answer(found.privacy, place, printing.as_json)

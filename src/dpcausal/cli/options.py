@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from dpcausal.cli.desk import DeskUrl
 from dpcausal.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,9 +57,6 @@ def path(text: str | Path) -> Path:
     return Path(text)
 
 
-SchemaFile = Annotated[
-    Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
-]
 OptionalSchema = Annotated[
     Path | None, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
 ]
@@ -79,44 +75,10 @@ Relation = Annotated[
 ]
 LedgerUrl = Annotated[str | None, typer.Option("--ledger", help="Charge this ledger first.")]
 DatasetName = Annotated[str | None, typer.Option("--dataset", help="Name of the data set there.")]
-Person = Annotated[str | None, typer.Option("--person", help="Who asks; kept in the ledger.", metavar="NAME")]
-Purpose = Annotated[
-    str | None, typer.Option("--purpose", help="What for; kept in the ledger.", metavar="TEXT")
-]
-Full = Annotated[
-    bool,
-    typer.Option("--full", help="Print everything: every pair, the method, the whole privacy statement."),
+DeskUrl = Annotated[
+    str | None, typer.Option("--desk", help="A custodian's desk; DPCAUSAL_TOKEN.", metavar="URL")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-NoPrivacy = Annotated[bool, typer.Option("--no-privacy", help="The classical answer, not private.")]
-AnswerDir = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        help="Also write answer.json and privacy.json here; earlier ones are kept, in DIR/earlier-1 and so on.",
-        metavar="DIR",
-        parser=path,
-    ),
-]
-Required = Annotated[list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b.")]
-Forbidden = Annotated[list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b.")]
-Tiers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tiers",
-        help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it may "
-        "point either way.",
-    ),
-]
-DirectionLevel = Annotated[
-    float | None,
-    typer.Option("--direction-level", help="Least chance of an arrow (0.8)."),
-]
-Confidence = Annotated[
-    int | None,
-    typer.Option("--confidence", help="How many repeats show how often an edge is found again; no cost."),
-]
-MaxOrder = Annotated[int | None, typer.Option("--max-order", help="Most columns held fixed at once.")]
 ShowOpen = Annotated[
     bool,
     typer.Option("--show-open", help="Show pairs that could not be decided, too: listed, and drawn faint."),
@@ -131,23 +93,6 @@ Encoding = Annotated[
 ]
 Sheet = Annotated[
     str | None, typer.Option("--sheet", help="Sheet of a workbook; else as the schema says, or the first.")
-]
-UnitColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--unit",
-        help="The column with a person's id, where a person may have several rows: persons are protected.",
-    ),
-]
-RowsPerUnit = Annotated[
-    int | None, typer.Option("--rows-per-unit", help="How many rows of a person are used at most (1).")
-]
-OrderBy = Annotated[
-    str | None,
-    typer.Option(
-        "--order-by",
-        help="Which: first, last, or those with the largest values of this column; else by chance.",
-    ),
 ]
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="Only these columns, with commas.")]
 OptionalFile = Annotated[
@@ -174,7 +119,10 @@ Explain = Annotated[bool, typer.Option("--explain", help="Print the SQL, and sen
 class Printing:
     """How an answer is printed."""
 
-    full: Full = False
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Print everything: every pair, the method, the whole privacy statement."),
+    ] = False
     as_json: AsJson = False
 
     @property
@@ -189,8 +137,12 @@ class Charge:
 
     ledger: LedgerUrl = None
     dataset: DatasetName = None
-    person: Person = None
-    purpose: Purpose = None
+    person: Annotated[
+        str | None, typer.Option("--person", help="Who asks; kept in the ledger.", metavar="NAME")
+    ] = None
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What for; kept in the ledger.", metavar="TEXT")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,27 +153,84 @@ class DeskCharge(Charge):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerOptions:
+    """What one answer may cost, where it is written, and whether only its forecast is wanted.
+
+    Each command describes the last three in its own words.
+    """
+
+    epsilon: Epsilon = None
+    delta: Delta = 0.0
+    neighbours: Relation = "replace-one"
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Also write answer.json and privacy.json here; earlier ones are kept, in DIR/earlier-1 and so on.",
+            metavar="DIR",
+            parser=path,
+        ),
+    ] = None
+    no_privacy: Annotated[bool, typer.Option("--no-privacy", help="The classical answer, not private.")] = (
+        False
+    )
+    anyway: bool = False
+    forecast: bool = False
+    share: float | None = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return what it may cost, by the names of the Python arguments; no epsilon where none was given."""
+        if self.no_privacy and self.epsilon is not None:
+            raise InputError("give either --epsilon or --no-privacy, not both")
+        cost = {"epsilon": self.epsilon} if self.no_privacy or self.epsilon is not None else {}
+        return {**cost, "delta": self.delta, "neighbours": self.neighbours}
+
+
+@dataclass(frozen=True, kw_only=True)
 class GraphOptions:
     """What is known beforehand of a graph, and how its edges are decided and directed."""
 
-    tiers: Tiers = None
-    required: Required = None
-    forbidden: Forbidden = None
-    max_order: MaxOrder = None
-    direction_level: DirectionLevel = None
-    confidence: Confidence = None
+    tiers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tiers",
+            help="Columns in order of time: 'a,b;c' puts a and b before c. No arrow points back; between a and b it "
+            "may point either way.",
+        ),
+    ] = None
+    required: Annotated[
+        list[str] | None, typer.Option("--required", help="An arrow a:b, or an edge a--b.")
+    ] = None
+    forbidden: Annotated[
+        list[str] | None, typer.Option("--forbidden", help="An arrow a:b, or an edge a--b.")
+    ] = None
+    max_order: Annotated[int | None, typer.Option("--max-order", help="Most columns held fixed at once.")] = (
+        None
+    )
+    direction_level: Annotated[
+        float | None,
+        typer.Option("--direction-level", help="Least chance of an arrow (0.8)."),
+    ] = None
+    confidence: Annotated[
+        int | None,
+        typer.Option("--confidence", help="How many repeats show how often an edge is found again; no cost."),
+    ] = None
 
     def asked(self) -> dict[str, Any]:
         """Return the options that were given, by the names of the Python arguments."""
-        parsed = {
-            "tiers": parse_tiers(self.tiers),
-            "required": parse_edges("--required", self.required),
-            "forbidden": parse_edges("--forbidden", self.forbidden),
-            "max_order": self.max_order,
-            "direction_level": self.direction_level,
-            "confidence": self.confidence,
-        }
-        return {name: value for name, value in parsed.items() if value not in (None, [])}
+        return given(
+            tiers=parse_tiers(self.tiers) or None,
+            required=parse_edges("--required", self.required) or None,
+            forbidden=parse_edges("--forbidden", self.forbidden) or None,
+            max_order=self.max_order,
+            direction_level=self.direction_level,
+            confidence=self.confidence,
+        )
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None: the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def option_name(name: str) -> str:
@@ -304,14 +313,3 @@ def parse_effects(texts: list[str] | None, reserve: float | None) -> list[tuple[
     if not found and reserve is not None:
         raise InputError("--reserve is the share of the budget kept for --effect treatment,outcome: name one")
     return found
-
-
-def epsilon_of(epsilon: float | None, no_privacy: bool) -> dict[str, float | None]:
-    """Return ``epsilon`` as a keyword argument: None for --no-privacy, and no argument where neither option is given.
-
-    >>> epsilon_of(0.5, False), epsilon_of(None, True), epsilon_of(None, False)
-    ({'epsilon': 0.5}, {'epsilon': None}, {})
-    """
-    if no_privacy and epsilon is not None:
-        raise InputError("give either --epsilon or --no-privacy, not both")
-    return {"epsilon": epsilon} if no_privacy or epsilon is not None else {}

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from dpcausal.cli.desk import DeskUrl, at_desk
 from dpcausal.cli.options import (
     AsJson,
     Columns,
     DatasetName,
     Delta,
+    DeskUrl,
     Explain,
     OptionalSchema,
     Relation,
@@ -26,7 +26,7 @@ from dpcausal.cli.options import (
 )
 from dpcausal.cli.output import terminal_width, warn_weak
 from dpcausal.cli.release_dir import writable_directory, write_texts
-from dpcausal.cli.rows import NO_SCHEMA, Source, table_of_rows
+from dpcausal.cli.rows import NO_SCHEMA, Source, at_desk, table_of_rows
 from dpcausal.core.errors import InputError
 from dpcausal.core.progress import shown
 

@@ -1,11 +1,12 @@
-"""Where the rows of a question are: in a file, at a --source, or at a custodian's desk.
+"""Where the rows of a question are: in a file, at a --source, in a long table of codes, or at a custodian's desk.
 
 A file that is named by itself is read into memory. ``--source FILE`` leaves its rows where they are: DuckDB counts
 them, out of core. The user decides by this option, since the two do not answer the same questions: a test on the values
 of rows needs rows in memory. The size of a file decides nothing. It follows from the number of rows, which add-remove
 protects, and in a file of text from how long their cells are.
 
-``Here`` and ``AtDesk`` answer the same questions by ``ask`` and ``forecast``, so that a command asks in one way.
+``Here`` and ``AtDesk`` answer the same questions by ``ask`` and ``forecast``, so that a command asks in one way. The
+token of a desk is in ``DPCAUSAL_TOKEN``.
 """
 
 from __future__ import annotations
@@ -15,27 +16,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from dpcausal.cli.desk import at_desk
 from dpcausal.cli.options import (
+    AnswerOptions,
     Charge,
     DeskCharge,
     Encoding,
     OptionalFile,
     OptionalSchema,
-    OrderBy,
     Printing,
-    RowsPerUnit,
     Sheet,
     SourceUrl,
     TableName,
-    UnitColumn,
+    given,
     option_name,
+    path,
 )
-from dpcausal.cli.output import warn_before_charge
+from dpcausal.cli.output import print_forecast, silence_draft_warning, warn_before_charge
+from dpcausal.cli.release_dir import print_answer_of
 from dpcausal.core.errors import InputError, SchemaError, no_columns
 from dpcausal.core.progress import shown
 from dpcausal.core.redact import file_name, ledger_name
@@ -44,6 +45,7 @@ from dpcausal.present.origin import Code, call_text
 if TYPE_CHECKING:
     from dpcausal.counts.engine import EngineCounts
     from dpcausal.counts.stream import StreamCounts
+    from dpcausal.data.codes import CodeTable
     from dpcausal.data.dataset import Dataset
     from dpcausal.data.schema import Schema
     from dpcausal.desk.client import RemoteDataset, RemoteRequest
@@ -63,11 +65,8 @@ class Source:
 
     def given(self) -> dict[str, Any]:
         """Return the options about the source that were given, by their names."""
-        named = {
-            "the file" if one.name == "data" else option_name(one.name): getattr(self, one.name)
-            for one in fields(self)
-        }
-        return {name: value for name, value in named.items() if value is not None}
+        named = given(**{one.name: getattr(self, one.name) for one in fields(self)})
+        return {"the file" if name == "data" else option_name(name): named[name] for name in named}
 
     @property
     def address(self) -> str:
@@ -119,9 +118,23 @@ class Rows(Source):
     """A file or a table with its schema, and how many rows of a person are used."""
 
     schema: OptionalSchema = None
-    unit: UnitColumn = None
-    rows_per_unit: RowsPerUnit = None
-    order_by: OrderBy = None
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            "--unit",
+            help="The column with a person's id, where a person may have several rows: persons are protected.",
+        ),
+    ] = None
+    rows_per_unit: Annotated[
+        int | None, typer.Option("--rows-per-unit", help="How many rows of a person are used at most (1).")
+    ] = None
+    order_by: Annotated[
+        str | None,
+        typer.Option(
+            "--order-by",
+            help="Which: first, last, or those with the largest values of this column; else by chance.",
+        ),
+    ] = None
 
     def declared(self, columns: Sequence[str] = ()) -> Schema:
         """Return the schema of the rows, of these columns (of all where none is named)."""
@@ -142,11 +155,6 @@ class Rows(Source):
     def declared_in(self) -> Code:
         """The Python code that reads the schema, by the name of its file."""
         return Code(call_text("dc.Schema.from_toml", [file_name(str(self.schema))], {}))
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    """Return the arguments that are not left at their default."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse_given(options: Mapping[str, Any], why: str) -> None:
@@ -185,8 +193,8 @@ class Here:
         from dpcausal.counts.connect import DATABASES
 
         rows, lines, schema = self.rows, [], self.rows.declared_in
-        written = _given(encoding=rows.encoding, sheet=rows.sheet)
-        persons = _given(unit=rows.unit, rows_per_unit=rows.rows_per_unit, order_by=rows.order_by)
+        written = given(encoding=rows.encoding, sheet=rows.sheet)
+        persons = given(unit=rows.unit, rows_per_unit=rows.rows_per_unit, order_by=rows.order_by)
         if self.columns:
             lines, schema = [f"schema = {schema}.select({list(self.columns)!r})"], Code("schema")
         if rows.source is None and rows.table is None and not rows.name.lower().endswith(DATABASES):
@@ -267,6 +275,20 @@ def _say_where(request: RemoteRequest) -> None:
     typer.echo(f"dpcausal: the question {state}; Ctrl-C ends the wait, not the question: {where}", err=True)
 
 
+def at_desk(
+    url: str, dataset: str | None, unused: Mapping[str, Any], purpose: str | None = "free"
+) -> RemoteDataset:
+    """Return the data set at a desk; refuse options that go with a file here, by their names in ``unused``."""
+    refuse_given(unused, "with --desk the custodian has the rows: leave out {}")
+    if dataset is None:
+        raise InputError("name the data set at the desk: --dataset NAME")
+    if not purpose:
+        raise InputError("a desk records what a question is for: --purpose TEXT")
+    from dpcausal.desk.client import remote
+
+    return remote(url)[dataset]
+
+
 def place_of(
     rows: Rows, charge: DeskCharge, printing: Printing, *, free: bool = False, columns: Sequence[str] = (),
     number: int | None = None, only_here: Mapping[str, Any],
@@ -285,6 +307,24 @@ def place_of(
     unused = {**rows.given(), "--ledger": charge.ledger, "--person": charge.person, **only_here}
     remote = at_desk(charge.desk, charge.dataset, unused, "free" if free else charge.purpose)
     return AtDesk(remote, charge.purpose, printing.bars)
+
+
+def answered(
+    place: Here | AtDesk, what: str, values: Sequence[Any], asked: Mapping[str, Any], options: AnswerOptions,
+    charge: Charge, printing: Printing,
+) -> Any:  # fmt: skip
+    """Ask a question, print its answer, write its files and return it; print a forecast where only that is wanted.
+
+    ``what``: the function of the library, to which ``values`` and ``asked`` are passed. A forecast returns None.
+    """
+    if not options.no_privacy and not printing.as_json:
+        silence_draft_warning()
+    if options.forecast:
+        found = place.forecast(what, *values, **asked, **given(share=options.share))
+        print_forecast(found, charge, printing.as_json)
+        return None
+    refuse_given({"--share": options.share}, "{}: only with --forecast")
+    return print_answer_of(lambda: place.ask(what, *values, **asked), options.out, printing)
 
 
 def refuse_undeclared(schema: Schema, named: Iterable[str], data: Path | None) -> None:
@@ -337,3 +377,99 @@ def table_of_rows(
     if neighbours != "replace-one":
         raise InputError(f"under {neighbours} the number of rows is protected: give --rows, a guess")
     return open_counts(source, schema, table, count=False)
+
+
+# ---- a long table of persons and codes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codes:
+    """The options of a long table of persons and codes."""
+
+    codes: Annotated[
+        Path | None,
+        typer.Option(
+            "--codes",
+            help="The file is a long table of persons and codes: use the codes that this file lists, one a line "
+            "(E11* is every code that begins with E11).",
+            metavar="FILE",
+            parser=path,
+        ),
+    ] = None
+    code: Annotated[
+        str | None, typer.Option("--code", help="Column with the code, with --codes.", metavar="COLUMN")
+    ] = None
+    people: Annotated[
+        str | None,
+        typer.Option(
+            "--people",
+            help="With --codes: how many persons there are, or a file with a row for each.",
+            metavar="N|FILE",
+        ),
+    ] = None
+
+    def place_of(
+        self, rows: Rows, charge: DeskCharge, printing: Printing, *, columns: Sequence[str],
+        only_here: Mapping[str, Any],
+    ) -> Here | AtDesk:  # fmt: skip
+        """Return where the rows are; a long table is read from a file here."""
+        own = {"--code": self.code, "--people": self.people}
+        if self.codes is None:
+            if any(own.values()):
+                raise InputError("--code and --people go with --codes: a file that lists the codes to use")
+            return place_of(rows, charge, printing, columns=columns, only_here=only_here)
+        takes = ("the file", "--schema", "--unit", "--encoding", "--sheet", "--effect")
+        others = {**rows.given(), **only_here, "--columns": columns, "--desk": charge.desk}
+        for name, value in others.items():
+            if value and name not in takes:
+                raise InputError(f"{name} does not go with --codes")
+        if rows.data is None:
+            raise InputError("--codes needs a file: a long table of persons and codes")
+        for name, value in {"--unit": rows.unit, **own}.items():
+            if value is None:
+                raise InputError(f"--codes needs {name}, too")
+        return LongTable(self, rows, charge, printing)
+
+
+class LongTable(Here):
+    """A long table of persons and codes that this process reads."""
+
+    def __init__(self, codes: Codes, rows: Rows, charge: Charge, printing: Printing) -> None:
+        super().__init__(rows, charge, printing)
+        self.codes = codes
+
+    def refuse_undeclared(self, named: Iterable[str]) -> None:
+        """Accept all names: codes are no columns of the file."""
+
+    def python_lines(self) -> list[str]:
+        """Return the line of Python that reads the same table, for a report."""
+        rows, codes = self.rows, self.codes
+        listed = Code(f"open({file_name(str(codes.codes))!r}).read().split()")
+        people = str(codes.people)
+        named: dict[str, Any] = {"unit": rows.unit, "code": codes.code}
+        named |= {"encoding": rows.encoding, "sheet": rows.sheet}
+        named["people"] = int(people) if people.isdecimal() else file_name(people)
+        named["schema"] = rows.schema and rows.declared_in
+        return [f"data = {call_text('dc.read_codes', [rows.name, listed], given(**named))}"]
+
+    @cached_property
+    def counted(self) -> CodeTable:
+        """The table of persons and codes, ready for a question."""
+        import dpcausal as dc
+        from dpcausal.data.codes import codes_of_file
+
+        rows, number = self.rows, str(self.codes.people).replace("_", "").replace(",", "")
+        people = int(number) if number.isdecimal() else Path(str(self.codes.people))
+        declared = None if rows.schema is None else dc.Schema.from_toml(rows.schema)
+        if declared is not None and isinstance(people, int):
+            raise InputError("--schema declares columns of persons: give --people a file that has them")
+        return dc.read_codes(
+            cast("Path", rows.data),
+            codes_of_file(cast("Path", self.codes.codes)),
+            unit=str(rows.unit),
+            code=str(self.codes.code),
+            people=people,
+            schema=declared,
+            encoding=rows.encoding,
+            sheet=rows.sheet,
+        )

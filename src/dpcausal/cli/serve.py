@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -39,10 +39,6 @@ WORK_HELP = """Answer questions that a desk has approved and charged; run as man
 
 dpcausal work --config desk.toml"""
 
-ConfigFile = Annotated[
-    Path | None, typer.Option("--config", help="The settings of the desk.", metavar="desk.toml", parser=path)
-]
-
 
 def _needs_server() -> None:
     """Refuse where the packages of a server are not installed."""
@@ -58,7 +54,10 @@ def _needs_server() -> None:
 
 
 def run_serve(
-    config: ConfigFile = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="The settings of the desk.", metavar="desk.toml", parser=path),
+    ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Made-up data, one custodian, two analysts.")] = False,
     port: Annotated[int | None, typer.Option("--port", help="Port to listen at.", min=0, max=65535)] = None,
     link: Annotated[
@@ -112,8 +111,13 @@ def _link_alone(settings: DeskConfig, port: int, name: str, *, as_json: bool) ->
     from dpcausal.desk.store import Desk
 
     desk = Desk.open(_with_address(settings, port))
-    link = f"{desk.config.address}/enter/{desk.issue(name, 'link')}"
-    return json.dumps({"url": desk.config.address, "links": {name: link}}) if as_json else f"{name}: {link}"
+    links = _new_links(desk, [name])
+    return json.dumps({"url": desk.config.address, "links": links}) if as_json else f"{name}: {links[name]}"
+
+
+def _new_links(desk: Desk, names: Iterable[str]) -> dict[str, str]:
+    """Return a new one-time link for each of these persons."""
+    return {name: f"{desk.config.address}/enter/{desk.issue(name, 'link')}" for name in names}
 
 
 @contextmanager
@@ -209,8 +213,8 @@ def _demo_words(desk: Desk, as_json: bool) -> str:
     if as_json:
         shown = {"url": url, "dataset": DATASET, "custodian": tokens[CUSTODIAN]}
         return json.dumps({**shown, "analysts": [tokens[name] for name in ANALYSTS]})
-    links = [(name, role) for name, role in desk.config.persons.items() if name != AUDITOR]
-    lines = [f"{role:>9}: {url}/enter/{desk.issue(name, 'link')}" for name, role in links]
+    links = _new_links(desk, [name for name in desk.config.persons if name != AUDITOR])
+    lines = [f"{desk.config.persons[name]:>9}: {link}" for name, link in links.items()]
     first = f"import dpcausal as dc; desk = dc.remote({url!r}, token={tokens[ANALYSTS[0]]!r})"
     ask = f"desk[{DATASET!r}].discover(epsilon=0.5, delta=1e-6, purpose='a first look')"
     return "\n".join(
@@ -223,7 +227,7 @@ def _first_words(desk: Desk, as_json: bool, link: str | None) -> str:
     new = [name for name in desk.config.persons if name == link or not desk.has_token(name)]
     if link is not None and link not in new:
         new.append(link)
-    links = {name: f"{desk.config.address}/enter/{desk.issue(name, 'link')}" for name in new}
+    links = _new_links(desk, new)
     if as_json:
         return json.dumps({"url": desk.config.address, "links": links})
     return "\n".join([desk.config.address, *(f"{name}: {link}" for name, link in links.items())])

@@ -20,8 +20,8 @@ from dpcausal.cli.options import (
     OptionalSchema,
     Printing,
     Relation,
-    SchemaFile,
     ShowOpen,
+    given,
     parse_names,
     path,
     spread,
@@ -94,13 +94,11 @@ dpcausal pool north south east north-2 south-2 --out final
 dpcausal again graph --latent --out other
 dpcausal effect --release graph --treatment smoke --outcome bronc"""
 
-ProtocolFile = Annotated[
-    Path, typer.Option("--protocol", help="The file that dpcausal protocol wrote.", parser=path)
-]
-
 
 def run_protocol(
-    schema: SchemaFile,
+    schema: Annotated[
+        Path, typer.Option("--schema", help="The schema file (see dpcausal schema).", parser=path)
+    ],
     rows: Annotated[
         list[str], typer.Option("--rows", help="Rows of each site, about, with commas.", metavar="N,N")
     ],
@@ -154,7 +152,9 @@ def parse_rows(texts: list[str]) -> list[int]:
 @spread
 def run_contribute(
     rows: Source,
-    protocol: ProtocolFile,
+    protocol: Annotated[
+        Path, typer.Option("--protocol", help="The file that dpcausal protocol wrote.", parser=path)
+    ],
     out: Annotated[
         Path, typer.Option("--out", help="Folder to write, which travels.", metavar="SITE", parser=path)
     ],
@@ -240,8 +240,7 @@ def run_pool(
     from dpcausal.sites.contribute import load_contribution
     from dpcausal.sites.pool import next_protocol, pool
 
-    given = {**graph.asked(), "level": level, "latent": latent or None}
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = graph.asked() | given(level=level, latent=latent or None)
     contributions = [load_contribution(folder) for folder in sites]
     names = ", ".join(dict.fromkeys(one.site for one in contributions))
     with writable_directory(out):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -21,7 +20,7 @@ from dpcausal.core.spelling import for_desk
 from dpcausal.desk import examples
 from dpcausal.desk.config import ROLES, DatasetSettings
 from dpcausal.desk.examples import answers
-from dpcausal.desk.request import Request as Asked
+from dpcausal.desk.questions import Request as Asked
 from dpcausal.desk.store import MOST_PAGES, Desk, NotFound, Person
 
 router = APIRouter(prefix="/api")
@@ -84,6 +83,26 @@ def desk_of(request: Request) -> Desk:
     return found
 
 
+def admitted(request: Request, found: Person | None, roles: Sequence[str], refusal: HTTPException) -> Person:
+    """Return who sends a request, and count it; raise ``refusal`` for a stranger, and 403 for another role."""
+    limits = request.app.state.limits
+    if found is None:
+        limits.count_stranger(request)
+        raise refusal
+    limits.count(found.name)
+    if found.role not in roles:
+        raise HTTPException(403, f"this is for {' or '.join(roles)}")
+    return found
+
+
+def released_file(desk: Desk, asked: str, person: Person, name: str, what: str = "such file") -> bytes:
+    """Return a file of the release of the request ``asked``; raise ``NotFound`` where ``person`` can see none."""
+    files = desk.files(desk.request(asked, person))
+    if name not in files:
+        raise NotFound(f"there is no {what}, or not yet")
+    return files[name]
+
+
 def signed(*roles: str) -> Callable[..., Person]:
     """Return a dependency: the person of the token, who must have one of these roles."""
 
@@ -91,14 +110,8 @@ def signed(*roles: str) -> Callable[..., Person]:
         request: Request, sent: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
     ) -> Person:
         found: Person | None = None if sent is None else request.app.state.identity.person(sent.credentials)
-        if found is None:
-            request.app.state.limits.count_stranger(request)
-            line = NO_TOKEN if sent is None else WRONG_TOKEN
-            raise HTTPException(401, line, {"WWW-Authenticate": "Bearer"})
-        request.app.state.limits.count(found.name)
-        if found.role not in roles:
-            raise HTTPException(403, f"this is for {' or '.join(roles)}")
-        return found
+        line = NO_TOKEN if sent is None else WRONG_TOKEN
+        return admitted(request, found, roles, HTTPException(401, line, {"WWW-Authenticate": "Bearer"}))
 
     return person
 
@@ -131,8 +144,6 @@ def dataset_view(desk: Desk, settings: DatasetSettings, person: Person) -> dict[
 
 def request_view(desk: Desk, found: Asked, person: Person, *, listed: bool = False) -> dict[str, Any]:
     """Return what a person may know of a request that is the person's to see; in a list, without its files."""
-    now = time.time()
-    state = found.shown_state(now)
     plain = {
         "id": found.id,
         "dataset": found.dataset,
@@ -144,11 +155,11 @@ def request_view(desk: Desk, found: Asked, person: Person, *, listed: bool = Fal
         "epsilon": found.epsilon,
         "delta": found.delta,
         "forecast": found.forecast,
-        "state": state,
-        "worker": desk.has_worker(now),
+        "state": found.shown_state(desk.clock()),
+        "worker": desk.has_worker(),
         "asked": found.asked,
         "charged": found.charged is not None,
-        **({} if listed else {"files": sorted(desk.files(found, now))}),
+        **({} if listed else {"files": sorted(desk.files(found))}),
     }
     decisions = desk.decisions(found.id)
     if person.role == "analyst":
@@ -257,10 +268,7 @@ def one_request(id: Id, person: Anyone, desk: TheDesk) -> dict[str, Any]:  # noq
 )
 def one_file(id: Id, file: str, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     """Return one file of a release."""
-    files = desk.files(desk.request(id, person))
-    if file not in files:
-        raise NotFound("there is no such file, or not yet")
-    return Response(files[file], media_type="application/octet-stream")
+    return Response(released_file(desk, id, person, file), media_type="application/octet-stream")
 
 
 @router.post("/requests/{id}/withdraw", responses=answers(examples.WITHDRAWN, 403, 404, 409, 422))

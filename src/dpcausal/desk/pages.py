@@ -21,11 +21,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dpcausal.core.errors import DpcausalError
 from dpcausal.core.spelling import for_form
-from dpcausal.desk.api import Id, Name, Page, desk_of, dummy_rows
+from dpcausal.desk.api import Id, Name, Page, admitted, desk_of, dummy_rows, released_file
 from dpcausal.desk.config import ROLES
 from dpcausal.desk.forms import FORMS, QuestionForm
-from dpcausal.desk.request import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
-from dpcausal.desk.request import Request as Asked
+from dpcausal.desk.questions import DONE, FAILED, REFUSED, WAITING, WITHDRAWN, WORKING
 from dpcausal.desk.store import SESSION_SECONDS, Desk, NotFound, Person, RequestPage
 from dpcausal.present.ledger import asker_words, entry_words
 from dpcausal.privacy.ledger import Entry
@@ -125,12 +124,7 @@ def signed_in(*roles: str) -> Callable[..., Person]:
     def person(request: Request, secret: Annotated[str, Depends(sent_secret)]) -> Person:
         desk, cookie = desk_of(request), request.cookies.get(COOKIE, "")
         found = desk.who(cookie, "session") if cookie else None
-        if found is None:
-            request.app.state.limits.count_stranger(request)
-            raise HTTPException(401, "sign in first")
-        request.app.state.limits.count(found.name)
-        if found.role not in roles:
-            raise HTTPException(403, f"this page is for {' or '.join(roles)}")
+        found = admitted(request, found, roles, HTTPException(401, "sign in first"))
         if request.method == "POST" and not hmac.compare_digest(secret.encode(), found.form.encode()):
             raise HTTPException(403, "this form is out of date: open the page again")
         return found
@@ -204,10 +198,9 @@ def sign_out(request: Request, person: Anyone, desk: TheDesk) -> Response:
 # ---- looking
 
 
-def shown_page(found: RequestPage) -> dict[str, Any]:
+def shown_page(desk: Desk, found: RequestPage) -> dict[str, Any]:
     """Return a page of requests as the lists show it."""
-    now = time.time()
-    rows = [{"one": one, "state": one.shown_state(now)} for one in found.rows]
+    rows = [{"one": one, "state": one.shown_state(desk.clock())} for one in found.rows]
     return {"rows": rows, "number": found.number, "has_older": found.has_older}
 
 
@@ -217,13 +210,13 @@ def home(person: Anyone, desk: TheDesk, asked: Page = 1, waiting: Page = 1) -> R
     if person.role == "analyst":
         mine = [one for one in desk.config.datasets.values() if one.open_to(person.name)]
         sets = [(one, desk.left(person.name, one.name)) for one in mine]
-        return page("analyst", person, sets=sets, asked=shown_page(desk.requests_for(person, asked)))
+        return page("analyst", person, sets=sets, asked=shown_page(desk, desk.requests_for(person, asked)))
     return page(
         "overview",
         person,
         accounts=desk.ledger.show(),
-        asked=shown_page(desk.requests_for(person, asked, waiting=False)),
-        waiting=shown_page(desk.requests_for(person, waiting, waiting=True)),
+        asked=shown_page(desk, desk.requests_for(person, asked, waiting=False)),
+        waiting=shown_page(desk, desk.requests_for(person, waiting, waiting=True)),
     )
 
 
@@ -289,12 +282,6 @@ def ask(
     return show_data(desk, name, person, asked=sent, open=command, cost=cost)
 
 
-def words_of(found: Asked) -> str:
-    """Return a question as a call in Python."""
-    given = ", ".join(f"{name}={value!r}" for name, value in found.question.arguments.items())
-    return f"{found.command}({given})"
-
-
 @router.get("/requests/{id}")
 def request_page(id: Id, person: Anyone, desk: TheDesk, seen: str = "") -> Response:  # noqa: A002
     """Show a request: what was asked, what it costs, what was decided, and the result.
@@ -303,14 +290,14 @@ def request_page(id: Id, person: Anyone, desk: TheDesk, seen: str = "") -> Respo
     """
     if not seen:
         return show_request(desk, id, person)
-    other = desk.request(id, person).shown_state(time.time()) != seen
+    other = desk.request(id, person).shown_state(desk.clock()) != seen
     return Response(status_code=204, headers={"HX-Refresh": "true"} if other else {})
 
 
 def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: str = "") -> Response:  # noqa: A002
     """Return the page of a request."""
     found = desk.request(id, person)
-    files, state = desk.files(found), found.shown_state(time.time())
+    files, state = desk.files(found), found.shown_state(desk.clock())
     account = left = None
     if person.role != "analyst":
         account, left = desk.ledger.show(found.dataset)[0], desk.left(found.person, found.dataset)
@@ -320,7 +307,7 @@ def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: 
         status,
         one=found,
         state=state,
-        words=words_of(found),
+        words=str(found.question),
         files=sorted(files),
         summary=files.get("summary.txt", b"").decode(),
         decisions=desk.decisions(id),
@@ -336,32 +323,23 @@ def show_request(desk: Desk, id: str, person: Person, status: int = 200, fault: 
 @router.get("/requests/{id}/report")
 def report(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     """Show the report of a release, in a sandbox."""
-    files = desk.files(desk.request(id, person))
-    if "report.html" not in files:
-        raise NotFound("there is no report, or not yet")
-    return HTMLResponse(files["report.html"], headers={"Content-Security-Policy": REPORT_POLICY})
+    shown = released_file(desk, id, person, "report.html", "report")
+    return HTMLResponse(shown, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.get("/requests/{id}/picture")
 def picture(id: Id, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     """Show the picture of a graph, as an image of its page."""
-    files = desk.files(desk.request(id, person))
-    if "graph.svg" not in files:
-        raise NotFound("there is no picture, or not yet")
-    return Response(
-        files["graph.svg"], media_type="image/svg+xml", headers={"Content-Security-Policy": REPORT_POLICY}
-    )
+    shown = released_file(desk, id, person, "graph.svg", "picture")
+    return Response(shown, media_type="image/svg+xml", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.get("/requests/{id}/files/{file:path}")
 def one_file(id: Id, file: str, person: Anyone, desk: TheDesk) -> Response:  # noqa: A002
     """Send one file of a release to be saved."""
-    files = desk.files(desk.request(id, person))
-    if file not in files:
-        raise NotFound("there is no such file, or not yet")
     last = file.rpartition("/")[2]
     return Response(
-        files[file], media_type="application/octet-stream",
+        released_file(desk, id, person, file), media_type="application/octet-stream",
         headers={"Content-Disposition": f'attachment; filename="{last}"'},
     )  # fmt: skip
 
@@ -445,7 +423,19 @@ def verify(person: Overseer, desk: TheDesk) -> Response:
 @router.get("/people")
 def people_page(person: Overseer, desk: TheDesk) -> Response:
     """Show who may use the desk."""
-    return page("people", person, people=desk.people(), link="", of="", roles=INVITED, fault="")
+    return show_people(desk, person)
+
+
+def show_people(desk: Desk, person: Person, status: int = 200, **more: str) -> Response:
+    """Return the page of people, with a link for one of them (``of``) or an error where there is one."""
+    return page(
+        "people",
+        person,
+        status,
+        people=desk.people(),
+        roles=INVITED,
+        **{"link": "", "of": "", "fault": "", **more},
+    )
 
 
 @router.post("/people")
@@ -454,7 +444,7 @@ def add_person(person: Custodian, desk: TheDesk, name: Text = "", role: Text = "
     known, name = {one: active for one, _, active in desk.people()}, name.strip()
     if known.get(name):
         line = f"{name} is there already: the table has a button for a new link"
-        return page("people", person, 409, people=desk.people(), link="", of="", roles=INVITED, fault=line)
+        return show_people(desk, person, 409, fault=line)
     desk.refuse_custodian(person, name, role)
     desk.add_person(name, role)
     return shown_link(desk, person, name)
@@ -469,8 +459,7 @@ def new_link(name: Name, person: Custodian, desk: TheDesk) -> Response:
 
 def shown_link(desk: Desk, person: Person, of: str) -> Response:
     """Return the page of people with a new link for one of them."""
-    link = f"{desk.config.address}/enter/{desk.issue(of, 'link')}"
-    return page("people", person, people=desk.people(), link=link, of=of, roles=INVITED, fault="")
+    return show_people(desk, person, of=of, link=f"{desk.config.address}/enter/{desk.issue(of, 'link')}")
 
 
 @router.post("/people/{name}/remove")

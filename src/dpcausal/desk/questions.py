@@ -1,4 +1,6 @@
-"""A question as it is sent to a desk: the name of a function, its arguments as plain data, and what it will cost.
+"""A question as it is sent to a desk, and the request that keeps it: its states, and when its end is shown.
+
+A question is the name of a function and its arguments as plain data.
 
 **Rehearsal.** Before anything is charged, the question is asked of dummy rows, made from public facts alone
 (``subjects.py``), up to the point where the ledger would be charged: there it stops, before any noise. All that can be
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,6 +44,11 @@ class Question:
     def to_json(self) -> str:
         """Return the arguments as JSON."""
         return json.dumps(dict(self.arguments), sort_keys=True, allow_nan=False)
+
+    def __str__(self) -> str:
+        """Return the question as a call in Python."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"{self.command}({given})"
 
     @property
     def method(self) -> str:
@@ -155,3 +163,59 @@ def forecast_words(question: Question, subject: Subject) -> str:
             return subject.forecast(question.command, question.arguments)
     except dc.DpcausalError as error:
         return f"No forecast: {error}"
+
+
+# ---- requests
+
+WAITING, QUEUED, RUNNING, DRAWING = "waiting", "queued", "running", "drawing"
+DONE, FAILED, REFUSED, WITHDRAWN = "done", "failed", "refused", "withdrawn"
+WORKING = "working"  # how queued, running and drawing are shown, and an end before its tick
+ENDS = (DONE, FAILED, REFUSED, WITHDRAWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One question of one analyst, as the database holds it."""
+
+    id: str
+    key: str
+    dataset: str
+    person: str
+    project: str | None
+    purpose: str
+    command: str
+    arguments: str
+    epsilon: float
+    delta: float
+    neighbours: str
+    note: str
+    forecast: str
+    state: str
+    asked: float
+    charged: float | None
+    entry: int | None
+    lease: str | None
+    lease_until: float | None
+    attempts: int
+    ended: float | None
+    visible: float | None
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return Question(self.command, json.loads(self.arguments))
+
+    def shown_state(self, now: float) -> str:
+        """Return the state as people see it: the same from the charge until the tick after its end."""
+        if self.state in (QUEUED, RUNNING, DRAWING):
+            return WORKING
+        return WORKING if self.visible is not None and now < self.visible else self.state
+
+
+def tick_after(charged: float, ended: float, tick: float) -> float:
+    """Return the first multiple of ``tick`` after the charge at which a job had ended.
+
+    >>> tick_after(100.0, 100.5, 60.0), tick_after(100.0, 161.0, 60.0)
+    (160.0, 220.0)
+    """
+    return charged + tick * max(1, math.ceil((ended - charged) / tick))

@@ -12,7 +12,7 @@ one that dies after leaves it ``failed`` and charged.
 data set's total tells that others have spent: shares that add up to no more than the total prevent it. The end of a
 job is shown at a tick (``visible``), so that its run time is not.
 
-``now`` is the time, in seconds since 1970; tests give their own.
+Times are in seconds since 1970, by the clock of the desk (``Desk.clock``).
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ from dpcausal.core.spelling import for_form
 from dpcausal.desk import tables
 from dpcausal.desk.config import ROLES, DatasetSettings, DeskConfig
 from dpcausal.desk.forms import FORMS
-from dpcausal.desk.questions import Question, forecast_words, parse_question, rehearse
-from dpcausal.desk.request import (
+from dpcausal.desk.questions import (
     DONE,
     DRAWING,
     ENDS,
@@ -53,7 +52,11 @@ from dpcausal.desk.request import (
     RUNNING,
     WAITING,
     WITHDRAWN,
+    Question,
     Request,
+    forecast_words,
+    parse_question,
+    rehearse,
     tick_after,
 )
 from dpcausal.desk.subjects import Subject, subject_of
@@ -200,6 +203,7 @@ class Desk:
         self, config: DeskConfig, ledger: Ledger, subjects: Mapping[str, Subject] | None = None
     ) -> None:
         self.config, self.ledger, self._charges = config, ledger, Charges(ledger.database)
+        self.clock: Callable[[], float] = time.time
         self._seen = 0, ""  # length and head of the chain, as this process saw it last
         self.subjects = subjects_of(config) if subjects is None else subjects
 
@@ -358,7 +362,7 @@ class Desk:
             self._refuse_last_custodian(connection, name)
         again = update(tables.persons).where(tables.persons.c.name == name).values(role=role, active=1)
         if not connection.execute(again).rowcount:
-            row = {"name": name, "role": role, "added": time.time(), "active": 1}
+            row = {"name": name, "role": role, "added": self.clock(), "active": 1}
             connection.execute(insert(tables.persons).values(row))
 
     def refuse_custodian(self, person: Person, name: str, role: str = "") -> None:
@@ -402,10 +406,10 @@ class Desk:
         return bool(connection.execute(query).scalar_one())
 
     @in_transaction(write=True)
-    def issue(self, connection: Connection, name: str, kind: str, now: float | None = None) -> str:
+    def issue(self, connection: Connection, name: str, kind: str) -> str:
         """Return a new token, one-time link or session of a person; only its hash is kept."""
         token = secrets.token_urlsafe(32)
-        now = time.time() if now is None else now
+        now = self.clock()
         lasts = {"token": None, "link": LINK_SECONDS, "session": SESSION_SECONDS}[kind]
         if self._role(connection, name) is None:
             raise NotFound("there is no such person")
@@ -430,7 +434,7 @@ class Desk:
         self, connection: Connection, token: str, kind: str = "token", now: float | None = None
     ) -> Person | None:
         """Return the person of a token or session; None where it is not known, expired or taken away."""
-        now = time.time() if now is None else now
+        now = self.clock()
         known = select(tables.tokens).where(
             tables.tokens.c.hash == token_hash(token), tables.tokens.c.kind == kind
         )
@@ -497,7 +501,6 @@ class Desk:
         purpose: str,
         project: str | None = None,
         key: str | None = None,
-        now: float | None = None,
     ) -> Request:
         """Record a question; where the rule approves it, charge and queue it at once.
 
@@ -506,7 +509,7 @@ class Desk:
         if person.role != "analyst":
             raise NotAllowed("only analysts ask")
         settings = self.settings(dataset, person)
-        now = time.time() if now is None else now
+        now = self.clock()
         _refuse_after_last_day(settings, now)
         who = Asker(person.name, purpose, project or None)
         if who.purpose is None:
@@ -671,9 +674,9 @@ class Desk:
         query = select(tables.decisions).where(tables.decisions.c.request == request)
         return [dict(row._mapping) for row in connection.execute(query.order_by(tables.decisions.c.time))]
 
-    def files(self, request: Request, now: float | None = None) -> dict[str, bytes]:
+    def files(self, request: Request) -> dict[str, bytes]:
         """Return the files of a release by name; none before its tick."""
-        if request.shown_state(time.time() if now is None else now) != DONE:
+        if request.shown_state(self.clock()) != DONE:
             return {}
 
         query = select(tables.releases.c.files).where(tables.releases.c.request == request.id)
@@ -696,7 +699,7 @@ class Desk:
         if verdict not in ("approve", "refuse"):
             raise InputError("a verdict is approve or refuse")
         Asker(purpose=reason)  # refuses what is no line
-        now = time.time() if now is None else now
+        now = self.clock()
 
         def work(connection: Connection) -> None:
             found = self._get(connection, request)
@@ -729,7 +732,7 @@ class Desk:
         self.remember_head()
         return self.request(request)
 
-    def withdraw(self, person: Person, request: str, now: float | None = None) -> Request:
+    def withdraw(self, person: Person, request: str) -> Request:
         """Take back one's own request while it waits for approval."""
         self.request(request, person)
 
@@ -739,7 +742,7 @@ class Desk:
                 raise NotAllowed("only who asked can withdraw")
             if found.state != WAITING:
                 raise Conflict("this request does not wait for approval any more: it was decided on")
-            self._change(connection, request, state=WITHDRAWN, ended=time.time() if now is None else now)
+            self._change(connection, request, state=WITHDRAWN, ended=self.clock())
 
         self.run(work)
         return self.request(request)
@@ -747,25 +750,25 @@ class Desk:
     # ---- working
 
     @in_transaction(write=True)
-    def beat(self, connection: Connection, worker: str, now: float | None = None) -> None:
+    def beat(self, connection: Connection, worker: str) -> None:
         """Note that a worker lives."""
-        now = time.time() if now is None else now
+        now = self.clock()
         connection.execute(delete(tables.workers).where(tables.workers.c.name == worker))
         connection.execute(delete(tables.workers).where(tables.workers.c.seen < now - 86400.0))
         connection.execute(insert(tables.workers).values(name=worker, seen=now))
 
     @in_transaction(write=False)
-    def has_worker(self, connection: Connection, now: float | None = None) -> bool:
+    def has_worker(self, connection: Connection) -> bool:
         """Return whether a worker was heard of just now."""
-        now = time.time() if now is None else now
+        now = self.clock()
         query = select(func.max(tables.workers.c.seen))
         seen = connection.execute(query).scalar_one_or_none()
         return seen is not None and seen > now - 3 * BEAT
 
     @in_transaction(write=True)
-    def claim(self, connection: Connection, now: float | None = None) -> Request | None:
+    def claim(self, connection: Connection) -> Request | None:
         """Return the oldest queued request with a new lease; None where none is queued."""
-        now = time.time() if now is None else now
+        now = self.clock()
         self._reap(connection, now)
         query = select(tables.requests.c.id).where(tables.requests.c.state == QUEUED)
         found = connection.execute(query.order_by(tables.requests.c.charged).limit(1)).scalar_one_or_none()
@@ -776,9 +779,9 @@ class Desk:
         self._change(connection, found, **lease, attempts=count)
         return self._get(connection, found)
 
-    def has_work(self, now: float | None = None) -> bool:
+    def has_work(self) -> bool:
         """Return whether a job is queued, or was left by a worker that died."""
-        now = time.time() if now is None else now
+        now = self.clock()
         left = tables.requests.c.state.in_((RUNNING, DRAWING)) & (tables.requests.c.lease_until < now)
         query = select(func.count()).where((tables.requests.c.state == QUEUED) | left)
         return bool(self.run(lambda connection: connection.execute(query).scalar_one(), write=False))
@@ -817,11 +820,10 @@ class Desk:
         return found
 
     @in_transaction(write=True)
-    def renew(self, connection: Connection, request: str, lease: str, now: float | None = None) -> None:
+    def renew(self, connection: Connection, request: str, lease: str) -> None:
         """Prolong a lease; raise ``Conflict`` where the job was given to another worker."""
         self._leased(connection, request, lease)
-        until = (time.time() if now is None else now) + LEASE
-        self._change(connection, request, lease_until=until)
+        self._change(connection, request, lease_until=self.clock() + LEASE)
 
     @in_transaction(write=True)
     def begin_drawing(self, connection: Connection, request: str, lease: str) -> Entry:
@@ -846,10 +848,9 @@ class Desk:
         request: str,
         lease: str,
         files: Mapping[str, bytes] | None,
-        now: float | None = None,
     ) -> None:
         """End a job: with the files of its release, or None where it failed."""
-        now = time.time() if now is None else now
+        now = self.clock()
         found = self._leased(connection, request, lease)
         if files is None and found.state == RUNNING and found.attempts < MOST_ATTEMPTS:
             self._change(connection, request, state=QUEUED, lease=None, lease_until=None)  # nothing was drawn

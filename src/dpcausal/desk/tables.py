@@ -27,7 +27,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from dpcausal.desk.request import Request
+from dpcausal.desk.questions import Request
 from dpcausal.privacy.ledger.tables import columns_of
 
 metadata = MetaData()

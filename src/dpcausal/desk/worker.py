@@ -9,6 +9,8 @@ the worker's log: what a person reads is that the job failed.
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import json
 import multiprocessing
 import os
 import resource
@@ -17,18 +19,18 @@ import socket
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dpcausal._version import __version__
 from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import for_form
-from dpcausal.desk.acro import record
 from dpcausal.desk.forms import FORMS
-from dpcausal.desk.questions import Question, rehearse
-from dpcausal.desk.request import Request
+from dpcausal.desk.questions import Question, Request, rehearse
 from dpcausal.desk.store import BEAT, LEASE, Conflict, Desk
 from dpcausal.desk.wire import to_wire
 from dpcausal.discovery.result import DiscoveryResult
@@ -42,6 +44,8 @@ from dpcausal.privacy.ledger import Entry
 RESULT = "result.json"  # what ``dc.remote`` rebuilds the result from
 LOADED = display  # before jobs are forked
 PARENT_DIED = 1  # PR_SET_PDEATHSIG
+ACRO_VERSION, UID = "1.0.2", "output_0"  # of the form, which ACRO wants to be its own, and of the one output
+TOOL = {"@type": "SoftwareApplication", "name": "dpcausal", "version": __version__}
 
 
 class PaidCharge:
@@ -105,6 +109,44 @@ def release_files(answer: Any, request: Request) -> dict[str, bytes]:
         texts |= {"summary.txt": answer.summary(), RESULT: to_wire(answer)}
     files = {name: text.encode() for name, text in texts.items()}
     return {**files, **record(files, request)}
+
+
+def record(files: Mapping[str, bytes], request: Request) -> dict[str, bytes]:
+    """Return a release as a record for output checking, in the form that ACRO writes and the SACRO viewer reads.
+
+    ``results.json`` lists the files with ``status`` "review" and an empty ``outcome``: no rule for suppression applies,
+    since noise was added before. ``checksums`` holds the SHA-256 of each file. Where two people read every output, they
+    read these.
+    """
+    statement = json.loads(files["privacy.json"])
+    entry = {
+        "uid": UID,
+        "status": "review",
+        "type": "custom",
+        "properties": {
+            "method": "differential privacy",
+            "epsilon": statement["epsilon"],
+            "delta": statement["delta"],
+            "neighbours": request.neighbours,
+        },
+        "files": [{"name": name, "sdc": {}} for name in files],
+        "outcome": {},
+        "command": str(request.question),
+        "summary": (
+            f"differentially private, epsilon {statement['epsilon']:g}, delta {statement['delta']:g}: privacy.json "
+            "states what that promises; nothing is suppressed, noise was drawn before"
+        ),
+        "timestamp": datetime.fromtimestamp(request.asked, UTC).isoformat(),
+        "comments": [f"data set {request.dataset}, asked by {request.person}: {request.purpose}"],
+        "exception": "",
+        "fair": {},
+    }
+    results = {"version": ACRO_VERSION, "tool": TOOL, "results": {UID: entry}}
+    sums = {
+        f"checksums/{name}.txt": hashlib.sha256(content).hexdigest().encode()
+        for name, content in files.items()
+    }
+    return {"results.json": json.dumps(results, indent=2, ensure_ascii=False).encode(), **sums}
 
 
 def run_job(desk: Desk, request: Request) -> None:

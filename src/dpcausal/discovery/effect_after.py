@@ -55,9 +55,15 @@ from dpcausal.effects.adjustment import columns_held_fixed
 from dpcausal.effects.asked import AskedEffect, asked_of_data, bin_notes, by_middles
 from dpcausal.effects.effect import requested_effect
 from dpcausal.effects.forecast import forecast_of
-from dpcausal.effects.levels import coarse, group_names, what_groups_answer
+from dpcausal.effects.levels import (
+    bins_bias,
+    coarse,
+    group_names,
+    refuse_biased,
+    rows_with_cut,
+    what_groups_answer,
+)
 from dpcausal.effects.measure import MeasuredEffect, measure_effect
-from dpcausal.effects.outcome import bins_bias, refuse_biased, rows_with_cut
 from dpcausal.effects.plan import plan_effect
 from dpcausal.effects.question import EffectQuestion, effect_question, question_of_groups
 from dpcausal.effects.report import estimates, report

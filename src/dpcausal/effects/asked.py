@@ -15,7 +15,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.adjustment import columns_held_fixed
-from dpcausal.effects.outcome import refuse_wide_bin, widest_bin
+from dpcausal.effects.levels import refuse_wide_bin, widest_bin
 from dpcausal.effects.question import EffectQuestion, effect_question
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import (

@@ -33,8 +33,8 @@ from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 from dpcausal.effects.asked import ask, asked_of_data
 from dpcausal.effects.forecast import EffectForecast, forecast_of, smaller_question, with_rare_treatment
+from dpcausal.effects.levels import rows_with_cut, schema_with_cut
 from dpcausal.effects.measure import measure_effect
-from dpcausal.effects.outcome import rows_with_cut, schema_with_cut
 from dpcausal.effects.plan import EffectPlan, allowed_by, plan_effect, refuse_asked_regression
 from dpcausal.effects.question import EffectQuestion
 from dpcausal.effects.report import noise_note, report

@@ -252,8 +252,6 @@ def too_low(counts: Floats, least: Floats, variance: Floats) -> float:
 
     The sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
 
-    The sum of s phi((least - N)/s) over noisy counts N, with twice their variance; 0 without noise.
-
     >>> round(too_low(np.array([8.0, 100.0]), np.array([8.0, 8.0]), np.array([4.0, 4.0])), 3)
     0.798
     """

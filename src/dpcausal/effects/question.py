@@ -21,8 +21,18 @@ from dpcausal.core.errors import InputError, did_you_mean, no_columns
 from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import Column, Level, Numeric, has_order
 from dpcausal.data.schema import Schema
-from dpcausal.effects.levels import Groups, coarse, compare_option, examples, group_names, level_names
-from dpcausal.effects.outcome import Scores, left_out_codes, number_cut, outcome_scores
+from dpcausal.effects.levels import (
+    Groups,
+    Scores,
+    coarse,
+    compare_option,
+    examples,
+    group_names,
+    left_out_codes,
+    level_names,
+    number_cut,
+    outcome_scores,
+)
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.survival import FollowUp
 

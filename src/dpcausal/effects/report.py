@@ -188,7 +188,7 @@ def strata_left_out(
     return tuple(levels for i, levels in enumerate(strata) if not any(covers[i :: len(strata)]))
 
 
-def noise_note(ahead: EffectForecast) -> EffectNote:
+def noise_note(ahead: EffectForecast) -> WideInterval:
     """Return the note that noise makes up most of the interval, with the bounds that scale it."""
     bounds = _outcome_bounds(ahead.question, number=ahead.number)
     return WideInterval("noise-rules", **bounds, event=ahead.event)

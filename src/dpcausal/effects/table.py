@@ -76,10 +76,8 @@ class Measured:
     ) -> StrataTable:
         """Return the counts of both arms and all states over strata of ``adjust``.
 
-        ``margin`` is a table without strata, if one was measured. ``public_rows``: the cells are known to sum to
-        ``rows``.
-
-        ``public_rows``: whether the cells are known to sum to ``rows``.
+        ``margin`` is a table without strata, if one was measured. ``public_rows``: whether the cells are known to sum
+        to ``rows``.
         """
         cells, others, variance, kurtosis = self._over(adjust)
         rows = self.rows if public_rows else None

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import asks, for_everyone, spelled
 from dpcausal.core.statement import MissingAs, PrivacyStatement
 from dpcausal.effects import result as facts
+from dpcausal.effects.report import noise_note
 from dpcausal.effects.result import EffectNote, EffectResult
 from dpcausal.present import statement
 from dpcausal.present.curves import curves_svg
 from dpcausal.present.planning import budget_words, help_words
 from dpcausal.present.statement import happened, rows_differ, short_cost_lines
-from dpcausal.present.text import as_html, as_sentence, as_told, few, listed, percent
+from dpcausal.present.text import Words, as_html, as_sentence, as_told, few, filled, listed, percent
 
 if TYPE_CHECKING:
     from dpcausal.effects.forecast import EffectForecast
@@ -33,13 +34,7 @@ def _share_kept(share: float, *, noise: bool) -> str:
 
 def note_words(fact: EffectNote) -> str:
     """Return a note on an effect as a clause."""
-    words = WORDS[fact.kind]
-    if not isinstance(words, str):
-        return words(fact)
-    values = vars(fact).items()
-    return words.format(
-        **{name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values}
-    )
+    return filled(WORDS[fact.kind], fact)
 
 
 MOST_LETTERS = 120  # of the groups of a column
@@ -58,10 +53,13 @@ def _bounds_way(outcome: str, low: float | None, high: float | None) -> str:
     return f"tighter bounds of {outcome} in the schema (now {low:g} to {high:g})"
 
 
+COARSER = "coarser bins of what is held fixed"
+
+
 def _of_schema(fact: facts.WideInterval) -> list[str]:
     """Return the changes to a schema that would shorten an interval: bounds, and coarser bins."""
     bounds = [] if fact.outcome is None else [_bounds_way(fact.outcome, fact.low, fact.high)]
-    return bounds + (["coarser bins of what is held fixed"] if fact.held else [])
+    return bounds + ([COARSER] if fact.held else [])
 
 
 def _shortens(ways: Sequence[str]) -> str:
@@ -252,7 +250,6 @@ def _followed_up(fact: facts.FollowedUp) -> str:
     )
 
 
-Words = str | Callable[[Any], str]  # a text with the fields of a note, or a function of it
 # what is said of a note, by its kind, in the sections of an answer
 WARNINGS: dict[str, Words] = {
     "outcome-earlier": "WARNING: {outcome} was declared to be earlier in time than {treatment}, which can't change it",
@@ -263,7 +260,8 @@ WARNINGS: dict[str, Words] = {
     "outcome-bins": "BIASED: {outcome} counts by the middles of its declared bins, since only counts are at hand; rows "
     "within bins can put the estimate off by {off:.3g}, and the interval is wider by as much on both sides",
 }
-GRAPH_SAYS: dict[str, Words] = {
+RESTS: dict[str, Words] = {
+    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
     "hidden-causes": "common causes may be hidden: that holds in every graph with hidden causes that this one allows",
     "graph-checks": "you named what is held fixed, and the graph was only used to check it",
     "hint-itself": "the link of the two is only a weak hint in the graph",
@@ -272,10 +270,6 @@ GRAPH_SAYS: dict[str, Words] = {
     "are missed",
     "from-graph": _from_graph,
     "open-pairs": "whether {columns} should be held fixed stayed open in the graph",
-}
-RESTS: dict[str, Words] = {
-    "unadjusted": "nothing is held fixed, which is right in a randomised trial only",
-    **GRAPH_SAYS,
     "followed-up": _followed_up,
     "binned": "{columns} by the declared bins: confounding within a bin remains",
     "linear": "{columns} taken out by linear regression: what is not linear in them remains",
@@ -552,11 +546,10 @@ def forecast_words(found: EffectForecast) -> str:
             f"{_ways(found)}."
         )
     elif found.noise_rules:
-        ways = [_bounds_way(one.outcome, one.low, one.high)] if found.number else []
-        ways += ["coarser bins of what is held fixed"] if one.adjust else []
+        ways = _shortens(_of_schema(noise_note(found)))
         fewer = "; so do fewer columns held fixed, but one that is a common cause then confounds the effect"
         event = "" if found.event is None else f" Noise hides less of {_event_way(found.event)}."
-        lines.append(f"Most of it is privacy noise: {_shortens(ways)}{fewer if one.adjust else ''}.{event}")
+        lines.append(f"Most of it is privacy noise: {ways}{fewer if one.adjust else ''}.{event}")
     if found.left_out >= NOTABLE_LEFT_OUT and not found.says_nothing:
         lines.append(
             f"In {percent(found.left_out)} of runs noise is expected to hide one of the two groups in some combination "
@@ -646,5 +639,5 @@ def _ways(found: EffectForecast) -> str:
             f"leaving {', '.join(dropped)} out of what is held fixed, if {no_cause} of {one.treatment} and "
             f"{one.outcome}: else the effect is confounded"
         )
-    ways += ["coarser bins of what is held fixed"] if one.adjust else []
+    ways += [COARSER] if one.adjust else []
     return help_words(found, ways)

@@ -8,7 +8,7 @@ The four steps of Sugiyama, Tagawa & Toda (1981) and one more, each deterministi
 3. within layers, nodes and way points are ordered by the mean place of what they are joined to, swept down and up,
    and the order with the fewest crossings is kept;
 4. places: each layer in turn is put as near as it can be to the mean of its neighbours, in the sense of least squares
-   with the order and the widths kept (isotonic regression, by pooling adjacent violators);
+   with the order and the widths kept (isotonic regression);
 5. rows of nodes without an edge are put below the middle of the others.
 
 A way point is as tall as a box and nothing else is on it: a line drawn straight down through its way points and
@@ -20,6 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import isotonic_regression
 
 from dpcausal.graphs.graph import Graph
 
@@ -254,12 +257,5 @@ def _spread(row: list[Item], wanted: list[float], size: Mapping[Item, float]) ->
     for i, item in enumerate(row):
         at += (size[row[i - 1]] + size[item]) / 2 + GAP if i else 0.0
         offsets.append(at)
-    blocks: list[tuple[float, int]] = []  # (mean of wanted - offset, how many), nondecreasing
-    for goal, offset in zip(wanted, offsets, strict=True):
-        mean, count = goal - offset, 1
-        while blocks and blocks[-1][0] > mean:
-            before, many = blocks.pop()
-            mean, count = (mean * count + before * many) / (count + many), count + many
-        blocks.append((mean, count))
-    flat = [mean for mean, count in blocks for _ in range(count)]
-    return [mean + offset for mean, offset in zip(flat, offsets, strict=True)]
+    shifts = isotonic_regression(np.subtract(wanted, offsets)).x
+    return [float(place) for place in shifts + offsets]

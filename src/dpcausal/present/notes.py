@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 
 from dpcausal.core.spelling import spelled
 from dpcausal.discovery import search as facts
@@ -11,7 +10,7 @@ from dpcausal.discovery.discover import METHODS
 from dpcausal.discovery.search import MethodReason, Note
 from dpcausal.present.statement import no_delta_words
 from dpcausal.present.tables import WHY_OPEN
-from dpcausal.present.text import counted, digits, few, listed
+from dpcausal.present.text import Words, counted, digits, few, filled, listed
 
 MERGED_SHOWN = 12  # columns with merged levels named in a line
 EDGES_SHOWN = 6  # edges that a note names
@@ -292,7 +291,7 @@ def _costs(fact: facts.CostsOfTests) -> str:
 PRINTED_UNIT = {"priv-pc": "a round", "svt-pc": "a deletion", "em-pc": "a choice", "curate": "in all"}
 
 # a text with fields filled in, or a function
-NOTES: dict[type[Note], str | Callable[[Any], str]] = {
+NOTES: dict[type[Note], Words] = {
     facts.FollowUpColumns: _follow_up,
     facts.OneLevel: _one_level,
     facts.JointTableMeasured: _joint_table,
@@ -304,10 +303,8 @@ NOTES: dict[type[Note], str | Callable[[Any], str]] = {
         f"columns show; the best one has {counted(fact.edges, 'edge')}, each judged beside all others"
     ),
     facts.HiddenCauses: _hidden_causes,
-    facts.AboutTarget: lambda fact: (
-        f"The question was what is directly linked to {fact.target}: only pairs with it were decided. Measured twice, "
-        f"with it and with each other: {', '.join(fact.near)}"
-    ),
+    facts.AboutTarget: "The question was what is directly linked to {target}: only pairs with it were decided. "
+    "Measured twice, with it and with each other: {near}",
     facts.ChosenPairs: _chosen_pairs,
     facts.MergedLevels: lambda fact: (
         "Levels were merged before tables were measured, because the noise leaves no room for more: "
@@ -316,22 +313,20 @@ NOTES: dict[type[Note], str | Callable[[Any], str]] = {
     facts.Unanswered: _unanswered,
     facts.WithoutDelta: lambda fact: no_delta_words(fact.times),
     facts.Conflicts: _conflicts,
-    facts.AskedTests: lambda fact: f"Tests: {', '.join(fact.tests)}; epsilon {fact.epsilon:.3g} for each",
+    facts.AskedTests: "Tests: {tests}; epsilon {epsilon:.3g} for each",
     facts.Classical: _classical,
-    facts.ClassicalMoments: "PC with tests on moments of features ({0.harmonics} harmonics) at level {0.level:g}. The "
+    facts.ClassicalMoments: "PC with tests on moments of features ({harmonics} harmonics) at level {level:g}. The "
     "private method moments asks the same tests with noise, and plans its own number of harmonics",
-    facts.MomentsMeasured: "{0.features} features of the columns (of a number: its value and {0.waves} pairs of "
-    "waves); sums of their products have noise of standard deviation {0.sd:.3g} rows",
-    facts.CodesMeasured: "Rows in which two codes occur together were counted. A person with more than {0.ones} codes "
-    "counts for as much as one with {0.ones}, spread over all pairs: a pair keeps {0.retained:.0%} of its weight on "
-    "average, and that is reckoned with. Noise has a standard deviation of {0.sd:.3g} persons, and of {0.sd_again:.3g} "
-    "in the {0.again} promising pairs that were measured again",
+    facts.MomentsMeasured: "{features} features of the columns (of a number: its value and {waves} pairs of "
+    "waves); sums of their products have noise of standard deviation {sd:.3g} rows",
+    facts.CodesMeasured: "Rows in which two codes occur together were counted. A person with more than {ones} codes "
+    "counts for as much as one with {ones}, spread over all pairs: a pair keeps {retained:.0%} of its weight on "
+    "average, and that is reckoned with. Noise has a standard deviation of {sd:.3g} persons, and of {sd_again:.3g} "
+    "in the {again} promising pairs that were measured again",
     facts.ThresholdUsed: _threshold,
-    facts.EqualWidths: lambda fact: (
-        f"Where {', '.join(fact.columns)} are held fixed, their numbers are cut into strata of equal width between the "
-        "declared bounds. If most rows lie in few strata, as for skewed numbers, part of what they explain is left, "
-        "and it can look like an edge: moments and tests cut by privately measured counts"
-    ),
+    facts.EqualWidths: "Where {columns} are held fixed, their numbers are cut into strata of equal width between the "
+    "declared bounds. If most rows lie in few strata, as for skewed numbers, part of what they explain is left, and "
+    "it can look like an edge: moments and tests cut by privately measured counts",
     facts.SharedMissing: _shared_missing,
     facts.CoarseEdges: _coarse_edges,
     facts.ChoicesMade: _choices,
@@ -345,5 +340,4 @@ NOTES: dict[type[Note], str | Callable[[Any], str]] = {
 
 def note_words(note: Note) -> str:
     """Return one note on a result, without a full stop where it is a clause."""
-    words = NOTES[type(note)]
-    return words.format(note) if isinstance(words, str) else words(note)
+    return filled(NOTES[type(note)], note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
+from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -167,13 +168,8 @@ def _in_runs(said: list[str]) -> list[tuple[str, str]]:
     >>> _in_runs(["yes", "yes", "no"])
     [('given up to 1 column', 'yes'), ('given 2', 'no')]
     """
-    runs: list[tuple[list[int], str]] = []
-    for order, words in enumerate(said):
-        if runs and runs[-1][1] == words:
-            runs[-1][0].append(order)
-        else:
-            runs.append(([order], words))
-    return [(_given_words(orders), words) for orders, words in runs]
+    runs = groupby(enumerate(said), key=lambda one: one[1])
+    return [(_given_words([order for order, _ in run]), words) for words, run in runs]
 
 
 def _given_words(orders: list[int]) -> str:

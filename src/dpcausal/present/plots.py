@@ -25,6 +25,8 @@ from dpcausal.present.figures import (
     BOXES,
     DASHES,
     HEIGHT,
+    INK,
+    SOFT,
     WIDTHS,
     Key,
     Line,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from dpcausal.discovery.result import DiscoveryResult
     from dpcausal.planning.plan import Plan
 
-INK, SOFT, STRONG = "#1b1f24", "#57606a", "#0072b2"
+STRONG = "#0072b2"
 
 
 def axes_of(ax: Axes | None, width: float, height: float) -> Axes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dpcausal.data import findings as found
@@ -20,7 +20,7 @@ from dpcausal.data.dates import ISO
 from dpcausal.data.draft import Draft, DraftedColumn
 from dpcausal.data.findings import Finding, LeftOut, Relation
 from dpcausal.data.schema import column_toml, format_toml, toml_header
-from dpcausal.present.text import as_sentence, few, ruled
+from dpcausal.present.text import Words, as_sentence, few, filled, ruled
 
 MAX_EMPTY_LISTED = 4  # empty levels or bins in a cell of the table
 MAX_UNUSED_LISTED = 8  # columns of the data that the schema does not declare
@@ -271,9 +271,7 @@ def _ordered_missing(note: found.OrderedMissingLevel) -> str:
     return f'{note.column} is ordered and has the level "{note.level}": rank tests take it as {where}'
 
 
-_WORDS: dict[
-    type[Finding], str | Callable[[Any], str]
-] = {  # a sentence with the fields of the finding, or its maker
+_WORDS: dict[type[Finding], Words] = {
     found.Recognised: _recognised,
     found.HeaderLikeValues: "Is the first line a header? Its names look like values: put a line with names above the "
     "rows",
@@ -283,29 +281,29 @@ _WORDS: dict[
         "Links among them may show only that: keep "
         "one of them, or ask only about people with complete rows, and decide that before you look"
     ),
-    found.ManyColumns: "{note.columns} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts "
+    found.ManyColumns: "{columns} columns share one budget: `dpcausal schema DATA --columns age,sex,...` drafts "
     "only those that your question needs",
     found.Determined: _determined,
     found.MissingWith: _missing_with,
     found.SharedCode: _shared_code,
     found.OrderedMissingLevel: _ordered_missing,
-    found.TimeToEvent: "is this the time to {note.event}? In a graph it mixes how long people were followed with what "
+    found.TimeToEvent: "is this the time to {event}? In a graph it mixes how long people were followed with what "
     "happened to them: leave out one of the two there; an effect takes both as they are (--time, --event, --horizon)",
     found.UnreadCells: _unread,
     found.MissingCode: _missing_code,
     found.MissingLevel: _missing_level,
     found.AliasesRead: _aliases,
-    found.Abbreviation: "{note.letter!r} may be short for {note.level!r}: if so, take it out of `levels` and put it in "
+    found.Abbreviation: "{letter!r} may be short for {level!r}: if so, take it out of `levels` and put it in "
     "`aliases`",
-    found.WithSeparators: "{note.cells:,} of them are numbers with separators: write 1234, not 1,234, in the data",
+    found.WithSeparators: "{cells:,} of them are numbers with separators: write 1234, not 1,234, in the data",
     found.CodeBook: _code_book,
     found.QuantileBins: "cut points are round numbers near quantiles of the rows: replace them by those of your field",
     found.UnevenBins: _uneven,
     found.Skewed: 'most numbers are small, some far above: if ratios count (a dose, a cost), put `scale = "log"` and '
     "leave `bins` out",
-    found.AgeBounds: "{note.lower:g} to {note.upper:g} are bounds for any age: narrow them to those of your study",
+    found.AgeBounds: "{lower:g} to {upper:g} are bounds for any age: narrow them to those of your study",
     found.NumberCodes: _number_codes,
-    found.NumberLevels: "whole numbers from {note.lowest} to {note.highest}: for grades (a score, a decile) write "
+    found.NumberLevels: "whole numbers from {lowest} to {highest}: for grades (a score, a decile) write "
     "`ordered = true`; codes have no order",
 }
 
@@ -319,8 +317,7 @@ def note_words(note: Finding) -> str:
     >>> note_words(found.Determined("group", ("kappa", "lambda"), Relation.CUTS_OF_SUM))
     'follows from cut points on the sum of kappa and lambda: leave out one of the three, or true links may be lost'
     """
-    words = _WORDS[type(note)]
-    return words.format(note=note) if isinstance(words, str) else words(note)
+    return filled(_WORDS[type(note)], note)
 
 
 def _cells(count: int) -> str:

@@ -10,7 +10,7 @@ in full, ``promise`` what that means, and ``chart`` draws where the budget went.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
@@ -22,7 +22,7 @@ from dpcausal.core.facts import Fact
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import Composition, NoiseSource, NotPrivate, PrivacyStatement
-from dpcausal.present.text import as_html, as_told, digits, few, shortened
+from dpcausal.present.text import Words, as_html, as_told, digits, few, filled, shortened
 from dpcausal.privacy.events import event_from_dict
 
 RELATIONS = {  # of units, and what belongs to one
@@ -79,8 +79,8 @@ BY_NAME = {
     "deals": "the number of parts and of deals of the rows into them, and the cut of their scores",
     "model": "the distribution of the resampled column given the conditioning columns",
     "copies": "the number of drawn copies",
-    "groups": "N1 = {0.cases} cases and N0 = {0.controls} controls, and who they are",
-    "alleles": "{0.cases} alleles of cases, {0.controls} of controls, and whose they are",
+    "groups": "N1 = {cases} cases and N0 = {controls} controls, and who they are",
+    "alleles": "{cases} alleles of cases, {controls} of controls, and whose they are",
     "frequencies": "an allele frequency for every SNP from a reference panel",
     "no-frequency": "nothing about the allele frequency",
     "no-frequencies": "nothing about allele frequencies (cuts hold for all)",
@@ -107,8 +107,8 @@ BY_NAME = {
     "independences": "for every question that was asked, whether it was found independent",
     "noisy-scores": "for every question that was asked, a noisy score that decided whether the edge is removed",
     "deletions": "for every number of columns given: how many edges are removed, which, and what separates each",
-    "snps-above-cut": "which SNPs pass a noisy cut ({0.statistic})",
-    "chosen-snps": "chosen SNPs, each one's statistic with noise ({0.statistic})",
+    "snps-above-cut": "which SNPs pass a noisy cut ({statistic})",
+    "chosen-snps": "chosen SNPs, each one's statistic with noise ({statistic})",
     # what is protected
     "row": "one row",
     "person": "one person's genotypes at all SNPs; who takes part, and who is a case, is public",
@@ -184,8 +184,8 @@ def _round_of_two(fact: facts.RoundOfTwo) -> str:
 
 
 # words of all other facts: a text with fields filled in, or a function
-WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
-    facts.Stated: "{0.text}",
+WORDS: dict[type[Fact], Words] = {
+    facts.Stated: "{text}",
     facts.OneUnit: lambda fact: (
         f"It is for one unit, as named here ({fact_words(fact.unit)}): someone with k of them is protected k times "
         "less (k times epsilon, and at least k times delta)."
@@ -201,34 +201,34 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     facts.UncheckedDraft: "The schema is an unchecked draft: bounds and levels read from the data are not covered.",
     facts.NoPrivacy: "Anything about any row can leak from this answer.",
     facts.CountedByEngine: _engine,
-    facts.BudgetEnded: "The budget ended early: {0.questions} questions were answered 'dependent' untested, so edges "
+    facts.BudgetEnded: "The budget ended early: {questions} questions were answered 'dependent' untested, so edges "
     "may remain that were not tested.",
-    facts.MostRows: "that there are at most {0.rows:,} rows (a statistic of rows in memory refuses more)",
+    facts.MostRows: "that there are at most {rows:,} rows (a statistic of rows in memory refuses more)",
     facts.MissingAs: lambda fact: (
         f"what a missing or undeclared value becomes ({missing_as_words(fact.columns)})"
     ),
-    facts.LabelsKnown: "the labels in {0.labels} are fixed, whatever relation was asked for: who is in which group, "
+    facts.LabelsKnown: "the labels in {labels} are fixed, whatever relation was asked for: who is in which group, "
     "and the size of both groups",
-    facts.DeltaNotNeeded: "that a delta of {0.delta:.3g} was allowed: it was not needed and not charged",
+    facts.DeltaNotNeeded: "that a delta of {delta:.3g} was allowed: it was not needed and not charged",
     facts.RoundOfTwo: _round_of_two,
-    facts.KeptForEffects: "the share of {0.share:.0%} of the budget that is kept for effects, asked once the graph is "
+    facts.KeptForEffects: "the share of {share:.0%} of the budget that is kept for effects, asked once the graph is "
     "known; the total covers them, whether they are asked or not",
-    facts.KernelLists: "the {0.kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the "
-    "choice ({0.share:g})",
+    facts.KernelLists: "the {kernel} kernel, the lists of lambda and bandwidth, and the share of epsilon for the "
+    "choice ({share:g})",
     facts.KernelKnown: lambda fact: (
         f"the {fact.kernel} kernel, its bandwidth ({'default' if fact.bandwidth is None else f'{fact.bandwidth:g}'}) "
         f"and lambda ({fact.lambda_:g})"
     ),
-    facts.SnpsKnown: "the list of {0.snps} SNPs, with their positions",
-    facts.CopiesOfAllele: "copies of allele 1: {0.least} to {0.most}",
-    facts.MissingCalls: "missing calls count as: {0.rule}",
-    facts.FrequencyFloor: "no SNP has a minor allele frequency below {0.maf:g}",
-    facts.FloorReleased: "nothing about allele frequencies (a floor of them was bought for {0.share:g} of epsilon)",
+    facts.SnpsKnown: "the list of {snps} SNPs, with their positions",
+    facts.CopiesOfAllele: "copies of allele 1: {least} to {most}",
+    facts.MissingCalls: "missing calls count as: {rule}",
+    facts.FrequencyFloor: "no SNP has a minor allele frequency below {maf:g}",
+    facts.FloorReleased: "nothing about allele frequencies (a floor of them was bought for {share:g} of epsilon)",
     facts.OfSites: lambda fact: f"of {' and '.join(fact.sites)}: {fact_words(fact.fact)}",
-    facts.MeasuredTables: "{0.what}, with noise of standard deviation {0.sd:.3g} in every cell",
-    facts.MeasuredPairs: "which {0.number} of the {0.of:,} pairs of columns were measured: they join all columns, "
+    facts.MeasuredTables: "{what}, with noise of standard deviation {sd:.3g} in every cell",
+    facts.MeasuredPairs: "which {number} of the {of:,} pairs of columns were measured: they join all columns, "
     "chosen at random, likelier where two columns depend more",
-    facts.SearchedAgain: "what was computed later from release {0.release} alone, at no further cost",
+    facts.SearchedAgain: "what was computed later from release {release} alone, at no further cost",
     facts.SitesPooled: lambda fact: (
         "what each site contributed: "
         + "; ".join(
@@ -238,8 +238,8 @@ WORDS: dict[type[Fact], str | Callable[[Any], str]] = {
     ),
     facts.SitesTrusted: "Whether what a site contributed comes from real rows can't be seen: sites are trusted not to "
     "make it up.",
-    facts.CountOfParts: "the number of disjoint parts in which {0.test} rejected, with Laplace noise",
-    facts.CircleDecision: "a decision by the {0.statistic} statistic with Laplace noise",
+    facts.CountOfParts: "the number of disjoint parts in which {test} rejected, with Laplace noise",
+    facts.CircleDecision: "a decision by the {statistic} statistic with Laplace noise",
     facts.EffectTable: _effect_table,
     facts.EffectSums: _effect_sums,
     facts.ChosenRidge: lambda fact: (
@@ -311,8 +311,7 @@ def fact_words(fact: facts.Limit | facts.Public | facts.Released | facts.Unit) -
     >>> fact_words(facts.Known("rows")), fact_words(facts.SnpsKnown(500))
     ('the number of rows', 'the list of 500 SNPs, with their positions')
     """
-    words = BY_NAME[fact.kind] if fact.named_by else WORDS[type(fact)]
-    return words.format(fact) if isinstance(words, str) else words(fact)
+    return filled(BY_NAME[fact.kind] if fact.named_by else WORDS[type(fact)], fact)
 
 
 _FIXED = "what to ask was fixed before this call saw any answer, and the costs are added up"

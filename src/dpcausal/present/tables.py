@@ -182,7 +182,6 @@ class EdgeNotes:
     known: Knowledge = field(default_factory=Knowledge)
     conflicts: Collection[Pair] = ()
     given_up_to: Mapping[Pair, int] = field(default_factory=dict)
-    repeats: int | None = None
     marks: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of edges of a PAG, as listed
     settled: bool = True  # where test results contradict each other: whether a graph that exists is shown
     undecided: Collection[str] = ()  # columns about which nothing could be decided
@@ -203,7 +202,6 @@ class EdgeNotes:
             known=replace(result.known, arrows=result.known.required_arrows(result.graph.skeleton)),
             conflicts=result.contradicted,
             given_up_to=result.given_up_to,
-            repeats=result.repeats,
             marks={(a, b): marks for a, marks, b in marked},
             settled=result.settled,
             undecided=result.undecided_columns,

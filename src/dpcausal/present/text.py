@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from html import escape
+from typing import Any
 
 from rich.cells import cell_len
 
 LEAST_TEXT = 12  # letters to which a last column of text is narrowed
+Words = (
+    str | Callable[[Any], str]
+)  # of a kind of fact: a text with its fields in braces, or a function of the fact
+
+
+def filled(words: Words, fact: object) -> str:
+    """Return the words of a fact: its fields in the text, lists with commas, or what the function makes of it.
+
+    >>> from dpcausal.core.statement import SnpsKnown
+    >>> filled("the list of {snps:,} SNPs", SnpsKnown(5000)), filled(lambda fact: str(fact.snps), SnpsKnown(5000))
+    ('the list of 5,000 SNPs', '5000')
+    """
+    if not isinstance(words, str):
+        return words(fact)
+    fields = vars(fact).items()
+    return words.format(
+        **{name: ", ".join(map(str, value)) if isinstance(value, tuple) else value for name, value in fields}
+    )
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

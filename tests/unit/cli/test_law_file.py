@@ -10,7 +10,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.cli.app import run
-from dpcausal.cli.law_file import read_law
+from dpcausal.cli.ci_test import read_law
 
 SCHEMA = """
 [columns.x]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import uuid
 from pathlib import Path
@@ -82,6 +83,13 @@ def person(name: str) -> Person:
     return Person(name, PEOPLE[name])
 
 
+def at(desk: Desk, now: float) -> Desk:
+    """The same desk, by a clock that stands at this time."""
+    then = copy.copy(desk)
+    then.clock = lambda: now
+    return then
+
+
 TEST = {"x": "Smoker", "y": "Cancer", "epsilon": 0.3, "anyway": True}
 
 
@@ -91,4 +99,5 @@ def ask(desk: Desk, name: str = "anna", **more: object):
         **TEST,
         **{key: more.pop(key) for key in ("epsilon", "delta", "y", "given", "method") if key in more},
     }
+    desk = at(desk, more.pop("now")) if "now" in more else desk
     return desk.ask(person(name), "cohort", "ci_test", given, purpose="to see", **more)

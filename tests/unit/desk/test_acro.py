@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 
-from dpcausal.desk.acro import record
+from dpcausal.desk.worker import record
 
 from .conftest import ask
 

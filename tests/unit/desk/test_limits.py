@@ -12,7 +12,7 @@ from dpcausal.desk.questions import LARGEST
 from dpcausal.desk.server import LARGEST_BODY, create_app
 from dpcausal.desk.store import NotAllowed, NotFound
 
-from .conftest import TEST, ask, person
+from .conftest import TEST, ask, at, person
 
 NONE, SELF = {"'none'"}, {"'self'"}
 HEADERS = {
@@ -68,7 +68,7 @@ def test_a_release_can_do_nothing_at_the_desk(make_desk):
     asked = ask(desk, epsilon=0.1)
     job = desk.claim()
     desk.begin_drawing(job.id, job.lease)
-    desk.finish(job.id, job.lease, {"report.html": b"<p>report"}, now=asked.asked)
+    at(desk, asked.asked).finish(job.id, job.lease, {"report.html": b"<p>report"})
     desk.run(lambda connection: desk._change(connection, asked.id, visible=0.0))
     browser = browser_of(desk, "anna")
     told = policy(browser.get(f"/requests/{asked.id}/report"))

@@ -16,14 +16,14 @@ from fastapi.testclient import TestClient
 
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
 from dpcausal.desk import pages, store, worker
-from dpcausal.desk import request as states
+from dpcausal.desk import questions as states
 from dpcausal.desk.questions import FUNCTIONS, parse_question
 from dpcausal.desk.server import create_app
 from dpcausal.desk.store import Conflict, Desk
 from dpcausal.desk.subjects import Study
 from dpcausal.privacy.ledger import Ledger
 
-from .conftest import TEST, ask, person, settings
+from .conftest import TEST, ask, at, person, settings
 
 EFFECT = {"treatment": "Smoker", "outcome": "Cancer", "epsilon": 0.3, "anyway": True}
 
@@ -47,10 +47,10 @@ def test_a_protected_number_of_rows_is_not_seen(make_desk, tmp_path):
         every.sample(rows, replace=True, random_state=rows).to_csv(tmp_path / "patients.csv", index=False)
         desk = make_desk(f"sqlite:///{rows}.db", folder=f"seen-{rows}", neighbours="add-remove")
         for command, arguments in (("ci_test", TEST), ("effect", EFFECT)):
-            desk.ask(person("anna"), "cohort", command, arguments, purpose="p", now=1000.0)
+            at(desk, 1000.0).ask(person("anna"), "cohort", command, arguments, purpose="p")
         lines = logged(desk, tmp_path / f"{rows}.log")
         ended = sorted(desk.requests_for(person("anna")).rows, key=lambda one: one.command)
-        return [lines, *((one.state, one.epsilon, sorted(desk.files(one, one.visible))) for one in ended)]
+        return [lines, *((one.state, one.epsilon, sorted(at(desk, one.visible).files(one))) for one in ended)]
 
     seen = told(2000)
     assert [state for state, *_ in seen[1:]] == [states.DONE, states.DONE]
@@ -146,11 +146,11 @@ def test_until_its_tick_a_request_is_at_work_and_no_more_is_said(make_desk):
     desk = make_desk()
     asked = ask(desk, now=1000.0)
     seen = [desk.request(asked.id).shown_state(1000.1)]
-    job = desk.claim(now=1000.2)
+    job = at(desk, 1000.2).claim()
     seen.append(desk.request(asked.id).shown_state(1000.3))
     desk.begin_drawing(job.id, job.lease)
     seen.append(desk.request(asked.id).shown_state(1000.4))
-    desk.finish(job.id, job.lease, {}, now=1000.5)
+    at(desk, 1000.5).finish(job.id, job.lease, {})
     seen.append(desk.request(asked.id).shown_state(1059.9))
     assert seen == [states.WORKING] * 4
 

@@ -13,7 +13,7 @@ from dpcausal.desk.server import create_app
 from dpcausal.desk.store import BEAT, Conflict, Desk
 from dpcausal.desk.worker import work
 
-from .conftest import ROWS, ask, person, settings
+from .conftest import ROWS, ask, at, person, settings
 
 
 class Browser:
@@ -81,8 +81,8 @@ def test_a_page_says_that_no_worker_is_there(make_desk):
     assert line in anna.client.get(f"/requests/{asked.id}").text
     desk.beat("one")
     assert line not in anna.client.get(f"/requests/{asked.id}").text
-    assert desk.has_worker(now=asked.asked)
-    assert not desk.has_worker(now=asked.asked + 10 * BEAT)
+    assert at(desk, asked.asked).has_worker()
+    assert not at(desk, asked.asked + 10 * BEAT).has_worker()
 
 
 def test_a_worker_gives_signs_of_life(make_desk):
@@ -127,7 +127,7 @@ def test_a_desk_protects_persons_where_the_schema_or_the_desk_says_so(tmp_path, 
     asked = ask(desk)
     work(desk, until_empty=True)
     found = desk.request(asked.id)
-    assert "person" in desk.files(found, found.visible)["summary.txt"].decode()
+    assert "person" in at(desk, found.visible).files(found)["summary.txt"].decode()
     assert "for one person" in Browser(desk, "anna").client.get("/data/cohort").text
     other = settings(tmp_path, rows=ROWS, **unit)
     with pytest.raises(InputError, match=f"declared with {ROWS} persons"):

@@ -24,14 +24,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import update
 
 from dpcausal.core.errors import BudgetError, LedgerError
-from dpcausal.desk import request as states
+from dpcausal.desk import questions as states
 from dpcausal.desk import store, tables, worker
 from dpcausal.desk.pages import COOKIE, STATES
 from dpcausal.desk.server import create_app
 from dpcausal.desk.store import Desk, Person
 from dpcausal.desk.worker import work
 
-from .conftest import TEST, ask, settings
+from .conftest import TEST, ask, at, settings
 
 RACERS = 32
 FORK = multiprocessing.get_context("fork")
@@ -128,7 +128,7 @@ def ends_of(desk: Desk, asked: list[str], draws: Counter[str]) -> Counter[str]:
     assert ends.total() == desk.ledger.show("cohort")[0].releases
     for one in asked:
         ended = desk.request(one)
-        assert bool(desk.files(ended, now=ended.visible)) == (ended.state == states.DONE)
+        assert bool(at(desk, ended.visible).files(ended)) == (ended.state == states.DONE)
     assert desk.ledger.verify().ok
     return ends
 

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from dpcausal.desk import api, pages
 from dpcausal.desk.server import HEADERS, LARGEST_BODY, create_app
 
-from .conftest import TEST, ask, person
+from .conftest import TEST, ask, at, person
 
 WHO = ("nobody", "custodian", "auditor", "owner", "other")  # owner: the analyst who asked; other: another one
 NAMES = {"custodian": "carol", "auditor": "dora", "owner": "anna", "other": "ben"}
@@ -80,7 +80,7 @@ class Party:
         desk.begin_drawing(job.id, job.lease)
         files = {"report.html": b"<p>secret of anna", "summary.txt": b"secret of anna", "result.json": b"{}"}
         files |= {"graph.svg": b"<svg>secret of anna</svg>"}
-        desk.finish(job.id, job.lease, files, now=done.asked)
+        at(desk, done.asked).finish(job.id, job.lease, files)
         desk.run(lambda connection: desk._change(connection, done.id, visible=done.asked))
         self.done = desk.request(done.id)
 

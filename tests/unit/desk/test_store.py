@@ -11,12 +11,12 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.core.errors import BudgetError, InputError, LedgerError
-from dpcausal.desk import request as states
+from dpcausal.desk import questions as states
 from dpcausal.desk import store
 from dpcausal.desk.store import Conflict, Desk, NotAllowed, NotFound
 from dpcausal.desk.worker import PaidCharge, run_job, work
 
-from .conftest import TEST, ask, person, settings
+from .conftest import TEST, ask, at, person, settings
 
 
 def test_asked_charged_drawn_and_shown(make_desk, ledger_url):
@@ -39,9 +39,9 @@ def test_asked_charged_drawn_and_shown(make_desk, ledger_url):
     assert ended.shown_state(ended.visible - 0.1) == states.WORKING
     assert ended.shown_state(ended.visible) == states.DONE
     assert (ended.visible - 1000.0) % 60.0 == 0
-    assert not desk.files(ended, now=ended.visible - 0.1)
+    assert not at(desk, ended.visible - 0.1).files(ended)
     assert {"answer.json", "privacy.json", "result.json", "results.json"} <= set(
-        desk.files(ended, ended.visible)
+        at(desk, ended.visible).files(ended)
     )
     assert desk.ledger.verify().ok
     assert desk.claim() is None
@@ -53,9 +53,9 @@ def test_the_end_is_shown_at_a_tick_whatever_the_run_took(make_desk):
     shown = set()
     for end, files in ((1000.5, {}), (1029.0, None), (1059.9, {})):
         ask(desk, epsilon=0.1, now=1000.0)
-        job = desk.claim(now=1000.1)
+        job = at(desk, 1000.1).claim()
         desk.begin_drawing(job.id, job.lease)
-        desk.finish(job.id, job.lease, files, now=end)
+        at(desk, end).finish(job.id, job.lease, files)
         shown.add(desk.request(job.id).visible)
     assert shown == {1060.0}
 
@@ -63,11 +63,11 @@ def test_the_end_is_shown_at_a_tick_whatever_the_run_took(make_desk):
 def test_nothing_is_drawn_twice_for_one_charge(make_desk):
     desk = make_desk()
     ask(desk)
-    job = desk.claim(now=0.0)
+    job = at(desk, 0.0).claim()
     desk.begin_drawing(job.id, job.lease)
     with pytest.raises(Conflict):
         desk.begin_drawing(job.id, job.lease)
-    assert desk.claim(now=10 * store.LEASE) is None  # the worker died: it is not given to another
+    assert at(desk, 10 * store.LEASE).claim() is None  # the worker died: it is not given to another
     ended = desk.request(job.id)
     assert ended.state == states.FAILED
     assert desk.left("anna", "cohort").epsilon == pytest.approx(0.7)
@@ -76,8 +76,8 @@ def test_nothing_is_drawn_twice_for_one_charge(make_desk):
 def test_a_worker_that_dies_before_the_draw_loses_nothing(make_desk):
     desk = make_desk()
     ask(desk)
-    first = desk.claim(now=0.0)
-    second = desk.claim(now=10 * store.LEASE)
+    first = at(desk, 0.0).claim()
+    second = at(desk, 10 * store.LEASE).claim()
     assert second.id == first.id
     with pytest.raises(Conflict):  # the first one lives after all
         desk.begin_drawing(first.id, first.lease)
@@ -92,9 +92,9 @@ def test_a_job_is_tried_a_few_times_only(make_desk):
     asked = ask(desk)
     now = 0.0
     for _ in range(store.MOST_ATTEMPTS):
-        assert desk.claim(now=now) is not None
+        assert at(desk, now).claim() is not None
         now += 10 * store.LEASE
-    assert desk.claim(now=now) is None
+    assert at(desk, now).claim() is None
     assert desk.request(asked.id).state == states.FAILED
 
 
@@ -242,7 +242,7 @@ def test_what_an_analyst_is_told_does_not_depend_on_others(make_desk):
         ask(desk)
         work(desk, until_empty=True)
         done = desk.requests_for(person("anna")).rows[0]
-        statement = json.loads(desk.files(done, done.visible)["privacy.json"])
+        statement = json.loads(at(desk, done.visible).files(done)["privacy.json"])
         return {key: value for key, value in statement["ledger"].items() if key != "release"}
 
     assert told(0) == told(3)
@@ -278,7 +278,7 @@ def test_questions_that_are_not_taken(make_desk):
     ]
     for dataset, command, arguments in wrong:
         with pytest.raises(InputError):
-            desk.ask(person("anna"), dataset, command, arguments, purpose="x", now=early)
+            at(desk, early).ask(person("anna"), dataset, command, arguments, purpose="x")
     with pytest.raises(NotFound):
         ask(desk, "ben", method="kendall", now=early)
     with pytest.raises(NotAllowed):
@@ -286,7 +286,7 @@ def test_questions_that_are_not_taken(make_desk):
     with pytest.raises(NotAllowed):
         ask(desk, "carol", method="kendall", now=early)
     with pytest.raises(InputError):
-        desk.ask(person("anna"), "cohort", "ci_test", {**TEST, "method": "kendall"}, purpose=" ", now=early)
+        at(desk, early).ask(person("anna"), "cohort", "ci_test", {**TEST, "method": "kendall"}, purpose=" ")
     assert ask(desk, method="kendall", now=early).state == states.QUEUED
 
 
@@ -330,7 +330,7 @@ def test_where_the_unit_is_a_person_each_counts_once(make_desk, tmp_path):
     work(desk, until_empty=True)
     done = desk.request(asked.id)
     assert done.state == store.DONE
-    statement = json.loads(desk.files(done, done.visible)["privacy.json"])
+    statement = json.loads(at(desk, done.visible).files(done)["privacy.json"])
     assert statement["unit"].startswith("one person")
 
 
@@ -371,15 +371,15 @@ def test_a_second_draw_after_a_restore_is_shown_to_nobody(make_desk, tmp_path):
     shutil.copy(tmp_path / "desk.db", copy)
     work(desk, until_empty=True)
     ended = desk.request(asked.id)
-    first = desk.files(ended, ended.visible)
-    assert desk.files(ended, ended.visible) == first  # as often as one likes
+    first = at(desk, ended.visible).files(ended)
+    assert at(desk, ended.visible).files(ended) == first  # as often as one likes
     shutil.copy(copy, tmp_path / "desk.db")
     again = Desk.open(settings(tmp_path))
     work(again, until_empty=True)
     ended = again.request(asked.id)
     assert ended.state == "done"
     with pytest.raises(LedgerError, match="the one that was shown before stands"):
-        again.files(ended, ended.visible)
+        at(again, ended.visible).files(ended)
 
 
 def test_an_approval_is_in_the_head_that_was_seen(make_desk, tmp_path):
@@ -407,13 +407,13 @@ def test_after_its_last_day_a_data_set_is_not_asked_and_nothing_is_charged(make_
     desk, day = make_desk(approvals=1, until=date(2030, 5, 31)), 86400.0
     last = datetime(2030, 5, 31, 23, tzinfo=UTC).timestamp()
     first, second = ask(desk, now=last), ask(desk, now=last)
-    assert desk.decide(person("carol"), first.id, "approve", "fits", now=last).charged == last
+    assert at(desk, last).decide(person("carol"), first.id, "approve", "fits").charged == last
     with pytest.raises(NotAllowed, match="last day is past"):
-        desk.decide(person("carol"), second.id, "approve", "late", now=last + day)
+        at(desk, last + day).decide(person("carol"), second.id, "approve", "late")
     with pytest.raises(NotAllowed, match="last day is past"):
         ask(desk, now=last + day)
     assert desk.ledger.show("cohort")[0].releases == 1
-    assert desk.decide(person("carol"), second.id, "refuse", "late", now=last + day).state == "refused"
+    assert at(desk, last + day).decide(person("carol"), second.id, "refuse", "late").state == "refused"
 
 
 def test_totals_do_not_change(make_desk, tmp_path):
@@ -435,9 +435,9 @@ def test_tokens_are_kept_as_hashes_and_links_work_once(make_desk, tmp_path):
     assert desk.who(link) is None
     newer = desk.issue("anna", "token")
     assert desk.who(token) is None
-    session = desk.issue("anna", "session", now=0.0)
-    assert desk.who(session, "session", now=1.0) is not None
-    assert desk.who(session, "session", now=1e6) is None
+    session = at(desk, 0.0).issue("anna", "session")
+    assert at(desk, 1.0).who(session, "session") is not None
+    assert at(desk, 1e6).who(session, "session") is None
     desk.remove_person("anna")
     assert desk.who(newer) is None
     assert desk.person("anna") is None
@@ -470,11 +470,11 @@ def test_only_released_values_depend_on_rows(make_desk, tmp_path):
             ("effect", {"treatment": "Smoker", "outcome": "Cancer", "epsilon": 0.3, "anyway": True}),
             ("discover", {"epsilon": 0.3, "method": "priv-pc", "anyway": True}),
         ):
-            desk.ask(person("anna"), "cohort", command, arguments, purpose="p", now=1000.0)
+            at(desk, 1000.0).ask(person("anna"), "cohort", command, arguments, purpose="p")
         work(desk, until_empty=True)
         facts = []
         for one in desk.requests_for(person("anna")).rows:
-            files = desk.files(one, one.visible)
+            files = at(desk, one.visible).files(one)
             statement = json.loads(files["privacy.json"])
             statement["ledger"] = {**statement["ledger"], "release": "", "hash": ""}
             facts.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.desk.conftest import PEOPLE, person
+from tests.unit.desk.conftest import PEOPLE, at, person
 
 import dpcausal as dc
 from dpcausal.desk.config import parse_config
@@ -48,7 +48,7 @@ def test_a_screening_is_charged_and_its_result_comes_back_as_it_was(make, method
     job = desk.claim()
     with dc.testing.seeded(5):
         run_job(desk, job)
-    files = desk.files(desk.request(asked.id), desk.request(asked.id).visible)
+    files = at(desk, desk.request(asked.id).visible).files(desk.request(asked.id))
     found = from_wire(files[RESULT].decode())
     assert {hit.variant.name for hit in found.rejected} == {"snp51", "snp151"}
     assert files["hits.tsv"].decode() == found.to_tsv()

@@ -26,7 +26,7 @@ from dpcausal.discovery.effect_after import (
 from dpcausal.discovery.measured.tables import Components
 from dpcausal.discovery.result import replaced as replace
 from dpcausal.effects.adjustment import AdjustsForDescendant, LeavesBackDoorOpen
-from dpcausal.effects.outcome import refuse_biased
+from dpcausal.effects.levels import refuse_biased
 from dpcausal.effects.report import strata_left_out
 from dpcausal.effects.request import EffectRequest
 from dpcausal.effects.result import (
