@@ -32,7 +32,7 @@ from dpcausal.data.columns import Column
 from dpcausal.data.file_format import FileFormat, NumberMarks, TranscodedStream, is_utf8
 from dpcausal.data.objects import ObjectPrinter
 from dpcausal.data.stat_files import Labelled, RdsFile, StatFile
-from dpcausal.data.xlsx import Sheet, Workbook
+from dpcausal.data.xlsx import Sheet, open_sheet
 
 Chunk = Mapping[str, pa.Array]
 BATCH_ROWS = 1 << 17  # rows of a chunk
@@ -485,7 +485,7 @@ FORMATS: Mapping[str, Open] = {
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), lambda path, *_: ArrowSource(path)),
     **dict.fromkeys(
         (".xlsx", ".xlsm"),
-        lambda path, _, declared: LoadedSource(path.name, Workbook(path).sheet(declared.sheet)),
+        lambda path, _, declared: LoadedSource(path.name, open_sheet(path, declared.sheet)),
     ),
     **dict.fromkeys(
         (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),
