@@ -1,11 +1,9 @@
 """What a schema will do to the rows of a file, column by column.
 
-**Not private.** A release never reports that a value was clamped or a text was no level, since that depends on rows.
-Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
-missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
-many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers
-repeat, and which columns determine others. An alias counts as declared, a declared missing code as missing. The
-outcome is as sensitive as the data.
+**Not private**: for whoever holds the rows. It reports which declared columns are missing, which cells are missing or
+mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how many rows
+of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers repeat, and
+which columns determine others. An alias counts as declared, a declared missing code as missing.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
 texts that a profile remembers.
@@ -246,13 +244,11 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
 def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dict[str, Column]]:
     """Return checks of the declared columns that can't be read, and the declarations of those that can."""
     found = [name for name in schema if name in source.names]
-    if isinstance(source, ColumnSource):
-        source.convert([name for name in found if source.names.count(name) == 1], schema)
+    source.convert([name for name in found if source.names.count(name) == 1], schema)
     faulty: dict[str, ColumnCheck] = {}
     for name in found:
         try:
-            if source.names.count(name) > 1:
-                raise SchemaError(f'{source.label} has more than one column "{name}"')
+            source.require([name])
             check_column(source, name, schema[name])
         except SchemaError as error:
             faulty[name] = replace(_empty_check(name, schema[name]), fault=str(error))
