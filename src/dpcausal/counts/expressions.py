@@ -128,7 +128,8 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
     if stored.is_decimal():
         return _decimal(value, column, dialect)
     if stored.is_date():
-        return _choose(value, _pairs(column, _days(column), pa.date32()), column.other_code)
+        days = list(dict.fromkeys(time.date() for time in _times(column)))
+        return _choose(value, _pairs(column, days, pa.date32()), column.other_code)
     if stored.is_timestamp() and stored.timezone is None and name not in dialect.zoned:
         return _choose(value, _pairs(column, _times(column), pa.timestamp("us")), column.other_code)
     if stored.is_timestamp():
@@ -272,14 +273,9 @@ def _integer(value: ir.Value, column: Categorical, name: str, label: str) -> ir.
 
 def _float(value: ir.Value, column: Categorical) -> ir.Value:
     """Return the code of a float cell."""
-    single = value.type().is_float32()
-    keys = [
-        key
-        for key, _ in spelling.float_codes(
-            spelling.number_codes(column), np.float32 if single else np.float64
-        )
-    ]
-    pairs = _pairs(column, keys, pa.float32() if single else pa.float64())
+    precision = np.float32 if value.type().is_float32() else np.float64
+    keys = [key for key, _ in spelling.float_codes(spelling.number_codes(column), precision)]
+    pairs = _pairs(column, keys, pa.from_numpy_dtype(precision))
     return _choose(value.cast("float64"), pairs, column.other_code)
 
 
@@ -314,11 +310,6 @@ def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetim
         if time.tzinfo is None:
             found[time.replace(tzinfo=datetime.UTC) if zoned else time] = None
     return list(found)
-
-
-def _days(column: Categorical) -> list[datetime.date]:
-    """Return the dates that a level may mean."""
-    return list(dict.fromkeys(time.date() for time in _times(column)))
 
 
 def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, label: str) -> ir.Value:
