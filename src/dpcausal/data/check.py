@@ -37,7 +37,7 @@ from dpcausal.data.findings import (
     Recognised,
     RepeatedIdentifier,
 )
-from dpcausal.data.person_unit import is_identifier_name
+from dpcausal.data.name_hints import is_identifier_name
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
