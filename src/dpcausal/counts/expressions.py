@@ -221,13 +221,16 @@ def _pairs(column: Categorical, keys: Sequence[Key], type_: pa.DataType) -> list
 
 def _choose(value: ir.Value, pairs: Sequence[tuple[Any, int]], other: int) -> ir.Value:
     """Return a CASE expression that maps values to codes; NULL gets ``other``."""
+    return _first([(value == _literal(key), code) for key, code in pairs], other)
+
+
+def _first(cases: Sequence[tuple[Any, int]], other: int) -> ir.Value:
+    """Return a CASE expression for the code of the first condition that holds; ``other`` where none does."""
     import ibis
 
     otherwise = ibis.literal(other, type="int32")
-    if not pairs:
-        return otherwise
-    cases = [(value == _literal(key), ibis.literal(code, type="int32")) for key, code in pairs]
-    return ibis.cases(*cases, else_=otherwise)
+    coded = [(condition, ibis.literal(code, type="int32")) for condition, code in cases]
+    return ibis.cases(*coded, else_=otherwise) if coded else otherwise
 
 
 def _literal(key: Any) -> Any:
@@ -314,8 +317,6 @@ def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetim
 
 def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, label: str) -> ir.Value:
     """Return the code of a text cell."""
-    import ibis
-
     other = column.other_code
     codes, numbers = spelling.text_codes(column), spelling.number_text_codes(column)
     _refuse_many(len(codes), name, label)
@@ -327,10 +328,7 @@ def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, lab
     cases = [(value == key, code) for key, code in codes.items()]
     cases += [(bare == key, code) for key, code in codes.items() if numbers or code != other]
     cases += [(number == double(key), code) for key, code in numbers.items() if code != other]
-    return ibis.cases(
-        *((condition, ibis.literal(code, type="int32")) for condition, code in cases),
-        else_=ibis.literal(other, type="int32"),
-    )
+    return _first(cases, other)
 
 
 def number_of(text: ir.Value) -> ir.Value:

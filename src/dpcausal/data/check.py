@@ -288,14 +288,8 @@ def _identifier_columns(source: Source, checked: list[str]) -> list[str]:
     """Return the columns that are named like an identifier; undeclared ones only of a file."""
     if isinstance(source, ColumnSource):
         return [name for name in checked if is_identifier_name(name)]
-    types = dict(zip(source.names, source.types, strict=True))
-    return [
-        name
-        for name, type_ in types.items()
-        if is_identifier_name(name)
-        and source.names.count(name) == 1
-        and (type_ is None or arrow.value_kind(type_) != "unsupported")
-    ]
+    named = [name for name in source.names if is_identifier_name(name) and source.names.count(name) == 1]
+    return [name for name in named if source.is_readable(name)]
 
 
 class _ColumnChecker:

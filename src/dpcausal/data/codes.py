@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.proofs import proved
-from dpcausal.data import arrow
 from dpcausal.data.columns import Categorical, Codes, Column, Numeric
 from dpcausal.data.dataset import Dataset
 from dpcausal.data.file_format import FileFormat
@@ -199,8 +198,8 @@ def _opened(source: Any, columns: Sequence[str], format: FileFormat) -> Source: 
         opened = loaded(opened, opened.names)
     opened.convert(columns)
     for name in columns:
-        kind = opened.type_of(name)
-        if kind is not None and arrow.value_kind(kind) == "unsupported":
+        if not opened.is_readable(name):
+            kind = opened.type_of(name)
             raise SchemaError(f'column "{name}" of {opened.label} has type {kind}, which can\'t be read')
     return opened
 

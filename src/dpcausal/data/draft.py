@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, no_columns
-from dpcausal.data import arrow, spelling
+from dpcausal.data import spelling
 from dpcausal.data.columns import (
     MAX_LABEL,
     Categorical,
@@ -251,10 +251,7 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
         return Unusable("no-name")
     if source.names.count(name) > 1:
         return Unusable("repeated-name")
-    type_ = source.type_of(name)
-    if type_ is not None and arrow.value_kind(type_) == "unsupported":
-        return UnknownType(str(type_))
-    return None
+    return None if source.is_readable(name) else UnknownType(str(source.type_of(name)))
 
 
 def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, list[Finding]]:

@@ -94,6 +94,11 @@ class Source:
         """Return the type of a column; None where cells are undecoded text."""
         return self.types[self.names.index(name)]
 
+    def is_readable(self, name: str) -> bool:
+        """Return whether a cell of a column holds one value, by its type: no list and no struct."""
+        type_ = self.type_of(name)
+        return type_ is None or arrow.value_kind(type_) != "unsupported"
+
     def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
         """Make Arrow arrays of columns in memory, for a schema where there is one; from then on they have types."""
 
