@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpcausal.citests.ci_test import ci_test
     from dpcausal.citests.forecast import CITestForecast, forecast_ci_test
     from dpcausal.citests.result import CITestResult
-    from dpcausal.core.display import Display, Drafter
+    from dpcausal.core.display import Display
     from dpcausal.core.errors import (
         BudgetError,
         DpcausalError,
@@ -236,13 +236,7 @@ def _present() -> Display:
     return cast("Display", room)
 
 
-def _drafter() -> Drafter:
-    """Import and return the function that drafts a schema from rows."""
-    return cast("Drafter", import_module("dpcausal.data.draft").draft)
-
-
 display.register(_present)
-display.register_drafter(_drafter)
 
 
 def __getattr__(name: str) -> Any:

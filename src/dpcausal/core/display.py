@@ -1,8 +1,7 @@
-"""Two hooks from lower packages to upper ones, so that lower packages import nothing from above.
+"""A hook from lower packages to an upper one, so that lower packages import nothing from above.
 
 Results and statements are plain values. Their ``summary``, ``_repr_html_``, ``plot`` and ``report`` ask
-``display()``. ``Schema.draft`` asks ``drafter()``: the readers that a draft needs lie above the schema.
-``dpcausal/__init__.py`` registers what loads either; it is called when the hook is first asked.
+``display()``. ``dpcausal/__init__.py`` registers what loads it; that is called when the hook is first asked.
 """
 
 from __future__ import annotations
@@ -39,10 +38,8 @@ class Display(Protocol):
         ...
 
 
-Drafter = Callable[..., Any]
 _loaders: list[Callable[[], Display]] = []
 _loaded: list[Display] = []
-_drafter_loaders: list[Callable[[], Drafter]] = []
 
 
 def register(loader: Callable[[], Display]) -> None:
@@ -56,13 +53,3 @@ def display() -> Display:
     if not _loaded:
         _loaded.append(_loaders[-1]())
     return _loaded[0]
-
-
-def register_drafter(loader: Callable[[], Drafter]) -> None:
-    """Register the function that imports the drafter of schemas, since core may not import it."""
-    _drafter_loaders.append(loader)
-
-
-def drafter() -> Drafter:
-    """Return the function that drafts a schema from rows."""
-    return _drafter_loaders[-1]()

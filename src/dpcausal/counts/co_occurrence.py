@@ -65,8 +65,6 @@ class Ones:
         """Return weighted counts of rows in which two indicators are both 1, (d, d), symmetric; ignore its diagonal.
 
         ``numbers`` are the ones of every row, by which it is weighted.
-
-        ``numbers``: of the entries of every row, by which it is weighted.
         """
         found = np.zeros((self.rows.shape[1],) * 2)
         for start in range(0, len(self.rows), BLOCK):

@@ -13,15 +13,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.compiled import jit
 from dpcausal.counts.protocol import Ints, Jobs
 from dpcausal.counts.rows import Rows
-from dpcausal.data.coding import code_type
-from dpcausal.data.dataset import Codes
+from dpcausal.data.columns import Codes, code_type
 
 MAX_CUBE_CELLS = 1 << 20  # a larger cube leaves the caches, and sorting keys is as fast
 CUBE_NS = 1.5  # nanoseconds per row of counting into a cube
@@ -35,11 +33,6 @@ def cube_pays(sizes: Ints, rows: int) -> bool:
     return len(sizes) > 0 and math.prod(sizes.tolist()) <= min(MAX_CUBE_CELLS, max(4 * rows, 1024))
 
 
-def _as_codes(codes: NDArray[Any], size: int) -> Codes:
-    """Return codes in one or two bytes, by the size of the column."""
-    return codes.astype(np.uint8) if code_type(size) is np.uint8 else codes.astype(np.uint16)
-
-
 def cube_of(rows: Rows, threads: int) -> NDArray[np.int64]:
     """Return the flat histogram of the rows over the whole joint domain, in O(n)."""
     jobs = Jobs.of([range(len(rows.sizes))], rows.sizes)
@@ -50,7 +43,7 @@ def distinct_of(cube: NDArray[np.int64], sizes: Ints) -> Rows:
     """Return the occupied cells of such a histogram as distinct rows with weights."""
     occupied = np.flatnonzero(cube)
     levels = np.unravel_index(occupied, sizes.tolist())
-    columns = tuple(_as_codes(level, size) for level, size in zip(levels, sizes.tolist(), strict=True))
+    columns = tuple(level.astype(code_type(size)) for level, size in zip(levels, sizes.tolist(), strict=True))
     return Rows(columns, sizes, cube[occupied])
 
 
@@ -81,7 +74,7 @@ class KeyLayout:
         """Return one key per row, for a layout that fits in one word."""
         keys = np.zeros(rows.length, np.uint64)
         for column, shift in zip(rows.columns, self.shift.tolist(), strict=True):
-            shift_in(keys, column, np.uint64(shift))
+            keys |= column.astype(np.uint64) << np.uint64(shift)
         return keys
 
     def unpack(self, *words: Keys) -> tuple[Codes, ...]:
@@ -89,18 +82,15 @@ class KeyLayout:
 
         def column(word: int, shift: int, bits: int, size: int) -> Codes:
             codes = (words[word] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
-            return _as_codes(codes, size)
+            return codes.astype(code_type(size))
 
         places = (self.word.tolist(), self.shift.tolist(), self.bits.tolist(), self.sizes.tolist())
         return tuple(column(*place) for place in zip(*places, strict=True))
 
 
 def sorted_run(keys: Keys) -> Run:
-    """Return the distinct keys in order, and their counts; ``keys`` is overwritten."""
-    keys.sort()
-    counts = np.empty(len(keys), np.int64)
-    distinct = count_runs(keys, counts)
-    return keys[:distinct].copy(), counts[:distinct].copy()
+    """Return the distinct keys in order, and their counts."""
+    return np.unique(keys, return_counts=True)
 
 
 def merge(a: Run, b: Run) -> Run:
@@ -134,32 +124,7 @@ def merge_all(runs: Iterable[Run], most: float = math.inf) -> Run:
     return stack[0] if stack else (np.empty(0, np.uint64), np.empty(0, np.int64))
 
 
-# ---- kernels: rows packed into 64-bit keys, runs of equal keys counted and merged, O(rows) each
-
-
-@jit()
-def shift_in(keys: Any, column: Any, shift: Any) -> None:
-    """Set, in the keys, the bits that hold the codes of a column."""
-    for i in range(keys.shape[0]):
-        keys[i] |= nb.uint64(column[i]) << shift
-
-
-@jit()
-def count_runs(keys: Any, counts: Any) -> int:
-    """Replace sorted ``keys`` by the distinct ones and set ``counts`` to their numbers; return how many there are."""
-    n = keys.shape[0]
-    if n == 0:
-        return 0
-    last, at, since = keys[0], 0, 0
-    for i in range(1, n):
-        if keys[i] != last:
-            keys[at] = last
-            counts[at] = i - since
-            at += 1
-            last, since = keys[i], i
-    keys[at] = last
-    counts[at] = n - since
-    return at + 1
+# ---- a kernel
 
 
 @jit()

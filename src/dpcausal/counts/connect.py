@@ -11,6 +11,7 @@ import re
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,15 +132,20 @@ def open_counts(
     if not isinstance(schema, Schema):
         raise InputError(f"schema must be a Schema, not {type(schema).__name__}: see Schema.from_toml")
     warn_of_draft(schema)
-    if isinstance(source, str) and (there := engine_table(source, table)) is not None:
+    if (there := engine_table(source, table)) is not None:
         return EngineCounts(there, schema, memory_limit=memory_limit)
-    if isinstance(source, str | PathLike):
-        if (path := database_path(source)) is not None:
-            return _duckdb(path, schema, table, memory_limit, count)
-        if table is not None:
-            raise InputError("a file is one table: leave table out, or name a DuckDB file or a URL")
-        return count_files(source, schema, memory_limit=memory_limit, count=count)
-    return EngineCounts(_of_expression(source), schema, memory_limit=memory_limit)
+    if not isinstance(source, str | PathLike):
+        raise InputError(
+            f"a source is a file, a URL or an Ibis table, not {type(source).__name__}; rows in memory go to dc.read"
+        )
+    if (path := database_path(source)) is not None:
+        connection, name = duckdb_table(path, table)
+        counts = count_table(connection, name, schema, memory_limit=memory_limit, count=count)
+        counts.file = path.absolute()
+        return counts
+    if table is not None:
+        raise InputError("a file is one table: leave table out, or name a DuckDB file or a URL")
+    return count_files(source, schema, memory_limit=memory_limit, count=count)
 
 
 def is_database(path: Path) -> bool:
@@ -155,18 +161,11 @@ def is_database(path: Path) -> bool:
         return False
 
 
-def _duckdb(
-    path: Path, schema: Schema, table: str | None, memory_limit: int | None, count: bool
-) -> StreamCounts:
-    """Return a table of a DuckDB file, opened for reading; no other file can be read through it."""
-    connection, name = duckdb_table(path, table)
-    counts = count_table(connection, name, schema, memory_limit=memory_limit, count=count)
-    counts.file = path.absolute()
-    return counts
-
-
 def duckdb_table(path: Path, table: str | None) -> tuple[Any, str]:
-    """Return a DuckDB file, opened for reading, and the name of the table that is meant."""
+    """Return a DuckDB file, opened for reading, and the name of the table that is meant.
+
+    No other file can be read through it.
+    """
     import duckdb
 
     name = file_name(str(path))
@@ -209,17 +208,6 @@ def database_path(source: Any) -> Path | None:
 # ---- through Ibis
 
 
-def _needs(extra: str) -> Any:
-    """Import Ibis and return it; where it or a driver is missing, name the extra to install."""
-    try:
-        import ibis
-    except ImportError:
-        ibis = None
-    if ibis is None:
-        raise InputError(f'this needs Ibis: pip install "dpcausal[{extra}]"')
-    return ibis
-
-
 def _at_url(url: str, scheme: str, table: str) -> EngineTable:
     """Return a table at a URL of an engine."""
     backends = {"postgresql": "postgres", "spark": "pyspark"} | {name: name for name in ENGINES}
@@ -229,7 +217,8 @@ def _at_url(url: str, scheme: str, table: str) -> EngineTable:
             f"no engine is called {scheme!r}{did_you_mean(scheme, backends)}: a URL starts with one of {known}"
         )
     name = backends[scheme]
-    _needs(_EXTRAS.get(name, name))
+    if find_spec("ibis") is None:
+        raise InputError(f'this needs Ibis: pip install "dpcausal[{_EXTRAS.get(name, name)}]"')
     place = ledger_name(url) if name != "pyspark" else url
     label = f"{file_name(table)} at {place}"
 
@@ -295,11 +284,7 @@ def _described(
 
 
 def _of_expression(source: Any) -> EngineTable:
-    """Return an Ibis table as a table of its engine; refuse anything else."""
-    if type(source).__module__.partition(".")[0] != "ibis":
-        raise InputError(
-            f"a source is a file, a URL or an Ibis table, not {type(source).__name__}; rows in memory go to dc.read"
-        )
+    """Return an Ibis table as a table of its engine; refuse any other object of Ibis."""
     from ibis.expr import types as ir
 
     if not isinstance(source, ir.Table):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import EngineError, InputError, SchemaError
 from dpcausal.core.proofs import proved
 from dpcausal.counts.connect import database_path, duckdb_table, engine_table
 from dpcausal.counts.duckdb_table import DuckDBTable
@@ -28,7 +28,7 @@ from dpcausal.counts.person_rows import person_text, tells_persons
 from dpcausal.data.codes import ANY_ENDING, CodeTable, declared_codes, read_codes, schema_of_persons
 from dpcausal.data.persons import NOBODY
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import ColumnSource, Source
+from dpcausal.data.sources import ColumnSource, Source, require_columns
 
 if TYPE_CHECKING:
     from ibis.expr import types as ir
@@ -119,9 +119,7 @@ def _source(
 def _fetched(there: EngineTable, columns: list[str], query: Callable[[ir.Table], ir.Table]) -> ColumnSource:
     """Fetch the result of a query from an engine, as a source with these columns."""
     rows = there.open()
-    for name in columns:
-        if name not in rows.columns:
-            raise SchemaError(f'{there.label} has no column "{name}"{did_you_mean(name, rows.columns)}')
+    require_columns(there.label, rows.columns, columns)
     if not tells_persons(rows.schema()[columns[0]]):
         raise SchemaError(
             f'column "{columns[0]}" of {there.label} has type {rows.schema()[columns[0]]}: it can\'t tell persons'

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba as nb
 import numpy as np
 
 from dpcausal.core.compiled import jit
@@ -27,8 +26,8 @@ class Covering:
         cap = min(MAX_COVER_CELLS if max_cells is None else max_cells, rows // 8)
         self.requests = requests
         self.sizes = sizes
-        self.cover_of, member, groups = cover(requests.columns, requests.start, sizes, cap)
-        self.covers = Jobs.of([np.flatnonzero(member[g]).tolist() for g in range(groups)], sizes)
+        self.cover_of, member = cover(requests.columns, requests.start, sizes, cap)
+        self.covers = Jobs.of([np.flatnonzero(columns).tolist() for columns in member], sizes)
 
     def margin_ns(self) -> float:
         """Return the expected nanoseconds of summing covering tables down to the requests."""
@@ -111,14 +110,13 @@ MAX_GROUPS_TRIED = 512  # the newest groups that a request may join: bounds the 
 
 
 @jit()
-def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any, Any]:
+def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tuple[Any, Any]:
     """Group requests so that each group's joint table has at most ``cap`` cells.
 
-    Return the group of each request, the columns [group, column] of each group, and the number of groups.
+    Return the group of each request, and whether a column is in a group, [group, column].
     """
-    requests, columns = request_start.shape[0] - 1, size.shape[0]
-    words = (columns + 63) // 64
-    mask = np.zeros((requests, words), np.uint64)  # columns of each group
+    requests = request_start.shape[0] - 1
+    member = np.zeros((requests, size.shape[0]), np.bool_)
     cells = np.zeros(requests, np.float64)
     group = np.zeros(requests, np.int64)
     groups = 0
@@ -128,7 +126,7 @@ def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tupl
         for g in range(max(0, groups - MAX_GROUPS_TRIED), groups):
             growth = 1.0
             for c in wanted:
-                if not (mask[g, c >> 6] >> nb.uint64(c & 63)) & nb.uint64(1):
+                if not member[g, c]:
                     growth *= size[c]
             if growth < best_growth and (growth == 1.0 or cells[g] * growth <= cap):
                 best, best_growth = g, growth
@@ -139,13 +137,8 @@ def cover(request_columns: Any, request_start: Any, size: Any, cap: int) -> tupl
             groups += 1
             cells[best] = 1.0
         for c in wanted:
-            bit = nb.uint64(1) << nb.uint64(c & 63)
-            if not mask[best, c >> 6] & bit:
-                mask[best, c >> 6] |= bit
+            if not member[best, c]:
+                member[best, c] = True
                 cells[best] *= size[c]
         group[r] = best
-    member = np.zeros((groups, columns), np.bool_)
-    for g in range(groups):
-        for c in range(columns):
-            member[g, c] = (mask[g, c >> 6] >> nb.uint64(c & 63)) & nb.uint64(1) != 0
-    return group, member, groups
+    return group, member[:groups]

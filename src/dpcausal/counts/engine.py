@@ -33,9 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
-from dpcausal.core.errors import EngineError, InputError, SchemaError, did_you_mean
-from dpcausal.core.progress import Stage
-from dpcausal.core.progress import silent as silent_stage
+from dpcausal.core.errors import EngineError, InputError
 from dpcausal.core.statement import CountedByEngine
 from dpcausal.counts.compress import KeyLayout
 from dpcausal.counts.covering import Covering
@@ -49,6 +47,7 @@ from dpcausal.counts.rows import Rows, memory_share, processors
 from dpcausal.data.columns import Numeric
 from dpcausal.data.person_unit import warn_of_ids
 from dpcausal.data.schema import Schema
+from dpcausal.data.sources import require_columns
 
 if TYPE_CHECKING:
     from ibis.expr import types as ir
@@ -108,7 +107,6 @@ class EngineCounts(LaidOutCounts):
         self._local: MemoryCounts | None = None
         self._covers: dict[tuple[int, ...], Table] = {}
         self._margins: dict[int, Table] = {}
-        self.stage: Stage = silent_stage
         self._table: ir.Table | None = None
         self._types: Any = None
         self._codes: dict[str, ir.Value] = {}  # of every declared column, over the table
@@ -144,13 +142,9 @@ class EngineCounts(LaidOutCounts):
         if self._table is None:
             table = self._source.open()
             stored = table.schema()
-            for name in self._schema:
-                if name not in stored and self._types is not None:
-                    raise self._altered()
-                if name not in stored:
-                    raise SchemaError(
-                        f'{self._source.label} has no column "{name}"{did_you_mean(name, stored.names)}'
-                    )
+            if self._types is not None and not set(self._schema) <= set(stored):
+                raise self._altered()
+            require_columns(self._source.label, stored.names, self._schema)
             types = {name: stored[name] for name in self._schema}
             types |= unit_types(stored, self._schema.unit, self._source.label)
             if self._types is not None and types != self._types:
@@ -339,8 +333,7 @@ class EngineCounts(LaidOutCounts):
     def compresses(self) -> bool:
         """Whether only distinct rows are fetched: from declared cells, number of rows and memory, all public."""
         cells = math.prod(self._layout.shape)
-        codes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
-        row = BYTES_PER_ROW + 2 * codes + 8 * self._keys.words
+        row = BYTES_PER_ROW + 2 * self._layout.row_bytes + 8 * self._keys.words
         return min(self.n, cells) * row <= self._memory
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:
@@ -436,8 +429,7 @@ class EngineCounts(LaidOutCounts):
         parts = self._writer(self._open()).in_parts(columns)
         with self.stage(f"sums of products on {self.engine}", float(len(parts))) as tick:
             for pairs in parts:
-                with one_by_one():
-                    found = self.run(partial(self._sums_query, columns, short, pairs))
+                found = self._sums(columns, short, pairs)
                 if int(found["rows"][0]) != self.n:
                     raise self._altered()
                 for i, (a, b) in enumerate(pairs):
@@ -449,15 +441,12 @@ class EngineCounts(LaidOutCounts):
                 tick(1.0)
         return Sums(self.n, first, second)
 
-    def _sums_query(
-        self,
-        columns: Mapping[str, Cells],
-        short: Shortening,
-        pairs: Sequence[tuple[int, int]],
-        table: ir.Table,
-    ) -> ir.Table:
-        """Return the query for the sums of these pairs of features."""
-        return self._writer(table).sums(columns, short, pairs)
+    def _sums(
+        self, columns: Mapping[str, Cells], short: Shortening, pairs: Sequence[tuple[int, int]]
+    ) -> dict[str, NDArray[Any]]:
+        """Return the number of rows, and the sums of the products of these pairs of features."""
+        with one_by_one():
+            return self.run(lambda table: self._writer(table).sums(columns, short, pairs))
 
     def _check_margins(self, columns: tuple[int, ...], table: Table) -> None:
         """Refuse a table whose margins differ from one counted before: the rows were changed meanwhile."""

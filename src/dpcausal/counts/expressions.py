@@ -128,7 +128,8 @@ def _code(value: ir.Value, name: str, column: Column, dialect: Dialect, label: s
     if stored.is_decimal():
         return _decimal(value, column, dialect)
     if stored.is_date():
-        return _choose(value, _pairs(column, _days(column), pa.date32()), column.other_code)
+        days = list(dict.fromkeys(time.date() for time in _times(column)))
+        return _choose(value, _pairs(column, days, pa.date32()), column.other_code)
     if stored.is_timestamp() and stored.timezone is None and name not in dialect.zoned:
         return _choose(value, _pairs(column, _times(column), pa.timestamp("us")), column.other_code)
     if stored.is_timestamp():
@@ -220,13 +221,16 @@ def _pairs(column: Categorical, keys: Sequence[Key], type_: pa.DataType) -> list
 
 def _choose(value: ir.Value, pairs: Sequence[tuple[Any, int]], other: int) -> ir.Value:
     """Return a CASE expression that maps values to codes; NULL gets ``other``."""
+    return _first([(value == _literal(key), code) for key, code in pairs], other)
+
+
+def _first(cases: Sequence[tuple[Any, int]], other: int) -> ir.Value:
+    """Return a CASE expression for the code of the first condition that holds; ``other`` where none does."""
     import ibis
 
     otherwise = ibis.literal(other, type="int32")
-    if not pairs:
-        return otherwise
-    cases = [(value == _literal(key), ibis.literal(code, type="int32")) for key, code in pairs]
-    return ibis.cases(*cases, else_=otherwise)
+    coded = [(condition, ibis.literal(code, type="int32")) for condition, code in cases]
+    return ibis.cases(*coded, else_=otherwise) if coded else otherwise
 
 
 def _literal(key: Any) -> Any:
@@ -272,14 +276,9 @@ def _integer(value: ir.Value, column: Categorical, name: str, label: str) -> ir.
 
 def _float(value: ir.Value, column: Categorical) -> ir.Value:
     """Return the code of a float cell."""
-    single = value.type().is_float32()
-    keys = [
-        key
-        for key, _ in spelling.float_codes(
-            spelling.number_codes(column), np.float32 if single else np.float64
-        )
-    ]
-    pairs = _pairs(column, keys, pa.float32() if single else pa.float64())
+    precision = np.float32 if value.type().is_float32() else np.float64
+    keys = [key for key, _ in spelling.float_codes(spelling.number_codes(column), precision)]
+    pairs = _pairs(column, keys, pa.from_numpy_dtype(precision))
     return _choose(value.cast("float64"), pairs, column.other_code)
 
 
@@ -316,15 +315,8 @@ def _times(column: Categorical, *, zoned: bool = False) -> list[datetime.datetim
     return list(found)
 
 
-def _days(column: Categorical) -> list[datetime.date]:
-    """Return the dates that a level may mean."""
-    return list(dict.fromkeys(time.date() for time in _times(column)))
-
-
 def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, label: str) -> ir.Value:
     """Return the code of a text cell."""
-    import ibis
-
     other = column.other_code
     codes, numbers = spelling.text_codes(column), spelling.number_text_codes(column)
     _refuse_many(len(codes), name, label)
@@ -336,10 +328,7 @@ def _text(value: ir.Value, name: str, column: Categorical, dialect: Dialect, lab
     cases = [(value == key, code) for key, code in codes.items()]
     cases += [(bare == key, code) for key, code in codes.items() if numbers or code != other]
     cases += [(number == double(key), code) for key, code in numbers.items() if code != other]
-    return ibis.cases(
-        *((condition, ibis.literal(code, type="int32")) for condition, code in cases),
-        else_=ibis.literal(other, type="int32"),
-    )
+    return _first(cases, other)
 
 
 def number_of(text: ir.Value) -> ir.Value:

@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.proofs import proved
-from dpcausal.data.columns import Numeric
-from dpcausal.data.dataset import Codes, Dataset
+from dpcausal.data.columns import Codes, Numeric
+from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.proofs import proved
 from dpcausal.counts.expressions import Dialect, in_hex, number_of, without_collation
 from dpcausal.counts.feature_queries import number_within
@@ -24,6 +24,7 @@ from dpcausal.data.columns import Numeric
 from dpcausal.data.person_unit import PersonUnit
 from dpcausal.data.persons import NOBODY, WHOLE_NUMBER
 from dpcausal.data.schema import Schema
+from dpcausal.data.sources import require_columns
 
 if TYPE_CHECKING:
     from ibis.expr import types as ir
@@ -39,10 +40,9 @@ def unit_types(stored: Any, unit: PersonUnit | None, label: str) -> dict[str, An
         return {}
     if unit.by_place:
         raise InputError(f"rows of {label} have no order: order_by must be the name of a column")
+    require_columns(label, stored.names, unit.columns())
     found = {}
     for name in unit.columns():
-        if name not in stored:
-            raise SchemaError(f'{label} has no column "{name}"{did_you_mean(name, stored.names)}')
         found[name] = stored[name]
         if not (name == unit.column and tells_persons(stored[name])) and not _is_ordered(stored[name]):
             raise SchemaError(

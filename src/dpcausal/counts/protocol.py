@@ -37,6 +37,7 @@ from dpcausal.core.statement import (
     UncheckedDraft,
     Unit,
 )
+from dpcausal.data.columns import code_type
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
 
@@ -110,20 +111,13 @@ class Counts(Protocol):
         ...
 
 
-@runtime_checkable
-class ShowsProgress(Protocol):
-    """Counts that report their progress to ``stage``."""
-
-    stage: Stage
-
-
 def attach_progress(counts: Counts, stage: Stage, relation: Neighbours) -> None:
     """Report the progress of counting, only where the number of rows is public.
 
     How rows are counted, in how many queries and batches, follows from their number. Where that is protected, only what
     is asked for shows, in the stages of the caller.
     """
-    if isinstance(counts, ShowsProgress):
+    if isinstance(counts, LaidOutCounts):
         counts.stage = silent if relation is Neighbours.ADD_REMOVE else stage
 
 
@@ -231,6 +225,11 @@ class TableLayout:
         self.shape = tuple(column.size for column in schema.values())
         self.sizes = np.array(self.shape, np.int64)
 
+    @property
+    def row_bytes(self) -> int:
+        """Bytes that the codes of a row take."""
+        return sum(np.dtype(code_type(size)).itemsize for size in self.shape)
+
     def resolve(self, columns: Sequence[str]) -> tuple[int, ...]:
         """Return the column numbers of one request; raise ``InputError`` as ``Counts.table`` does."""
         if isinstance(columns, str):
@@ -268,6 +267,7 @@ class LaidOutCounts(ABC):
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._layout = TableLayout(schema)
+        self.stage: Stage = silent  # where progress is reported
         self.several: Counts | None = None  # of several rows of each person, as many for everyone
 
     @property

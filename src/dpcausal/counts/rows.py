@@ -12,8 +12,8 @@ of counting is chosen by them; being off by a factor costs time, never correctne
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.compiled import jit, pointer
 from dpcausal.counts.protocol import Ints, Jobs, Table
-from dpcausal.data.dataset import Codes
+from dpcausal.data.columns import Codes
 
 
 @dataclass(frozen=True)
@@ -53,27 +53,14 @@ def memory_share() -> int:
 
 
 def run_parallel(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run all tasks, each in a thread; raise the first error that one of them raised.
-
-    The kernels release the interpreter lock.
-    """
-    failures: list[BaseException] = []
-
-    def guarded(task: Callable[[], None]) -> None:
-        try:
+    """Run all tasks, each in a thread, and raise the first error; the kernels release the interpreter lock."""
+    if len(tasks) < 2:
+        for task in tasks:
             task()
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=guarded, args=(task,)) for task in tasks[1:]]
-    for thread in threads:
-        thread.start()
-    for task in tasks[:1]:
-        guarded(task)
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+        return
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        for running in [pool.submit(task) for task in tasks]:
+            running.result()
 
 
 def split(total: int, parts: int, multiple: int = 1) -> list[tuple[int, int]]:
@@ -109,9 +96,10 @@ class Rows:
     width: Ints = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(np.ascontiguousarray(column) for column in self.columns))
-        object.__setattr__(self, "address", np.array([c.ctypes.data for c in self.columns], np.uint64))
-        object.__setattr__(self, "width", np.array([c.itemsize for c in self.columns], np.int64))
+        columns = tuple(np.ascontiguousarray(column) for column in self.columns)
+        address = np.array([column.ctypes.data for column in columns], np.uint64)
+        width = np.array([column.itemsize for column in columns], np.int64)
+        vars(self).update(columns=columns, address=address, width=width)
 
     @property
     def length(self) -> int:

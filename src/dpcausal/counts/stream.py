@@ -27,7 +27,7 @@ import numpy as np
 
 from dpcausal.core.entropy import RandomBytes, random_bytes
 from dpcausal.core.errors import EngineError, InputError
-from dpcausal.core.progress import Stage, Tick
+from dpcausal.core.progress import Tick
 from dpcausal.core.progress import silent as silent_stage
 from dpcausal.core.redact import file_name
 from dpcausal.counts.compress import (
@@ -46,8 +46,7 @@ from dpcausal.counts.memory import MemoryCounts
 from dpcausal.counts.protocol import Ints, Jobs, LaidOutCounts, Table, TableLayout
 from dpcausal.counts.rows import Rows, memory_share, processors, run_parallel
 from dpcausal.counts.sampling import hypergeometric
-from dpcausal.data.columns import Numeric
-from dpcausal.data.dataset import Codes
+from dpcausal.data.columns import Codes, Numeric
 from dpcausal.data.persons import ChosenRows
 from dpcausal.data.read import coded_chunks, coded_partitions, open_rows
 from dpcausal.data.schema import Schema
@@ -135,7 +134,6 @@ class StreamCounts(LaidOutCounts):
         self._places: dict[str, tuple[Ints, Ints]] = {}
         self._n = 0
         self._showed = False
-        self.stage: Stage = silent_stage
         more = [source.several for source in sources if isinstance(source, ChosenRows) and source.several]
         if more:
             self.several = StreamCounts(
@@ -191,7 +189,7 @@ class StreamCounts(LaidOutCounts):
         """Return counts of the rows in memory, loaded at the first call; None where they do not fit."""
         if self._local is None and not self._too_large:
             keys, parts = KeyLayout(self._layout.sizes), self._parts(progress)
-            row_bytes = sum(1 if size <= 256 else 2 for size in self._layout.shape)
+            row_bytes = self._layout.row_bytes
             try:
                 if cube_pays(self._layout.sizes, VERY_MANY_ROWS) or keys.fits:
                     rows = compress_stream(parts, self._layout, self._memory // (BYTES_PER_KEY + row_bytes))
@@ -275,19 +273,11 @@ class StreamCounts(LaidOutCounts):
 
     # ---- what is asked of whoever holds the rows
 
-    def explain(self, requests: Sequence[Sequence[str]] | None = None) -> str:
-        """Return the queries that fetch rows, without sending them; they do not depend on the requests."""
-        del requests
+    def explain(self, *asked: object) -> str:
+        """Return the queries that fetch rows, without sending them: the same whatever is asked."""
         return "\n".join(source.explained() for source in self._sources)
 
-    def explain_count(self) -> str:
-        """Return the queries that fetch rows: counting rows fetches them, too."""
-        return self.explain()
-
-    def explain_features(self, columns: Mapping[str, Cells], limits: Ints, short: Shortening) -> str:
-        """Return the queries that fetch rows: features are computed here."""
-        del columns, limits, short
-        return self.explain()
+    explain_count = explain_features = explain
 
 
 class _Progress:

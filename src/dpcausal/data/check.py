@@ -1,11 +1,9 @@
 """What a schema will do to the rows of a file, column by column.
 
-**Not private.** A release never reports that a value was clamped or a text was no level, since that depends on rows.
-Whoever holds the rows may look beforehand, on their own machine: which declared columns are missing, which cells are
-missing or mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how
-many rows of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers
-repeat, and which columns determine others. An alias counts as declared, a declared missing code as missing. The
-outcome is as sensitive as the data.
+**Not private**: for whoever holds the rows. It reports which declared columns are missing, which cells are missing or
+mean no level or no number and what becomes of them, which are clamped, which bins and levels stay empty, how many rows
+of a CSV file have more or fewer cells than its header or a quote that is not closed, which identifiers repeat, and
+which columns determine others. An alias counts as declared, a declared missing code as missing.
 
 A ``SchemaCheck`` carries counts; ``dpcausal.present.schema`` puts them into words. Cost: as reading, and the distinct
 texts that a profile remembers.
@@ -39,7 +37,7 @@ from dpcausal.data.findings import (
     Recognised,
     RepeatedIdentifier,
 )
-from dpcausal.data.person_unit import is_identifier_name
+from dpcausal.data.name_hints import is_identifier_name
 from dpcausal.data.profile import (
     MISSING_CODES,
     IdentifierProfile,
@@ -246,13 +244,11 @@ def check(source: Any, schema: Schema, *, progress: bool = False) -> SchemaCheck
 def _faults(source: Source, schema: Schema) -> tuple[dict[str, ColumnCheck], dict[str, Column]]:
     """Return checks of the declared columns that can't be read, and the declarations of those that can."""
     found = [name for name in schema if name in source.names]
-    if isinstance(source, ColumnSource):
-        source.convert([name for name in found if source.names.count(name) == 1], schema)
+    source.convert([name for name in found if source.names.count(name) == 1], schema)
     faulty: dict[str, ColumnCheck] = {}
     for name in found:
         try:
-            if source.names.count(name) > 1:
-                raise SchemaError(f'{source.label} has more than one column "{name}"')
+            source.require([name])
             check_column(source, name, schema[name])
         except SchemaError as error:
             faulty[name] = replace(_empty_check(name, schema[name]), fault=str(error))
@@ -292,14 +288,8 @@ def _identifier_columns(source: Source, checked: list[str]) -> list[str]:
     """Return the columns that are named like an identifier; undeclared ones only of a file."""
     if isinstance(source, ColumnSource):
         return [name for name in checked if is_identifier_name(name)]
-    types = dict(zip(source.names, source.types, strict=True))
-    return [
-        name
-        for name, type_ in types.items()
-        if is_identifier_name(name)
-        and source.names.count(name) == 1
-        and (type_ is None or arrow.value_kind(type_) != "unsupported")
-    ]
+    named = [name for name in source.names if is_identifier_name(name) and source.names.count(name) == 1]
+    return [name for name in named if source.is_readable(name)]
 
 
 class _ColumnChecker:

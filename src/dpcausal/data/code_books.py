@@ -25,7 +25,6 @@ from dpcausal.data.columns import (
     Categorical,
     Column,
     DeclarationError,
-    Level,
     Numeric,
     reads_as_missing,
 )
@@ -138,101 +137,87 @@ def _label(text: Any) -> str:
     return "".join(letter for letter in plain if letter.isprintable())[:MAX_LABEL]
 
 
-def _categories(
-    name: str,
-    codes: Mapping[str, str],
-    *,
-    label: str = "",
-    required: bool = False,
-    ordered: bool = False,
-    spellings: bool = False,
-    missing_codes: Sequence[str] = (),
-) -> Field:
-    """Return the field of a column of codes with labels: levels are the labels, which cells may spell by codes.
+@dataclass(frozen=True)
+class _Asked:
+    """What a code book says of a field besides its values; ``missing_codes`` mean a missing value and are no levels."""
 
-    ``missing_codes`` mean a missing value and are no levels. ``spellings``: several codes may mean one level. Else,
-    where labels do not tell codes apart, or one is spelled as another's code, the codes are the levels.
-    """
-    meanings = {
-        str(code): " ".join(str(text).split()) or str(code)
-        for code, text in codes.items()
-        if str(code) not in missing_codes
-    }
-    ways = (
-        [list(dict.fromkeys(meanings.values()))] if spellings else [list(meanings.values()), list(meanings)]
-    )
-    for levels in ways if meanings else []:
-        named: list[Level] = list(levels)
-        missing = next((level for level in levels if reads_as_missing(level)), None)
-        if not required and missing is None:
-            missing = MISSING
-            named.append(MISSING)
-        aliases = (
-            {code: text for code, text in meanings.items() if code != text}
-            if levels != list(meanings)
-            else {}
-        )
-        try:
-            column = Categorical(
-                named,
-                other=missing,
-                aliases=aliases,
-                missing=[code for code in missing_codes if code != missing],
-                label=_label(label),
-                ordered=ordered and len(named) > 1,
-            )
-        except DeclarationError:
-            continue
-        return Field(name, column)
-    return Field(name, lacking=("levels",))
+    name: str
+    label: str = ""
+    required: bool = False
+    missing_codes: Sequence[str] = ()
 
+    def categories(
+        self, codes: Mapping[str, str], *, ordered: bool = False, spellings: bool = False
+    ) -> Field:
+        """Return the field of a column of codes with labels: levels are the labels, which cells may spell by codes.
 
-def _number(
-    name: str,
-    lower: object,
-    upper: object,
-    *,
-    label: str,
-    required: bool,
-    missing_codes: Sequence[str] = (),
-) -> Field:
-    """Return the field of a number with its bounds, or with a note on which are lacking."""
-    bounds = {"lower": _as_number(lower), "upper": _as_number(upper)}
-    lacking = tuple(entry for entry, value in bounds.items() if value is None)
-    low, high = bounds["lower"], bounds["upper"]
-    if low is None or high is None or low >= high:
-        return Field(name, lacking=lacking or ("lower", "upper"))
-    middle = (low + high) / 2  # of which no value is the bound of another
-    absent: dict[str, Any] = {"missing": list(missing_codes), "missing_level": not required}
-    return Field(name, Numeric(low, high, other=middle, label=_label(label), **absent))
-
-
-def _date(
-    name: str,
-    lower: object,
-    upper: object,
-    *,
-    label: str,
-    required: bool,
-    format_: str | None = ISO,
-    missing_codes: Sequence[str] = (),
-) -> Field:
-    """Return the field of a date with its bounds and format, or with a note on what is lacking."""
-    low, high = (_as_iso(bound, format_ or ISO) for bound in (lower, upper))
-    if low is None or high is None or format_ is None:
-        said = {"lower": low, "upper": high, "format": format_}
-        return Field(name, lacking=tuple(entry for entry, value in said.items() if value is None))
-    try:
-        middle = round((read_day(low) + read_day(high)) / 2)
-        days = [read_day(code, format_) for code in missing_codes]  # any text that is no date is missing
-        absent: dict[str, Any] = {
-            "missing": [day for day in days if day == day],
-            "missing_level": not required,
+        ``spellings``: several codes may mean one level. Else, where labels do not tell codes apart, or one is spelled
+        as another's code, the codes are the levels.
+        """
+        meanings = {
+            str(code): " ".join(str(text).split()) or str(code)
+            for code, text in codes.items()
+            if str(code) not in self.missing_codes
         }
-        found = Date(low, high, other=middle, label=_label(label), format=format_, **absent)
-    except (DeclarationError, ValueError):
-        return Field(name, lacking=("lower", "upper"))
-    return Field(name, found)
+        labels = list(meanings.values())
+        ways = [list(dict.fromkeys(labels))] if spellings else [labels, list(meanings)]
+        for levels in ways if meanings else []:
+            by_label = levels != list(meanings)
+            missing = next((level for level in levels if reads_as_missing(level)), None)
+            if not self.required and missing is None:
+                missing = MISSING
+                levels = [*levels, MISSING]
+            try:
+                column = Categorical(
+                    levels,
+                    other=missing,
+                    aliases={code: text for code, text in meanings.items() if by_label and code != text},
+                    missing=[code for code in self.missing_codes if code != missing],
+                    label=_label(self.label),
+                    ordered=ordered and len(levels) > 1,
+                )
+            except DeclarationError:
+                continue
+            return Field(self.name, column)
+        return Field(self.name, lacking=("levels",))
+
+    def number(self, lower: object, upper: object) -> Field:
+        """Return the field of a number with its bounds, or with a note on which are lacking."""
+        low, high = _as_number(lower), _as_number(upper)
+        if low is None or high is None or low >= high:
+            return self._without(lower=low, upper=high)
+        middle = (low + high) / 2  # of which no value is the bound of another
+        missing: Any = list(self.missing_codes)
+        own = not self.required
+        column = Numeric(
+            low, high, other=middle, missing=missing, missing_level=own, label=_label(self.label)
+        )
+        return Field(self.name, column)
+
+    def date(self, lower: object, upper: object, format_: str | None = ISO) -> Field:
+        """Return the field of a date with its bounds and format, or with a note on what is lacking."""
+        low, high = (_as_iso(bound, format_ or ISO) for bound in (lower, upper))
+        if low is None or high is None or format_ is None:
+            return self._without(lower=low, upper=high, format=format_)
+        days = [read_day(code, format_) for code in self.missing_codes]  # any text that is no date is missing
+        try:
+            column = Date(
+                low,
+                high,
+                other=round((read_day(low) + read_day(high)) / 2),
+                missing=[day for day in days if day == day],
+                format=format_,
+                missing_level=not self.required,
+                label=_label(self.label),
+            )
+        except (DeclarationError, ValueError):
+            return self._without(lower=None, upper=None)
+        return Field(self.name, column)
+
+    def _without(self, **entries: object) -> Field:
+        """Return the field that lacks the entries which are None; all of them where none is."""
+        lacking = tuple(entry for entry, value in entries.items() if value is None)
+        return Field(self.name, lacking=lacking or tuple(entries))
 
 
 def _as_number(value: object) -> float | None:
@@ -314,15 +299,15 @@ def redcap(path: str | Path) -> CodeBook:
 def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
     """Return the columns of one REDCap field: of a checkbox, one for each choice."""
     name, label, kind = cells["name"], cells["label"], cells["type"].lower()
-    asked = cells["required"].lower() in ("y", "yes", "1") and not cells["branching"]
-    more: dict[str, Any] = {"label": label, "required": asked}
+    required = cells["required"].lower() in ("y", "yes", "1") and not cells["branching"]
+    asked = _Asked(name, label, required)
     if cells["identifier"].lower() in ("y", "yes", "1"):
         return [Field(name)]
     if kind in ("radio", "dropdown", "select"):
-        return [_categories(name, _choices(cells["choices"]), **more)]
+        return [asked.categories(_choices(cells["choices"]))]
     if kind in ("yesno", "truefalse"):
         words = YES_NO if kind == "yesno" else {"0": "false", "1": "true"}
-        return [_categories(name, words, spellings=True, **more)]
+        return [asked.categories(words, spellings=True)]
     if kind == "checkbox":
         ticked = Categorical(["no", "yes"], aliases={**YES_NO, "Unchecked": "no", "Checked": "yes"})
         return [
@@ -335,17 +320,17 @@ def _redcap_fields(cells: Mapping[str, str]) -> list[Field]:
     if kind == "sql":  # a dropdown that a query of REDCap's database fills
         return [Field(name, lacking=("levels",))]
     if kind == "slider":
-        return [_number(name, cells["low"] or 0, cells["high"] or 100, **more)]
+        return [asked.number(cells["low"] or 0, cells["high"] or 100)]
     validation = cells["validation"].lower()
     if kind == "text" and validation.startswith("number") and validation.endswith("comma_decimal"):
         low, high = (cells[bound].replace(",", ".") for bound in ("low", "high"))
-        return [replace(_number(name, low, high, **more), marks=NumberMarks(","))]
+        return [replace(asked.number(low, high), marks=NumberMarks(","))]
     if kind == "calc" or (kind == "text" and validation.startswith("number")):
-        return [replace(_number(name, cells["low"], cells["high"], **more), marks=NumberMarks())]
+        return [replace(asked.number(cells["low"], cells["high"]), marks=NumberMarks())]
     if kind == "text" and validation.startswith("integer"):
-        return [_number(name, cells["low"], cells["high"], **more)]
+        return [asked.number(cells["low"], cells["high"])]
     if kind == "text" and validation.startswith("date"):
-        return [_date(name, cells["low"], cells["high"], **more)]
+        return [asked.date(cells["low"], cells["high"])]
     return [Field(name)]
 
 
@@ -385,9 +370,8 @@ def _of_labels(one: LabelledColumn) -> Field:
         code for code, text in one.codes.items() if code not in one.missing and not reads_as_missing(text)
     ]
     if len(known) > (one.kind == "number"):
-        found = _categories(
-            one.name, one.codes, label=one.label, ordered=one.ordered, missing_codes=one.missing
-        )
+        asked = _Asked(one.name, one.label, missing_codes=one.missing)
+        found = asked.categories(one.codes, ordered=one.ordered)
         whole = [int(code) for code in known if re.fullmatch(r"-?[0-9]+", code)]
         return replace(found, gaps=len(whole) == len(known) <= max(whole) - min(whole))
     if one.kind == "text":
@@ -488,21 +472,20 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     ):
         return Field(name)  # an identifier
     required = bool(limits.get("required") or one.get("required"))
-    more: dict[str, Any] = {"label": label if isinstance(label, str) else "", "required": required}
-    more["missing_codes"] = _missing_values(one)
+    asked = _Asked(name, label if isinstance(label, str) else "", required, _missing_values(one))
     words = _alternatives(limits.get("format", limits.get("pattern")))
     words = words[::-1] if words and type_ == "boolean" else words  # in CSV-W: Y|N
     listed = one.get("categories") or limits.get("enum") or words
     low, high = (next((limits[key] for key in keys if key in limits), None) for keys in _BOUNDS)
     if isinstance(listed, list) and listed:
-        return _categories(name, _listed(listed), ordered=bool(one.get("categoriesOrdered")), **more)
+        return asked.categories(_listed(listed), ordered=bool(one.get("categoriesOrdered")))
     if type_ == "boolean":
-        return _categories(name, _truth_values(one), spellings=True, **more)
+        return asked.categories(_truth_values(one), spellings=True)
     if type_ in _NUMBERS:
-        number = _number(name, 0 if type_ in _NOT_NEGATIVE and low is None else low, high, **more)
+        number = asked.number(0 if type_ in _NOT_NEGATIVE and low is None else low, high)
         return replace(number, marks=_marks(one, limits, type_ in _WITH_DECIMALS))
     if type_ in ("date", "datetime", "dateTime"):
-        return _date(name, low, high, format_=_date_format(one.get("format") or limits.get("format")), **more)
+        return asked.date(low, high, _date_format(one.get("format") or limits.get("format")))
     return Field(name) if type_ in _NO_COLUMNS else Field(name, lacking=("levels",))
 
 

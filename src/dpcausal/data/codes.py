@@ -25,15 +25,14 @@ from numpy.typing import NDArray
 from dpcausal.core.entropy import random_bytes
 from dpcausal.core.errors import InputError, SchemaError
 from dpcausal.core.proofs import proved
-from dpcausal.data import arrow
-from dpcausal.data.columns import Categorical, Column, Numeric
-from dpcausal.data.dataset import Codes, Dataset
+from dpcausal.data.columns import Categorical, Codes, Column, Numeric
+from dpcausal.data.dataset import Dataset
 from dpcausal.data.file_format import FileFormat
 from dpcausal.data.person_unit import PersonUnit, UnitNotDeclared
 from dpcausal.data.persons import cell_text, distinct_cells, loaded, person_of
 from dpcausal.data.read import read
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import BatchSource, ColumnSource, Source, open_source
+from dpcausal.data.sources import BatchSource, Source, open_source
 
 ANY_ENDING = "*"  # at the end of a declared code: every code that begins so
 MOST_CODES = 5_000
@@ -213,11 +212,10 @@ def _opened(source: Any, columns: Sequence[str], format: FileFormat) -> Source: 
     opened.require(columns)
     if isinstance(opened, BatchSource):
         opened = loaded(opened, opened.names)
-    if isinstance(opened, ColumnSource):
-        opened.convert(list(columns))
+    opened.convert(columns)
     for name in columns:
-        kind = opened.types[opened.names.index(name)]
-        if kind is not None and arrow.value_kind(kind) == "unsupported":
+        if not opened.is_readable(name):
+            kind = opened.type_of(name)
             raise SchemaError(f'column "{name}" of {opened.label} has type {kind}, which can\'t be read')
     return opened
 

@@ -36,10 +36,11 @@ from dpcausal.data.columns import (
     FALSE_SPELLINGS,
     TRUE_SPELLINGS,
     Categorical,
+    Codes,
     Column,
     Numeric,
+    code_type,
 )
-from dpcausal.data.dataset import Codes
 from dpcausal.data.dates import ISO, Date, read_day
 from dpcausal.data.file_format import NumberMarks, encode_fallback
 
@@ -58,11 +59,6 @@ _NUMBER_LEVEL = f"^{spelling.NUMBER_TEXT}$"
 _NUMBER_BYTES = b"0123456789+-.eE"
 _POINT = NumberMarks()
 _BLANKS = r"(?: |\xc2\xa0|\xe2\x80\xaf|\xa0)"  # a blank, a no-break space, a narrow one, as bytes
-
-
-def code_type(size: int) -> type[np.uint8 | np.uint16]:
-    """Return the type of codes: one byte for up to 256 levels or bins, else two."""
-    return np.uint8 if size <= 256 else np.uint16
 
 
 def _blocks(rows: int) -> Iterator[slice]:

@@ -29,15 +29,18 @@ __all__ = [
     "DEFAULT_BINS",
     "MAX_LEVELS",
     "Categorical",
+    "Codes",
     "Column",
     "DeclarationError",
     "Level",
     "Numeric",
+    "code_type",
     "has_order",
     "missing_place",
 ]
 
 Level = str | int | bool
+Codes = NDArray[np.uint8] | NDArray[np.uint16]  # of the cells of a column
 
 MAX_LEVELS = 65_535  # levels or bins of one column, so that a code fits in two bytes
 MAX_ABS_BOUND = 1e100  # differences, products and squares of values stay finite, whatever the rows are
@@ -205,7 +208,6 @@ class Categorical:
             alike = f"levels {by_print.get(str(level))!r} and {level!r} print the same"
             require(str(level) not in by_print, "levels", alike)
             by_print[str(level)] = level
-        ordered = _as_truth(self.ordered, "ordered")
         other = levels[0] if self.other is None else _as_level(self.other, "other")
         if str(other) not in by_print:
             hint = (
@@ -214,16 +216,15 @@ class Categorical:
             )
             raise DeclarationError("other", f"other is {other!r}, which is not a level{hint}")
         aliases = _as_aliases(self.aliases, by_print)
-        for name, value in (
-            ("levels", levels),
-            ("ordered", ordered),
-            ("other", by_print[str(other)]),
-            ("aliases", aliases),
-            ("missing", _as_missing_texts(self.missing, by_print, aliases)),
-            ("printed", tuple(by_print)),
-            ("label", _as_label(self.label)),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            levels=levels,
+            ordered=_as_truth(self.ordered, "ordered"),
+            other=by_print[str(other)],
+            aliases=aliases,
+            missing=_as_missing_texts(self.missing, by_print, aliases),
+            printed=tuple(by_print),
+            label=_as_label(self.label),
+        )
 
     @property
     def size(self) -> int:
@@ -292,12 +293,8 @@ class Numeric:
     missing_level : bool, default False
         Whether cells without a number have a bin of their own in tables, after the highest one. Methods on values
         still give them ``other``.
-    label : str, optional
-        What the column is called for people, on one line: reports show it beside the name. The name stays what tests
-        and options go by, and two columns that differ in nothing else are equal.
-    drafted : bool, default False
-        Whether it was read from rows and nobody has checked it: a column of a draft. The mark stays with the column in
-        every schema that is made with it, and two columns that differ in nothing else are equal.
+    label, drafted
+        As in ``Categorical``.
 
     Raises
     ------
@@ -330,22 +327,20 @@ class Numeric:
         within = f"{bounds} must lie within {-MAX_ABS_BOUND:g} and {MAX_ABS_BOUND:g}"
         require(max(-lower, upper) <= MAX_ABS_BOUND, "lower", within)
         _check_scale(self.scale, lower)
-        missing_level = _as_truth(self.missing_level, "missing_level")
         bins = _as_bins(self.bins, lower, upper, self.scale)
         other = lower if self.other is None else _as_number(self.other, "other")
         require(lower <= other <= upper, "other", f"other ({other:g}) must lie between {bounds}")
         missing, texts = _as_missing_numbers(self.missing)
-        for name, value in (
-            ("lower", lower),
-            ("upper", upper),
-            ("bins", bins),
-            ("other", other),
-            ("missing", missing),
-            ("missing_texts", texts),
-            ("missing_level", missing_level),
-            ("label", _as_label(self.label)),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            lower=lower,
+            upper=upper,
+            bins=bins,
+            other=other,
+            missing=missing,
+            missing_texts=texts,
+            missing_level=_as_truth(self.missing_level, "missing_level"),
+            label=_as_label(self.label),
+        )
 
     @property
     def size(self) -> int:
@@ -404,6 +399,11 @@ class Numeric:
 Column = Categorical | Numeric
 
 
+def code_type(size: int) -> Any:
+    """Return the numpy type of codes: one byte for up to 256 levels or bins, else two."""
+    return np.uint8 if size <= 256 else np.uint16
+
+
 def as_drafted(column: Column) -> Column:
     """Return a copy of the column, marked as read from rows and unchecked.
 
@@ -411,11 +411,8 @@ def as_drafted(column: Column) -> Column:
     (True, True)
     """
     marked = copy(column)
-    object.__setattr__(marked, "drafted", True)
+    vars(marked)["drafted"] = True
     return marked
-
-
-# ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.
 
 
 def has_order(column: Column) -> bool:
@@ -433,10 +430,12 @@ def missing_place(column: Column) -> int | None:
     >>> missing_place(Numeric(0, 9, [3], missing_level=True)), missing_place(Numeric(0, 9, [3]))
     (2, None)
     """
-    if isinstance(column, Numeric):
-        return column.size - 1 if column.missing_level else None
-    places = [place for place, level in enumerate(column.printed) if reads_as_missing(level)]
-    return places[0] if len(places) == 1 and column.size > 2 else None
+    codes = column.missing_codes
+    other_levels = isinstance(column, Numeric) or column.size > 2
+    return codes[0] if len(codes) == 1 and other_levels else None
+
+
+# ---- checks of single entries. ``entry`` is the key at fault, ``part`` says which of its values is meant.
 
 
 def _as_label(value: Any) -> str:

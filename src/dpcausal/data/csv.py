@@ -197,8 +197,9 @@ def chunks(
         if block and layout.quoted_newlines:
             yield _parse_quoted(block, layout, places, regular, notes)
         elif block:
-            yield _parse_lines(block, layout, places, notes, next_line)
-            next_line += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == layout.line_end[0]))
+            lines = _Lines(block, layout)
+            yield _parse_lines(lines, places, notes, next_line)
+            next_line += lines.ends
 
 
 def _by_arrow(block: bytes, layout: Layout, places: Sequence[int]) -> list[pa.Array] | None:
@@ -232,6 +233,13 @@ def _pick(rows: Sequence[list[bytes]], place: int, block: bytes) -> pa.Array:
     """Return one cell of every row as an array; empty where a row is too short."""
     type_ = pa.binary() if len(block) < MAX_ARROW_BYTES else pa.large_binary()
     return pa.array([row[place] if place < len(row) else b"" for row in rows], type_)
+
+
+def _places_of(byte: bytes, data: bytes) -> Places:
+    """Return where a byte occurs."""
+    if byte not in data:
+        return np.empty(0, np.intp)
+    return np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == byte[0])
 
 
 # ---- a line is a row
@@ -277,15 +285,12 @@ def _split_line(line: bytes, delimiter: str) -> tuple[list[bytes], bool]:
     return cells, unclosed
 
 
-def _parse_lines(
-    block: bytes, layout: Layout, places: Sequence[int], ragged: RaggedRows, first_line: int
-) -> list[pa.Array]:
+def _parse_lines(lines: _Lines, places: Sequence[int], ragged: RaggedRows, first_line: int) -> list[pa.Array]:
     """Parse a block line by line where quotes, widths or line ends are irregular; count irregular rows."""
-    if not _has_stray_line_ends(block, layout) and _quotes_close_on_lines(block, layout):
-        arrays = _by_arrow(block, layout, places)
-        if arrays is not None:
-            return arrays
-    lines = _Lines(block, layout)
+    block, layout = lines.block, lines.layout
+    arrays = None if lines.odd.any() else _by_arrow(block, layout, places)
+    if arrays is not None:
+        return arrays
     lines.mark_ragged()
     odd = np.flatnonzero(lines.odd)
     rows = []
@@ -307,28 +312,6 @@ def _parse_lines(
     ]
 
 
-def _has_stray_line_ends(block: bytes, layout: Layout) -> bool:
-    """Return whether a byte that Arrow takes for a line end occurs inside a line."""
-    if layout.line_end == b"\r":
-        return b"\n" in block
-    if b"\r" not in block:
-        return False
-    cells = np.frombuffer(block, dtype=np.uint8)
-    return bool(cells[-1] == 13 or ((cells[:-1] == 13) & (cells[1:] != 10)).any())
-
-
-def _quotes_close_on_lines(block: bytes, layout: Layout) -> bool:
-    """Return whether all quotes are at the edges of cells and closed on their lines."""
-    if b'"' not in block:
-        return True
-    cells = np.frombuffer(block, dtype=np.uint8)
-    quotes = np.flatnonzero(cells == 34)
-    if len(quotes) % 2 or not _quotes_at_edges(block, quotes, layout.delimiter):
-        return False
-    ends = np.flatnonzero(cells == layout.line_end[0])
-    return not (np.searchsorted(quotes, ends) % 2).any()
-
-
 class _Lines:
     """The lines of a block, and which of them Arrow would not read as one row each.
 
@@ -337,14 +320,15 @@ class _Lines:
     """
 
     def __init__(self, block: bytes, layout: Layout) -> None:
-        self._block, self._layout = block, layout
+        self.block, self.layout = block, layout
         self._bytes = np.frombuffer(block, dtype=np.uint8)
-        ends = np.flatnonzero(self._bytes == layout.line_end[0])
+        ends = _places_of(layout.line_end, block)
+        self.ends = len(ends)
         self._starts: Places = np.concatenate([[0], ends + 1])
         if block.endswith(layout.line_end):
             self._starts = self._starts[:-1]
         self._stops: Places = ends if len(ends) == len(self._starts) else np.append(ends, len(block))
-        self._quotes: Places = np.flatnonzero(self._bytes == 34)
+        self._quotes = _places_of(b'"', block)
         self._quotes_before = np.searchsorted(self._quotes, self._starts)
         self.odd = self._odd_quotes() | self._stray_line_ends()
         blank = self._starts == self._stops
@@ -357,18 +341,20 @@ class _Lines:
 
     def text(self, number: int) -> bytes:
         """Return a line without its end."""
-        line = self._block[self._starts[number] : self._stops[number]]
-        return line.rstrip(b"\r") if self._layout.line_end == b"\n" else line
+        line = self.block[self._starts[number] : self._stops[number]]
+        return line.rstrip(b"\r") if self.layout.line_end == b"\n" else line
 
     def _odd_quotes(self) -> NDArray[np.bool_]:
         """Return which lines have a quote that is not closed or not at the edge of a cell."""
+        if not len(self._quotes):
+            return np.zeros(len(self._starts), dtype=np.bool_)
         counts = np.diff(np.append(self._quotes_before, len(self._quotes)))
         odd: NDArray[np.bool_] = counts % 2 == 1
         opening = np.arange(len(self._quotes)) % 2 == 0
         if odd.any():  # else quotes alternate in the whole block as in every line
             opening ^= np.repeat(self._quotes_before % 2 == 1, counts)
         edge = _IS_LINE_END.copy()
-        edge[[ord(self._layout.delimiter), 34]] = True
+        edge[[ord(self.layout.delimiter), 34]] = True
         inside = opening.copy()
         before, after = self._quotes[opening] - 1, self._quotes[~opening] + 1
         inside[opening] = (before >= 0) & ~edge[self._bytes[before]]
@@ -380,10 +366,10 @@ class _Lines:
 
     def _stray_line_ends(self) -> NDArray[np.bool_]:
         """Return which lines hold a byte that Arrow reads as a line end."""
-        if self._layout.line_end == b"\r":
-            stray = np.flatnonzero(self._bytes == 10)
+        if self.layout.line_end == b"\r":
+            stray = _places_of(b"\n", self.block)
         else:
-            stray = np.flatnonzero(self._bytes == 13)
+            stray = _places_of(b"\r", self.block)
             last = len(self._bytes) - 1
             stray = stray[(stray == last) | (self._bytes[np.minimum(stray + 1, last)] != 10)]
         odd = np.zeros(len(self._starts), dtype=np.bool_)
@@ -392,21 +378,21 @@ class _Lines:
 
     def mark_ragged(self) -> None:
         """Mark lines with too few or too many cells as irregular, too."""
-        marks = np.flatnonzero(self._bytes == ord(self._layout.delimiter))
+        marks = _places_of(self.layout.delimiter.encode(), self.block)
         line = np.searchsorted(self._starts, marks, side="right") - 1
         inside = (np.searchsorted(self._quotes, marks) - self._quotes_before[line]) % 2 == 1
         cells = np.bincount(line[~inside], minlength=len(self._starts)) + 1
-        self.odd |= (cells != self._layout.width) & self.is_row
+        self.odd |= (cells != self.layout.width) & self.is_row
 
     def with_fillers(self, numbers: Places) -> bytes:
         """Return the block with these lines replaced by rows of empty cells, which Arrow can read."""
-        filler = self._layout.delimiter.encode() * (self._layout.width - 1)
+        filler = self.layout.delimiter.encode() * (self.layout.width - 1)
         pieces, done = [], 0
         for start, stop in zip(self._starts[numbers].tolist(), self._stops[numbers].tolist(), strict=True):
-            pieces += [self._block[done:start], filler]
+            pieces += [self.block[done:start], filler]
             done = stop
-        end = self._layout.line_end if done == len(self._block) else b""  # else an empty filler were no row
-        return b"".join([*pieces, self._block[done:], end])
+        end = self.layout.line_end if done == len(self.block) else b""  # else an empty filler were no row
+        return b"".join([*pieces, self.block[done:], end])
 
 
 # ---- line breaks inside quotes, declared
@@ -432,9 +418,7 @@ def _rows(data: bytes, delimiter: str) -> Iterator[list[bytes]]:
 
 def _find_cut(data: bytes, delimiter: str, ended: bool) -> tuple[bool, int]:
     """Return whether all quotes are at the edges of cells, and where the last whole row ends (0: nowhere)."""
-    quotes = (
-        np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 34) if b'"' in data else np.empty(0, np.intp)
-    )
+    quotes = _places_of(b'"', data)
     regular = _quotes_at_edges(data, quotes, delimiter)
     if ended:
         return regular and len(quotes) % 2 == 0, len(data)
@@ -505,4 +489,4 @@ def _breaks_in_cells(block: bytes, delimiter: str, regular: bool) -> int:
     cells = np.frombuffer(block, dtype=np.uint8)
     breaks = np.flatnonzero(_IS_LINE_END[cells])
     breaks = breaks[(cells[breaks] == 10) | (cells[np.minimum(breaks + 1, len(cells) - 1)] != 10)]
-    return int(np.sum(np.searchsorted(np.flatnonzero(cells == 34), breaks) % 2))
+    return int(np.sum(np.searchsorted(_places_of(b'"', block), breaks) % 2))

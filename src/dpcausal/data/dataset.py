@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 from dpcausal.core.arguments import checked_column
 from dpcausal.core.errors import InputError
 from dpcausal.core.redact import file_name
-from dpcausal.data.columns import Column, Numeric
+from dpcausal.data.columns import Codes, Column, Numeric, code_type
 from dpcausal.data.schema import Schema
-
-Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 class ScaledColumn(NamedTuple):
@@ -86,7 +84,7 @@ class Dataset:
             raise InputError(
                 f"schema must be a Schema, not {type(self.schema).__name__}: see Schema.from_toml"
             )
-        object.__setattr__(self, "n", _whole(self.n))
+        vars(self)["n"] = _whole(self.n)
         codes, values = dict(self.codes), dict(self.values)
         self.sizes([*codes, *values])  # refuses a column that is not declared
         for name in self.schema:
@@ -96,8 +94,7 @@ class Dataset:
         numbers = {x: _values(x, self.schema[x], self._of_n_rows(x, array)) for x, array in values.items()}
         for array in (*coded.values(), *numbers.values()):
             array.flags.writeable = False
-        object.__setattr__(self, "codes", MappingProxyType(coded))
-        object.__setattr__(self, "values", MappingProxyType(numbers))
+        vars(self).update(codes=MappingProxyType(coded), values=MappingProxyType(numbers))
 
     def _of_n_rows(self, name: str, array: Any) -> NDArray[Any]:
         """Return an array of a column; refuse one whose length is not n."""
@@ -190,9 +187,8 @@ def _codes(name: str, column: Column, array: NDArray[Any]) -> Codes:
     array = _plain(array, column.other_code)
     if array.size and (int(array.min()) < 0 or int(array.max()) >= column.size):
         array = np.where((array >= 0) & (array < column.size), array, column.other_code)
-    if column.size <= 256:
-        return np.ascontiguousarray(array, dtype=np.uint8)
-    return np.ascontiguousarray(array, dtype=np.uint16)
+    codes: Codes = np.ascontiguousarray(array, dtype=code_type(column.size))
+    return codes
 
 
 def _values(name: str, column: Column, array: NDArray[Any]) -> NDArray[np.float64]:

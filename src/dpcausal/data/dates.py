@@ -82,19 +82,18 @@ class Date(Numeric):
         is_list = isinstance(given, Sequence) and not isinstance(given, str)
         require(is_list, "missing", f"missing must be a list, not {missing!r}")
         low, high = _as_day(lower, "lower"), _as_day(upper, "upper")
-        for name, value in (
-            ("lower", low),
-            ("upper", high),
-            ("bins", _as_cuts(bins, low, high)),
-            ("other", None if other is None else _as_day(other, "other")),
-            ("missing", [_as_missing(one) for one in missing]),
-            ("format", _as_format(format)),
-            ("scale", scale),
-            ("missing_level", missing_level),
-            ("label", label),
-            ("drafted", drafted),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            lower=low,
+            upper=high,
+            bins=_as_cuts(bins, low, high),
+            other=None if other is None else _as_day(other, "other"),
+            missing=[_as_missing(one) for one in missing],
+            format=_as_format(format),
+            scale=scale,
+            missing_level=missing_level,
+            label=label,
+            drafted=drafted,
+        )
         self.__post_init__()
 
     def public(self, value: float) -> str:
@@ -110,12 +109,11 @@ def date_entries(column: Date) -> dict[str, Any]:
     """Return the entries that declare a column of dates in a schema file, besides type and label."""
     shown = column.shown
     found: dict[str, Any] = {"lower": shown(column.lower), "upper": shown(column.upper)}
-    for name in CALENDAR:
-        if column.bins == tuple(_as_cuts(name, column.lower, column.upper) or ()) and column.bins:
-            found["cuts"] = name
-            break
-    else:
-        found["cuts"] = tuple(map(shown, column.bins or ()))
+    cuts = tuple(column.bins or ())
+    by_calendar = (
+        name for name in CALENDAR if cuts and cuts == tuple(_as_cuts(name, column.lower, column.upper) or ())
+    )
+    found["cuts"] = next(by_calendar, tuple(map(shown, cuts)))
     if column.format != ISO:
         found["format"] = column.format
     found["other"] = shown(column.other or 0.0)

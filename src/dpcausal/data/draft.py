@@ -22,7 +22,6 @@ where the file is written in an unusual way.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -34,7 +33,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.arguments import checked_list, checked_name
 from dpcausal.core.errors import InputError, SchemaError, no_columns
-from dpcausal.data import arrow, spelling
+from dpcausal.data import spelling
 from dpcausal.data.columns import (
     MAX_LABEL,
     Categorical,
@@ -78,19 +77,20 @@ from dpcausal.data.findings import (
     Unusable,
     WithSeparators,
 )
-from dpcausal.data.follow_up import follow_up_columns
+from dpcausal.data.name_hints import follow_up_columns, has_grade_word, is_age_name, names_codes
 from dpcausal.data.profile import (
     MISSING_CODES,
     TRUTH_TEXTS,
     ColumnProfile,
     IdentifierProfile,
+    NumbersSeen,
     Writing,
     format_notes,
     header_looks_like_values,
     repeated_identifiers,
 )
 from dpcausal.data.relations import PAIRS, FirstRows, observe_rows
-from dpcausal.data.sources import ColumnSource, CsvSource, LoadedSource, Source, open_source
+from dpcausal.data.sources import CsvSource, Source, open_source
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,7 @@ def _wanted(opened: Source, columns: Sequence[str] | None) -> list[str]:
 
 def _unusable_columns(source: Source, names: Sequence[str]) -> dict[str, LeftOut]:
     """Return the columns that can't be drafted, by their names and types; raise ``InputError`` where none can."""
-    if isinstance(source, ColumnSource):
-        source.convert([name for name in names if source.names.count(name) == 1])
+    source.convert([name for name in names if source.names.count(name) == 1])
     found = {name: why for name in names if (why := _unusable(source, name))}
     if len(found) == len(names):
         raise InputError(f"{source.label} has no column that can be drafted")
@@ -252,10 +251,7 @@ def _unusable(source: Source, name: str) -> LeftOut | None:
         return Unusable("no-name")
     if source.names.count(name) > 1:
         return Unusable("repeated-name")
-    type_ = source.types[source.names.index(name)]
-    if type_ is not None and arrow.value_kind(type_) == "unsupported":
-        return UnknownType(str(type_))
-    return None
+    return None if source.is_readable(name) else UnknownType(str(source.type_of(name)))
 
 
 def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, list[Finding]]:
@@ -278,49 +274,6 @@ def _notes_on_others(held: Mapping[str, Column], rows: FirstRows) -> dict[str, l
     return notes
 
 
-# ---- what the name of a column tells
-
-_AGE_NAME = re.compile(
-    r"(^|[^a-zà-ÿ])(age|alter|âge|edad|età|leeftijd|ålder|alder|idade)($|[^a-zà-ÿ])", re.IGNORECASE
-)
-_CODED = (  # what has a code or a number, but is counted in nothing
-    "village|ward|site|cluster|household|psu|tract|dorf|gemeinde|haushalt|ménage|code|zip|plz|icd|ort|kreis|hospital|klinik"
-)
-_COUNTED = "school|class ?room|clinic|centre|center|practice|schule|station|praxis|hôpital|école"  # in years or visits
-_CODE_NAME = re.compile(
-    r"(place|state|region|country|county|district|center|centre|occupation|industry|nationality|bundesland|beruf)$"
-    rf"|(^|[^a-z])(id|nr|num|{_CODED})$|[a-z]{{3}}(num|nr)$|^({_CODED}|{_COUNTED})[ _.-]?(id|nr|no|num)$"
-)
-_CAMEL_CASE_CODE = re.compile(r"[a-z](Id|ID|Nr)$")
-_CODE_LABEL = re.compile(
-    rf"\b(id|identifier|nr|nummer)\b|\b({_CODED}|{_COUNTED}) (number|no\.?|code)\b|^({_CODED})$",
-    re.IGNORECASE,
-)
-
-
-def _names_codes(name: str, label: str) -> bool:
-    """Return whether the name or label of a column suggests codes, such as those of places or groups.
-
-    >>> [_names_codes(*one) for one in (("villnum", ""), ("v1", "Village ID"), ("ward_nr", ""), ("birthplace", ""))]
-    [True, True, True, True]
-    >>> [_names_codes(*one) for one in (("visits", "Number of visits"), ("school", ""), ("dose", "Dose at site"))]
-    [False, False, False]
-    """
-    return bool(_CODE_NAME.search(name.lower()) or _CAMEL_CASE_CODE.search(name) or _CODE_LABEL.search(label))
-
-
-_GRADE_WORD = re.compile(
-    r"\b(none|no|not at all|never|rarely|seldom|sometimes|occasional(ly)?|often|usually|always|daily|weekly|monthly|"
-    r"low|lower|medium|middle|moderate(ly)?|high|higher|mild|severe|light|heavy|little|some|much|many|most|very|"
-    r"poor|fair|good|excellent|bad|small|large|first|second|third|fourth|primary|secondary|tertiary|college|"
-    r"active|inactive|quite|rather|less|more|under|over|below|above|grade|stage|class|stufe|grad|klasse|stadium|"
-    r"agree|disagree|keine?|nie|selten|manchmal|oft|immer|gering|niedrig|mittel|hoch|leicht|mäßig|schwer|stark|wenig|viel|"
-    r"sehr|schlecht|gut|jamais|rarement|parfois|souvent|toujours|faible|moyen(ne)?|élevée?|légère?|modérée?|sévère)\b"
-    r"|[<>≤≥]|\d",
-    re.IGNORECASE,
-)
-
-
 def _read_as_grades(levels: Sequence[str]) -> bool:
     """Return whether most labels contain a word or number of a graded scale, so that their order may matter.
 
@@ -330,7 +283,7 @@ def _read_as_grades(levels: Sequence[str]) -> bool:
     False
     """
     known = [level for level in levels if not reads_as_missing(level)]
-    graded = sum(bool(_GRADE_WORD.search(level)) for level in known)
+    graded = sum(has_grade_word(level) for level in known)
     return len(known) >= RULES.min_grades and graded >= RULES.min_graded_share * len(known)
 
 
@@ -339,23 +292,25 @@ def _read_as_grades(levels: Sequence[str]) -> bool:
 
 def _draft_column(name: str, profile: ColumnProfile, source: Source) -> DraftedColumn:
     """Draft one column from its profile."""
-    book = source.code_book(name) if isinstance(source, LoadedSource) else {}
-    label = _one_line(source.labels.get(name, "")) if isinstance(source, LoadedSource) else ""
+    book, label = source.code_book(name), _one_line(source.labels.get(name, ""))
     label = "" if label == name else label
     if not profile.texts:
         return DraftedColumn(name, None, Unusable("no-values"))
+    column: Column
     if {decode_bytes(text) for text in profile.texts} <= set(book.values()):
-        return DraftedColumn(name, *_labelled(book, profile, label))
-    if _is_numeric(profile):
-        return DraftedColumn(name, *_numeric(name, profile, label))
-    if len(profile.texts) > RULES.max_number_levels and (dates := _dates(profile)) is not None:
+        column, notes = _labelled(book, profile, label)
+    elif _is_numeric(profile):
+        column, notes = _numeric(name, profile, label)
+    elif len(profile.texts) > RULES.max_number_levels and (dates := _dates(profile)) is not None:
         return DraftedColumn(name, None, dates)
-    if len(profile.texts) <= RULES.max_levels:
-        return DraftedColumn(name, *_categorical(profile, label))
-    if profile.number_share() >= RULES.min_number_share:
+    elif len(profile.texts) <= RULES.max_levels:
+        column, notes = _categorical(profile, label)
+    elif profile.number_share() >= RULES.min_number_share:
         texts = profile.not_numbers
         return DraftedColumn(name, None, UnreadableNumbers(texts.total, tuple(texts.most_common())))
-    return DraftedColumn(name, None, TooManyTexts(RULES.max_levels))
+    else:
+        return DraftedColumn(name, None, TooManyTexts(RULES.max_levels))
+    return DraftedColumn(name, column, notes=tuple(notes))
 
 
 DATE_FORMATS = (ISO, "%d.%m.%Y", "%m.%d.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
@@ -382,33 +337,30 @@ def _one_line(label: str) -> str:
     return printable[:MAX_LABEL].strip()
 
 
-Drafted = tuple[Column, None, tuple[Finding, ...]]  # nothing left out
-
-
 # ---- categorical columns
 
 
-def _labelled(book: Mapping[str, str], profile: ColumnProfile, label: str) -> Drafted:
-    """Return a column whose levels are the value labels of the file, with their codes as aliases."""
+def _labelled(
+    book: Mapping[str, str], profile: ColumnProfile, label: str
+) -> tuple[Categorical, list[Finding]]:
+    """Draft a categorical column whose levels are the value labels of the file, with their codes as aliases."""
     levels = list(dict.fromkeys(book.values()))
     try:
-        column, notes = _with_missing_level(levels, book, [], profile, [], label)
+        column, notes = _with_missing_level(levels, profile, label, aliases=book)
     except SchemaError:  # a code that is also a label
-        column, notes = _with_missing_level(levels, {}, [], profile, [], label)
+        column, notes = _with_missing_level(levels, profile, label)
     found = CodeBook(len(levels), codes=bool(column.aliases), grades=_read_as_grades(levels))
-    return column, None, (found, *notes)
+    return column, [found, *notes]
 
 
-def _categorical(profile: ColumnProfile, label: str) -> Drafted:
+def _categorical(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
     """Draft a categorical column: of truth values, whole numbers or texts."""
     plain = all(spelling.is_plain_number(text.decode("latin-1")) for text in profile.texts)
     if profile.texts <= set(TRUTH_TEXTS):
-        column, notes = _with_missing_level([False, True], {}, [], profile, [], label)
-    elif profile.all_numbers and profile.all_whole and math.isfinite(profile.lower) and plain:
-        column, notes = _whole_numbers(profile, label)
-    else:
-        column, notes = _texts(profile, label)
-    return column, None, tuple(notes)
+        return _with_missing_level([False, True], profile, label)
+    if profile.all_numbers and profile.all_whole and math.isfinite(profile.lower) and plain:
+        return _whole_numbers(profile, label)
+    return _texts(profile, label)
 
 
 def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Finding]]:
@@ -423,17 +375,18 @@ def _whole_numbers(profile: ColumnProfile, label: str) -> tuple[Categorical, lis
     known = spelling.text_codes(Categorical(levels, missing=codes))
     unusual = sorted(text for text in value if text not in known)  # 01, +1, 1e3
     aliases = {text: value[text] for text in unusual if value[text] not in codes}
-    missing: list[Level] = [*codes, *(text for text in unusual if text not in aliases)]
-    column, notes = _with_missing_level(levels, aliases, missing, profile, codes, label)
+    respelled = [text for text in unusual if text not in aliases]
+    column, notes = _with_missing_level(
+        levels, profile, label, aliases=aliases, codes=codes, respelled=respelled
+    )
     if aliases:
         notes.append(AliasesRead(tuple(aliases)))
     if len(levels) < RULES.min_grades:
         return column, notes
     first, last = RULES.years
     if first <= levels[0] and levels[-1] <= last and not column.missing_codes:
-        return replace(
-            column, ordered=True
-        ), notes  # years, of which neighbours alone are ever taken together
+        # years, of which neighbours alone are ever taken together
+        return replace(column, ordered=True), notes
     return column, [*notes, NumberLevels(levels[0], levels[-1])]
 
 
@@ -456,7 +409,7 @@ def _texts(profile: ColumnProfile, label: str) -> tuple[Categorical, list[Findin
         spellings.reverse()  # an effect is that of the second level against the first
     aliases = {text: level for level, *others in spellings for text in others}
     levels = [level for level, *_ in spellings]
-    column, notes = _with_missing_level(levels, aliases, codes, profile, codes, label)
+    column, notes = _with_missing_level(levels, profile, label, aliases=aliases, codes=codes)
     notes += [AliasesRead(tuple(others), level) for level, *others in spellings if others]
     return column, notes + _abbreviations(column)
 
@@ -471,16 +424,19 @@ def _is_missing_code(text: str, profile: ColumnProfile) -> bool:
 
 def _with_missing_level(
     levels: Sequence[Level],
-    aliases: Mapping[str, Level],
-    missing: Sequence[Level],
     profile: ColumnProfile,
-    codes: Sequence[Level],
     label: str,
+    *,
+    aliases: Mapping[str, Level] | None = None,
+    codes: Sequence[Level] = (),
+    respelled: Sequence[Level] = (),
 ) -> tuple[Categorical, list[Finding]]:
     """Return the column, with a level for missing cells where there are some, and notes on these.
 
-    Levels that read as missing come last: the first level is what others are compared with.
+    ``codes`` mean a missing value, and so do other spellings of them, ``respelled``. Levels that read as missing come
+    last: the first level is what others are compared with.
     """
+    missing, aliases = [*codes, *respelled], aliases or {}
     levels = sorted(levels, key=lambda level: reads_as_missing(str(level)))
     other = next((level for level in levels if reads_as_missing(str(level))), None)
     notes: list[Finding] = []
@@ -526,54 +482,57 @@ def _is_numeric(profile: ColumnProfile) -> bool:
     return (many or fractions) and (profile.all_numbers or mostly) and math.isfinite(profile.lower)
 
 
-def _numeric(name: str, profile: ColumnProfile, label: str) -> Drafted:
+def _numeric(name: str, profile: ColumnProfile, label: str) -> tuple[Numeric, list[Finding]]:
     """Draft a numeric column: bounds outside the rows, round cut points, and a middle value for ``other``.
 
     More rows get more cut points: fine bins hold more constant, coarse ones leave more power. Where cut points of equal
     distance leave most rows in one bin, they are round numbers near quantiles instead.
     """
-    lower, upper, values = profile.numbers_but_missing_codes()
+    seen = profile.numbers_without_codes()
     youngest, oldest = RULES.ages
-    is_age = _AGE_NAME.search(name) and lower >= youngest and RULES.min_oldest < upper <= oldest
-    bounds = RULES.ages if is_age else public_bounds(lower, upper)
-    codes = profile.likely_missing_codes()
+    is_age = is_age_name(name) and seen.lower >= youngest and RULES.min_oldest < seen.upper <= oldest
+    bounds = RULES.ages if is_age else public_bounds(seen.lower, seen.upper)
     texts = [decode_bytes(text) for text in profile.not_numbers.counts]
-    missing: list[Any] = [*(code for code, _ in codes), *(text for text in texts if reads_as_missing(text))]
-    absent = profile.missing + profile.not_numbers.total + sum(cells for _, cells in codes)
-    even = _even_cuts(profile)
+    codes = [code for code, _ in seen.missing_codes]
+    missing: list[Any] = [*codes, *(text for text in texts if reads_as_missing(text))]
+    absent = profile.missing + profile.not_numbers.total + sum(cells for _, cells in seen.missing_codes)
+    wanted = min(
+        next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows), len(profile.numbers) - 1
+    )
+    even = _even_cuts(seen, profile.all_whole, wanted)
     bins = even
-    if len(values) and largest_share(values, even) > RULES.max_uneven_share:
-        near = quantile_cuts(values, _wanted_cuts(profile), bounds)
-        bins = min(even, near, key=lambda cuts: largest_share(values, cuts))
+    if len(seen.sample) and largest_share(seen.sample, even) > RULES.max_uneven_share:
+        near = quantile_cuts(seen.sample, wanted, bounds)
+        bins = min(even, near, key=lambda cuts: largest_share(seen.sample, cuts))
     other = None
-    if len(values):
-        step = 10.0 ** math.floor(
-            math.log10((bounds[1] - bounds[0]) / 20)
-        )  # a round part of the range, not a row's
-        middle = round(round(float(np.median(values)) / step) * step, 12)
+    if len(seen.sample):
+        # a round part of the range, not a row's
+        step = 10.0 ** math.floor(math.log10((bounds[1] - bounds[0]) / 20))
+        middle = round(round(float(np.median(seen.sample)) / step) * step, 12)
         other = min(max(middle, bounds[0]), bounds[1])
     own = absent > RULES.min_missing_level * profile.rows
     try:
         column = Numeric(*bounds, bins or None, other, missing, missing_level=own, label=label)
     except SchemaError:  # no cut points fit between bounds that are nearly equal
-        column = Numeric(*bounds, missing=[code for code, _ in codes], label=label)
+        column = Numeric(*bounds, missing=codes, label=label)
     notes: list[Finding] = [AgeBounds(*RULES.ages)] if is_age else []
     notes += _cell_notes(profile, column)
+    notes += [MissingCode(code, cells, None) for code, cells in seen.missing_codes]
     notes += [QuantileBins()] if column.bins and column.bins != even else []
-    notes += _spread_notes(values, column)
-    if profile.all_whole and (_names_codes(name, label) or _is_run_of_codes(profile)):
+    notes += _spread_notes(seen.sample, column)
+    if profile.all_whole and (names_codes(name, label) or _is_run_of_codes(seen)):
         notes.append(NumberCodes(len(profile.numbers) if len(profile.numbers) <= RULES.max_levels else None))
-    return column, None, tuple(notes)
+    return column, notes
 
 
-def _is_run_of_codes(profile: ColumnProfile) -> bool:
+def _is_run_of_codes(seen: NumbersSeen) -> bool:
     """Return whether whole numbers are 0, 1, 2, ... or 1, 2, ... up to a few dozens without a gap, as codes are."""
-    lower, upper, values = profile.numbers_but_missing_codes()
-    return lower in (0, 1) and upper <= RULES.max_code_run and len(np.unique(values)) == upper - lower + 1
+    no_gap = len(np.unique(seen.sample)) == seen.upper - seen.lower + 1
+    return seen.lower in (0, 1) and seen.upper <= RULES.max_code_run and no_gap
 
 
 def _cell_notes(profile: ColumnProfile, column: Numeric) -> list[Finding]:
-    """Return notes on cells of a numeric column that are no numbers or are treated as missing."""
+    """Return notes on cells of a numeric column that are no numbers."""
     notes: list[Finding] = []
     becomes, texts = (profile.rows, column.other, column.missing_level), profile.not_numbers
     if texts.total:
@@ -582,7 +541,7 @@ def _cell_notes(profile: ColumnProfile, column: Numeric) -> list[Finding]:
         notes.append(WithSeparators(profile.with_separators))
     if profile.missing:
         notes.append(UnreadCells(profile.missing, *becomes))
-    return notes + [MissingCode(code, cells, None) for code, cells in profile.likely_missing_codes()]
+    return notes
 
 
 def _spread_notes(values: NDArray[np.float64], column: Numeric) -> list[Finding]:
@@ -601,15 +560,11 @@ def _spread_notes(values: NDArray[np.float64], column: Numeric) -> list[Finding]
     return notes
 
 
-def _wanted_cuts(profile: ColumnProfile) -> int:
-    """Return how many cut points to draft, by the number of rows."""
-    wanted = next(number for rows, number in RULES.cuts_by_rows if profile.rows >= rows)
-    return min(wanted, len(profile.numbers) - 1)
-
-
-def _even_cuts(profile: ColumnProfile) -> tuple[float, ...]:
-    """Return round, equally spaced cut points between the ends of nearly all numbers."""
-    lower, upper, values = profile.numbers_but_missing_codes()
-    ends = np.quantile(values, RULES.central_quantiles) if len(values) else public_bounds(lower, upper)
+def _even_cuts(seen: NumbersSeen, whole: bool, wanted: int) -> tuple[float, ...]:
+    """Return about ``wanted`` round, equally spaced cut points between the ends of nearly all numbers."""
+    sample = seen.sample
+    ends = (
+        np.quantile(sample, RULES.central_quantiles) if len(sample) else public_bounds(seen.lower, seen.upper)
+    )
     low, high = map(float, ends)
-    return tuple(cut_points(low, high, profile.all_whole, _wanted_cuts(profile)))
+    return tuple(cut_points(low, high, whole, wanted))

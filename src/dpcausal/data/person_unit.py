@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,15 +9,10 @@ from typing import Any
 
 from dpcausal.core.spelling import spelled
 from dpcausal.data.columns import require
+from dpcausal.data.name_hints import is_identifier_name
 
 FIRST, LAST = "first", "last"  # of ``order_by``: by the place in the file
 MAX_ROWS = 1000  # of a person
-_IDENTIFIER_NAME = re.compile(
-    r"(^|[^a-z])(id|identifier|pid|mrn|uuid|guid|ssn)([^a-z]|$)"
-    r"|^(person|patient|subject|participant)[ _.-]*(no|nr|num|number|key|code)?$",
-    re.IGNORECASE,
-)
-_CAMEL_CASE_ID = re.compile(r"[a-z](Id|ID)$")
 
 
 @dataclass(frozen=True)
@@ -72,15 +66,6 @@ class PersonUnit:
     def columns(self) -> list[str]:
         """Return the columns that must be read to choose rows: the id, and the one that orders."""
         return [self.column] if self.order_by is None or self.by_place else [self.column, self.order_by]
-
-
-def is_identifier_name(name: str) -> bool:
-    """Return whether the name of a column is a usual one for identifiers.
-
-    >>> [is_identifier_name(name) for name in ("patient_id", "SubjectID", "id", "bmi", "acid", "paid")]
-    [True, True, True, False, False, False]
-    """
-    return bool(_IDENTIFIER_NAME.search(name) or _CAMEL_CASE_ID.search(name))
 
 
 class UnitNotDeclared(UserWarning):

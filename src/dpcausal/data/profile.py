@@ -18,7 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ from dpcausal.data.coding import parse_numbers
 from dpcausal.data.columns import FALSE_SPELLINGS, TRUE_SPELLINGS
 from dpcausal.data.file_format import THOUSANDS_MARKS, FileFormat, NumberMarks, character_table, decode_bytes
 from dpcausal.data.findings import Finding, Recognised, RepeatedIdentifier
-from dpcausal.data.person_unit import is_identifier_name
+from dpcausal.data.name_hints import is_identifier_name
 from dpcausal.data.sources import Chunk, Source
 
 
@@ -253,6 +253,15 @@ class NumberSample:
             self.step *= 2
 
 
+class NumbersSeen(NamedTuple):
+    """The range of the numbers of a column, a sample of them, and what is likely to mean a missing value."""
+
+    lower: float
+    upper: float
+    sample: NDArray[np.float64]
+    missing_codes: list[tuple[int, int]]  # with the number of cells
+
+
 _WITH_SEPARATORS = r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$"
 _NEARLY_NUMBER = (
     r"^(<|>|<=|>=|~|\xe2\x89\xa4|\xe2\x89\xa5)? ?[+-]?[0-9]+([.,][0-9]+)* ?%?$"  # also ≤ and ≥, as bytes
@@ -376,14 +385,16 @@ class ColumnProfile:
             if count and (code < self.lower_but_codes or code > self.upper_but_codes + (1 if code > 0 else 0))
         ]
 
-    def numbers_but_missing_codes(self) -> tuple[float, float, NDArray[np.float64]]:
-        """Return the range of the numbers without likely missing codes, and a sample of them."""
-        missing = [code for code, _ in self.likely_missing_codes()]
-        if not missing:
-            return self.lower, self.upper, self.sample.values
+    def numbers_without_codes(self) -> NumbersSeen:
+        """Return what was seen of the numbers without likely missing codes, and these codes."""
+        codes = self.likely_missing_codes()
+        if not codes:
+            return NumbersSeen(self.lower, self.upper, self.sample.values, [])
+        missing = [code for code, _ in codes]
         inside = [code for code, count in self.code_counts.items() if count and code not in missing]
         values = self.sample.values[~np.isin(self.sample.values, missing)]
-        return min([self.lower_but_codes, *inside]), max([self.upper_but_codes, *inside]), values
+        lower, upper = min([self.lower_but_codes, *inside]), max([self.upper_but_codes, *inside])
+        return NumbersSeen(lower, upper, values, codes)
 
 
 def _count_true(mask: pa.Array) -> int:

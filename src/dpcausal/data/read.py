@@ -8,7 +8,6 @@ holds no value is one of them.
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcausal.core.arguments import REQUIRED, column_names
-from dpcausal.core.errors import InputError, SchemaError, did_you_mean
+from dpcausal.core.errors import InputError
 from dpcausal.core.progress import Tick, shown
 from dpcausal.core.spelling import spelled
-from dpcausal.data.coding import Coded, check_type, code_type, coder_of
-from dpcausal.data.columns import Column, Numeric
-from dpcausal.data.dataset import Codes, Dataset, two_lines
+from dpcausal.data.coding import Coded, check_type, coder_of
+from dpcausal.data.columns import Codes, Column, Numeric, code_type
+from dpcausal.data.dataset import Dataset, two_lines
 from dpcausal.data.person_unit import warn_of_ids
 from dpcausal.data.persons import ChosenRows, one_row_each, shuffled
 from dpcausal.data.schema import Schema
@@ -36,12 +35,12 @@ from dpcausal.data.sources import (
     LoadedSource,
     ParquetSource,
     Source,
+    column_list,
     open_source,
 )
 
 __all__ = ["ColumnsIgnored", "DecimalNotDeclared", "DraftSchema", "read"]
 
-MAX_NAMES_LISTED = 5  # column names in one message
 MAX_IGNORED_NAMED = 3  # columns that a schema leaves out, by name; more are only counted
 DRAFT_WARNING = (
     "the schema is an unchecked draft: its bounds and levels were read from the data, which is not covered by the "
@@ -232,15 +231,8 @@ def open_checked(source: Any, schema: Schema) -> Source:
         if isinstance(source, Source)
         else open_source(source, list(dict.fromkeys([*wanted, *of_unit])), format=schema.format)
     )
-    missing = [name for name in wanted if name not in opened.names]
-    if missing:
-        hint = did_you_mean(missing[0], opened.names) if len(missing) == 1 else ""
-        raise SchemaError(f"{opened.label} has no {_column_list(missing)}{hint}")
-    repeated = [name for name, times in Counter(opened.names).items() if times > 1 and name in schema]
-    if repeated:
-        raise SchemaError(f"{opened.label} has more than one {_column_list(repeated)}")
-    if isinstance(opened, ColumnSource):
-        opened.convert(wanted, schema)
+    opened.require(wanted)
+    opened.convert(wanted, schema)
     for name in wanted:
         check_column(opened, name, schema[name])
     _warn_of_format(opened, schema)
@@ -252,7 +244,7 @@ def _warn_of_format(opened: Source, schema: Schema) -> None:
     of_unit = [] if schema.unit is None else schema.unit.columns()
     ignored = [name for name in dict.fromkeys(opened.names) if name and name not in (*schema, *of_unit)]
     if ignored and not schema.is_selection and not opened.expects_other_columns:
-        which = _column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
+        which = column_list(ignored) if len(ignored) <= MAX_IGNORED_NAMED else f"{len(ignored)} columns"
         message = f"{opened.label}: {which} not in the schema, ignored"
         warnings.warn(message, ColumnsIgnored, stacklevel=5)
     warn_of_ids(opened.names, schema.unit, opened.label, stacklevel=5)
@@ -273,20 +265,13 @@ def check_column(source: Source, name: str, column: Column) -> None:
     A column of a frame that holds no value is one of missing cells, whatever type the frame gives it: pandas takes it
     for numbers, and for text as soon as one cell holds a text. A file states its types.
     """
-    type_ = source.types[source.names.index(name)]
+    type_ = source.type_of(name)
     if type_ is None:
         return
     in_memory = isinstance(source, ColumnSource)
     if isinstance(source, ColumnSource) and not isinstance(source, LoadedSource) and source.is_empty(name):
         return
     check_type(name, type_, column, source.label, of_file=not in_memory)
-
-
-def _column_list(names: Sequence[str]) -> str:
-    """Return names of columns for a message, the first few of many."""
-    listed = ", ".join(f'"{name}"' for name in names[:MAX_NAMES_LISTED])
-    more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
-    return f"column{'s' if len(names) > 1 else ''} {listed}{more}"
 
 
 def coded_chunks(
@@ -333,8 +318,8 @@ def _read_columns(
     whole: dict[str, ColumnArrays] = {}
     for name in columns:
         pieces = parts.pop(name)
-        dtype: Any = code_type(schema[name].size)
-        codes = np.concatenate([np.empty(0, dtype), *(piece.codes for piece in pieces)])
+        none = np.empty(0, code_type(schema[name].size))
+        codes = np.concatenate([none, *(piece.codes for piece in pieces)])
         numbers = [piece.values for piece in pieces if piece.values is not None]
         numeric = isinstance(schema[name], Numeric)
         whole[name] = codes, np.concatenate([np.empty(0), *numbers]) if numeric else None

@@ -33,7 +33,7 @@ from typing import Any, overload
 import tomli_w
 
 from dpcausal.core.arguments import checked_all_columns, checked_list
-from dpcausal.core.display import display, drafter
+from dpcausal.core.display import display
 from dpcausal.core.errors import InputError, SchemaError, did_you_mean
 from dpcausal.core.statement import Known, MissingAs, Public
 from dpcausal.data.columns import Categorical, Column, DeclarationError, Numeric, as_drafted, is_unicode
@@ -167,7 +167,9 @@ class Schema(Mapping[str, Column]):
         >>> schema.is_draft, schema["smoke"].levels
         (True, ('no', 'yes'))
         """
-        found = drafter()(data, columns=columns)
+        from dpcausal.data.draft import draft  # late: pyarrow, which most commands do without
+
+        found = draft(data, columns=columns)
         pairs = [(one.name, as_drafted(one.column)) for one in found.columns if one.column is not None]
         if not pairs:
             raise InputError(

@@ -14,6 +14,7 @@ change what becomes of the others.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -32,11 +33,12 @@ from dpcausal.data.columns import Column
 from dpcausal.data.file_format import FileFormat, NumberMarks, TranscodedStream, is_utf8
 from dpcausal.data.objects import ObjectPrinter
 from dpcausal.data.stat_files import Labelled, RdsFile, StatFile
-from dpcausal.data.xlsx import Sheet, Workbook
+from dpcausal.data.xlsx import Sheet, open_sheet
 
 Chunk = Mapping[str, pa.Array]
 BATCH_ROWS = 1 << 17  # rows of a chunk
 READ_BUFFER_BYTES = 1 << 20  # read ahead from a Parquet file
+MAX_NAMES_LISTED = 5  # column names in one message
 
 SUPPORTED_SUFFIXES = (
     ".csv, .tsv, .tab, .txt (also .gz, .bz2, .zst), .parquet, .arrow, .feather, .xlsx, "
@@ -62,10 +64,13 @@ class Source:
         Unusual rows and lines of a CSV file, counted as it is read.
     marks : NumberMarks
         How numbers are written where cells are text: as declared in a CSV file, with a point anywhere else.
+    labels : mapping of str to str
+        What a file with a code book of its own calls its columns.
     expects_other_columns : bool
         Whether it usually has columns that a schema does not declare, so that these are nothing to warn of.
     """
 
+    labels: Mapping[str, str] = MappingProxyType({})
     expects_other_columns = False
 
     def __init__(
@@ -83,11 +88,23 @@ class Source:
 
     def require(self, names: Iterable[str]) -> None:
         """Raise ``SchemaError`` unless the source has each of these columns exactly once."""
-        for name in names:
-            if name not in self.names:
-                raise SchemaError(f'{self.label} has no column "{name}"{did_you_mean(name, self.names)}')
-            if self.names.count(name) > 1:
-                raise SchemaError(f'{self.label} has more than one column "{name}"')
+        require_columns(self.label, self.names, names)
+
+    def type_of(self, name: str) -> pa.DataType | None:
+        """Return the type of a column; None where cells are undecoded text."""
+        return self.types[self.names.index(name)]
+
+    def is_readable(self, name: str) -> bool:
+        """Return whether a cell of a column holds one value, by its type: no list and no struct."""
+        type_ = self.type_of(name)
+        return type_ is None or arrow.value_kind(type_) != "unsupported"
+
+    def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
+        """Make Arrow arrays of columns in memory, for a schema where there is one; from then on they have types."""
+
+    def code_book(self, name: str) -> Mapping[str, str]:
+        """Return the value labels of a column by code, in order; empty where it has none."""
+        return {}
 
     def count_rows(self) -> int | None:
         """Return the number of rows, where it is known without reading them."""
@@ -98,6 +115,23 @@ class Source:
         return (
             f"-- no query: {self.label} is read in chunks within this process, and its rows are counted here"
         )
+
+
+def require_columns(label: str, there: Sequence[str], wanted: Iterable[str]) -> None:
+    """Raise ``SchemaError`` unless each wanted column is there exactly once; ``label`` is what has them."""
+    times, names = Counter(there), dict.fromkeys(wanted)
+    if missing := [name for name in names if not times[name]]:
+        hint = did_you_mean(missing[0], there) if len(missing) == 1 else ""
+        raise SchemaError(f"{label} has no {column_list(missing)}{hint}")
+    if repeated := [name for name in times if times[name] > 1 and name in names]:
+        raise SchemaError(f"{label} has more than one {column_list(repeated)}")
+
+
+def column_list(names: Sequence[str]) -> str:
+    """Return names of columns for a message, the first few of many."""
+    listed = ", ".join(f'"{name}"' for name in names[:MAX_NAMES_LISTED])
+    more = f" and {len(names) - MAX_NAMES_LISTED} more" if len(names) > MAX_NAMES_LISTED else ""
+    return f"column{'s' if len(names) > 1 else ''} {listed}{more}"
 
 
 def open_source(
@@ -355,17 +389,14 @@ class ColumnSource(Source):
 
 
 class LoadedSource(ColumnSource):
-    """A file whose columns are loaded whole when they are asked for: a workbook, or one of SPSS, Stata, SAS or R.
-
-    ``labels`` are what the file calls its columns, for drafts.
-    """
+    """A file whose columns are loaded whole when they are asked for: a workbook, or one of SPSS, Stata, SAS or R."""
 
     def __init__(self, label: str, file: StatFile | RdsFile | Sheet) -> None:
         if not file.names:
             raise InputError(f"{label} is empty: no header row")
         super().__init__(label, [], [], file.names)
         self._load = file.columns
-        self.labels: Mapping[str, str] = {} if isinstance(file, Sheet) else file.labels
+        self.labels = {} if isinstance(file, Sheet) else file.labels
 
     def convert(self, columns: Sequence[str], schema: Mapping[str, Column] | None = None) -> None:
         """Load the named columns and convert them."""
@@ -374,7 +405,7 @@ class LoadedSource(ColumnSource):
             self._columns.update(self._load(new))
         super().convert(columns, schema)
 
-    def code_book(self, name: str) -> dict[str, str]:
+    def code_book(self, name: str) -> Mapping[str, str]:
         """Return the value labels of a loaded column by code, in order; empty where it has none."""
         column = self._columns.get(name)
         return column.codes() if isinstance(column, Labelled) else {}
@@ -485,7 +516,7 @@ FORMATS: Mapping[str, Open] = {
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), lambda path, *_: ArrowSource(path)),
     **dict.fromkeys(
         (".xlsx", ".xlsm"),
-        lambda path, _, declared: LoadedSource(path.name, Workbook(path).sheet(declared.sheet)),
+        lambda path, _, declared: LoadedSource(path.name, open_sheet(path, declared.sheet)),
     ),
     **dict.fromkeys(
         (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"),

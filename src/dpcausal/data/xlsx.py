@@ -25,16 +25,16 @@ from __future__ import annotations
 import datetime
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 from dpcausal.core.errors import InputError, did_you_mean
 
 MAX_ROWS, MAX_COLUMNS = 1 << 20, 1 << 14  # of a sheet in Excel
-_BLOCK = 1 << 20
 _DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))  # built in
 _NOT_DATE_PART = re.compile(r'"[^"]*"|\[(?!h+\]|m+\]|s+\])[^\]]*\]|\\.|_.|\*.|General', re.IGNORECASE)
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -46,82 +46,7 @@ _FIRST_DAY = 61.0  # of March 1900: before that Excel counts a day that never wa
 _LAST_DAY = datetime.datetime(9999, 12, 31)  # the last that Excel and Python know, whatever the first is
 
 
-class _Stop(Exception):
-    """Raised to end parsing early."""
-
-
-def _local(name: str) -> str:
-    """Return the name of an element without its namespace."""
-    return name.rpartition(":")[2]
-
-
-def _parse(
-    archive: zipfile.ZipFile,
-    part: str,
-    start: Callable[[str, dict[str, str]], None],
-    end: Callable[[str], None] = lambda name: None,
-    text: Callable[[str], None] = lambda data: None,
-) -> None:
-    """Parse an XML part of a workbook and call back for elements and text; names come without prefix."""
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
-    parser.EndElementHandler = lambda name: end(_local(name))
-    parser.CharacterDataHandler = text
-    try:
-        with archive.open(part) as stream:
-            while block := stream.read(_BLOCK):
-                parser.Parse(block, False)
-            parser.Parse(b"", True)
-    except _Stop:
-        pass
-
-
-class Workbook:
-    """The sheets of a workbook, by name; raises ``InputError`` if it is no workbook, or damaged."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.label = path.name
-        self._parts: dict[str, str] = {}  # of every sheet
-        self._from_1904 = False
-        with _opened(path) as archive:
-            targets = self._targets(archive)
-
-            def seen(name: str, attributes: dict[str, str]) -> None:
-                if name == "workbookPr":
-                    self._from_1904 = attributes.get("date1904", "") in ("1", "true")
-                if name == "sheet":
-                    place = next((v for k, v in attributes.items() if _local(k) == "id"), "")
-                    self._parts[attributes["name"]] = targets[place]
-
-            _parse(archive, "xl/workbook.xml", seen)
-        if not self._parts:
-            raise InputError(f"{self.label} has no sheet")
-
-    @staticmethod
-    def _targets(archive: zipfile.ZipFile) -> dict[str, str]:
-        """Return the parts of the archive that the workbook refers to, by the id of the relation."""
-        targets: dict[str, str] = {}
-
-        def seen(name: str, attributes: dict[str, str]) -> None:
-            if name == "Relationship":
-                target = attributes["Target"]
-                targets[attributes["Id"]] = target[1:] if target.startswith("/") else f"xl/{target}"
-
-        _parse(archive, "xl/_rels/workbook.xml.rels", seen)
-        return targets
-
-    def sheet(self, name: str | None = None) -> Sheet:
-        """Return the named sheet, or the first; raise ``InputError`` where there is none of that name."""
-        if name is None:
-            name = next(iter(self._parts))
-        if name not in self._parts:
-            there = ", ".join(f'"{sheet}"' for sheet in self._parts)
-            raise InputError(
-                f'{self.label} has no sheet "{name}"{did_you_mean(name, self._parts)}; its sheets: {there}'
-            )
-        return Sheet(self.path, self._parts[name], self._from_1904)
+# ---- the parts of a workbook
 
 
 @contextmanager
@@ -133,13 +58,73 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         return
     except InputError:
         raise
-    except (
-        KeyError, IndexError, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, expat.ExpatError,
-        zipfile.BadZipFile,
-    ):  # fmt: skip
+    except (LookupError, ValueError, OSError, EOFError, RuntimeError):
+        pass
+    except (ElementTree.ParseError, zipfile.BadZipFile, zlib.error):
         pass
     line = f"{path.name} is not a readable Excel workbook; if it is an older one, save it as .xlsx"
     raise InputError(line) from None
+
+
+def _local(name: str) -> str:
+    """Return the name of an element or attribute without its namespace."""
+    return name.rpartition("}")[2]
+
+
+def _elements(archive: zipfile.ZipFile, part: str, *names: str) -> Iterator[tuple[str, ElementTree.Element]]:
+    """Yield each element of these names in an XML part with its name, complete; afterwards its memory is freed."""
+    around: list[ElementTree.Element] = []
+    with archive.open(part) as stream:
+        for event, element in ElementTree.iterparse(stream, ("start", "end")):
+            if event == "start":
+                around.append(element)
+                continue
+            around.pop()
+            if (name := _local(element.tag)) in names:
+                yield name, element
+                for outer in around[-1:]:
+                    outer.clear()
+
+
+def _children(element: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element]]:
+    """Yield the elements directly inside another, each with its name."""
+    return ((_local(child.tag), child) for child in element)
+
+
+def _text_of(element: ElementTree.Element) -> str:
+    """Return the text inside an element, without its phonetic hints."""
+    inside = (part for name, child in _children(element) if name != "rPh" for part in child.iter())
+    return _unescaped("".join(part.text or "" for part in inside if _local(part.tag) == "t"))
+
+
+def open_sheet(path: Path, name: str | None = None) -> Sheet:
+    """Return the named sheet of a workbook, or its first.
+
+    Raises ``InputError`` where there is none of that name, or the file is no workbook or damaged.
+    """
+    parts: dict[str, str] = {}  # of every sheet
+    from_1904 = False
+    with _opened(path) as archive:
+        targets = {
+            relation.attrib["Id"]: relation.attrib["Target"]
+            for _, relation in _elements(archive, "xl/_rels/workbook.xml.rels", "Relationship")
+        }
+        for kind, element in _elements(archive, "xl/workbook.xml", "workbookPr", "sheet"):
+            if kind == "workbookPr":
+                from_1904 = element.get("date1904") in ("1", "true")
+            else:
+                place = next((value for key, value in element.items() if _local(key) == "id"), "")
+                target = targets[place]
+                parts[element.attrib["name"]] = target[1:] if target.startswith("/") else f"xl/{target}"
+    if not parts:
+        raise InputError(f"{path.name} has no sheet")
+    chosen = next(iter(parts)) if name is None else name
+    if chosen not in parts:
+        there = ", ".join(f'"{sheet}"' for sheet in parts)
+        raise InputError(
+            f'{path.name} has no sheet "{chosen}"{did_you_mean(chosen, parts)}; its sheets: {there}'
+        )
+    return Sheet(path, parts[chosen], from_1904)
 
 
 class Sheet:
@@ -148,192 +133,98 @@ class Sheet:
     def __init__(self, path: Path, part: str, from_1904: bool) -> None:
         self._path, self._part = path, part
         self._epoch = _DAYS[from_1904]
-        self._texts: list[str] | None = None
-        self._dates: list[bool] = []
+        self._header = -1
+        header: dict[int, Any] = {}
         with _opened(self._path) as archive:
-            self._read_styles(archive)
-            self._places: dict[int, str] = {}
-            self._header = -1
-            self._read_header(archive)
+            parts = archive.namelist()
+            self._dates = _date_styles(archive) if "xl/styles.xml" in parts else []
+            shared = "xl/sharedStrings.xml"
+            self._texts = (
+                [_text_of(item) for _, item in _elements(archive, shared, "si")] if shared in parts else []
+            )
+            for row, column, cell, _ in self._cells(archive):
+                if header and row != self._header:
+                    break
+                if cell is not None:
+                    self._header = row
+                    header[column] = cell
+        self._places = {column: _name(cell) for column, cell in sorted(header.items())}
         self.names = list(self._places.values())
-
-    def _read_styles(self, archive: zipfile.ZipFile) -> None:
-        """Find out which cell styles show dates or times."""
-        if "xl/styles.xml" not in archive.namelist():
-            return
-        formats: dict[int, str] = {}
-        inside = [False]
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            if name == "numFmt":
-                formats[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
-            elif name == "cellXfs":
-                inside[0] = True
-            elif name == "xf" and inside[0]:
-                number = int(attributes.get("numFmtId", "0"))
-                self._dates.append(
-                    _shows_date(formats[number]) if number in formats else number in _DATE_FORMATS
-                )
-
-        def end(name: str) -> None:
-            inside[0] = inside[0] and name != "cellXfs"
-
-        _parse(archive, "xl/styles.xml", start, end)
-
-    def _read_texts(self, archive: zipfile.ZipFile) -> list[str]:
-        """Return the shared texts of the workbook."""
-        if self._texts is None:
-            self._texts = texts = []
-            if "xl/sharedStrings.xml" in archive.namelist():
-                reader = _TextReader(lambda text: texts.append(text), "si")
-                _parse(archive, "xl/sharedStrings.xml", reader.start, reader.end, reader.text)
-        return self._texts
-
-    def _read_header(self, archive: zipfile.ZipFile) -> None:
-        """Read the names of the columns."""
-        found: dict[int, Any] = {}
-
-        def seen(row: int, column: int, cell: Any, there: bool) -> None:
-            if found and row != self._header:
-                raise _Stop
-            if cell is not None:
-                self._header = row
-                found[column] = cell
-
-        self._read(archive, seen)
-        self._places = {column: _name(cell) for column, cell in sorted(found.items())}
 
     def columns(self, wanted: Sequence[str]) -> dict[str, list[Any]]:
         """Return the cells of every wanted column below the header, one for each row."""
+        places = {column: name for column, name in self._places.items() if name in wanted}
+        cells: dict[int, dict[int, Any]] = {column: {} for column in places}
+        last = self._header
         with _opened(self._path) as archive:
-            places = {column: name for column, name in self._places.items() if name in wanted}
-            cells: dict[int, dict[int, Any]] = {column: {} for column in places}
-            last = [self._header]
-
-            def seen(row: int, column: int, cell: Any, there: bool) -> None:
+            for row, column, cell, there in self._cells(archive):
                 if row > self._header and there:
-                    last[0] = max(last[0], row)
+                    last = max(last, row)
                     if column in cells:
                         cells[column][row] = cell
-
-            self._read(archive, seen)
-        rows = range(self._header + 1, last[0] + 1)
+        rows = range(self._header + 1, last + 1)
         return {name: [cells[column].get(row) for row in rows] for column, name in places.items()}
 
-    def _read(self, archive: zipfile.ZipFile, seen: Callable[[int, int, Any, bool], None]) -> None:
-        """Call ``seen`` for every cell in order, with row, column, value, and whether the cell exists."""
-        texts = self._read_texts(archive)
-        reader = _CellReader(texts, self._dates, self._epoch, seen)
-        _parse(archive, self._part, reader.start, reader.end, reader.text)
+    def _cells(self, archive: zipfile.ZipFile) -> Iterator[tuple[int, int, Any, bool]]:
+        """Yield row, column and value of every cell in order, and whether the cell is there."""
+        row = -1
+        for _, line in _elements(archive, self._part, "row"):
+            number = line.get("r", "")
+            row = int(number) - 1 if number.isdecimal() else row + 1
+            column = -1
+            for _, cell in (child for child in _children(line) if child[0] == "c"):
+                column += 1
+                if found := _REFERENCE.fullmatch(cell.get("r", "")):
+                    column = _column_number(found[1])
+                if row >= MAX_ROWS or column >= MAX_COLUMNS:
+                    raise ValueError("a place that no sheet has")
+                inside = dict(_children(cell))
+                there = "t" in cell.attrib or not inside.keys().isdisjoint(("v", "f", "is"))
+                yield row, column, self._value(cell, inside), there
 
-
-class _TextReader:
-    """Collects the text of an element without its phonetic hints."""
-
-    def __init__(self, done: Callable[[str], None], element: str) -> None:
-        self._done, self._element = done, element
-        self._parts: list[str] = []
-        self._in_text = self._in_hint = False
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Handle the start of an XML element."""
-        if name == self._element:
-            self._parts = []
-        self._in_hint = self._in_hint or name == "rPh"
-        self._in_text = name == "t" and not self._in_hint
-
-    def text(self, data: str) -> None:
-        """Collect characters of the current text."""
-        if self._in_text:
-            self._parts.append(data)
-
-    def end(self, name: str) -> None:
-        """Handle the end of an XML element: a shared text is complete."""
-        self._in_text = False
-        self._in_hint = self._in_hint and name != "rPh"
-        if name == self._element:
-            self._done(_unescaped("".join(self._parts)))
-
-
-class _CellReader:
-    """Turns the elements of a sheet into cells."""
-
-    def __init__(
-        self,
-        texts: list[str],
-        dates: list[bool],
-        epoch: datetime.datetime,
-        seen: Callable[[int, int, Any, bool], None],
-    ) -> None:
-        self._texts, self._dates, self._epoch, self._seen = texts, dates, epoch, seen
-        self._row = self._column = -1
-        self._kind, self._style, self._value = "n", 0, ""
-        self._in_value = self._there = False
-        self._inline = _TextReader(self._set, "is")
-
-    def _set(self, text: str) -> None:
-        """Take a text as the value of the current cell."""
-        self._value = text
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Handle the start of a row, a cell or its value."""
-        self._inline.start(name, attributes)
-        if name == "c":
-            self._column += 1
-            if found := _REFERENCE.fullmatch(attributes.get("r", "")):
-                self._column = _column_number(found[1])
-            self._kind, style = attributes.get("t", "n"), attributes.get("s", "0")
-            self._style = _place(style, 0)
-            self._value, self._there = "", "t" in attributes
-        elif name == "row":
-            number = attributes.get("r", "")
-            self._row = int(number) - 1 if number.isdecimal() else self._row + 1
-            self._column = -1
-        elif name in ("v", "f", "is"):
-            self._in_value, self._there = name == "v", True
-        if self._row >= MAX_ROWS or self._column >= MAX_COLUMNS:
-            raise ValueError("a place that no sheet has")
-
-    def text(self, data: str) -> None:
-        """Collect characters of a cell."""
-        self._inline.text(data)
-        if self._in_value:
-            self._value += data
-
-    def end(self, name: str) -> None:
-        """Handle the end of an element; pass on a cell that is complete."""
-        self._inline.end(name)
-        if name == "v":
-            self._in_value = False
-        elif name == "c":
-            self._seen(self._row, self._column, self._cell(), self._there)
-
-    def _cell(self) -> Any:
-        """Return the value of the cell that ended."""
-        text = self._value
-        if not text or self._kind == "e":
+    def _value(self, cell: ElementTree.Element, inside: dict[str, ElementTree.Element]) -> Any:
+        """Return the value of a cell, from the elements inside it."""
+        kind = cell.get("t", "n")
+        text = ""
+        if "is" in inside:
+            text = _text_of(inside["is"])
+        elif "v" in inside:
+            text = "".join(inside["v"].itertext())
+        if not text or kind == "e":
             return None
-        if self._kind == "s":
+        if kind == "s":
             place = _place(text, len(self._texts))
             return (self._texts[place] if place < len(self._texts) else None) or None
-        if self._kind == "b":
+        if kind == "b":
             return {"1": True, "0": False, "true": True, "false": False}.get(text.strip())
-        if self._kind in ("inlineStr", "str", "d"):
-            return _unescaped(text) if self._kind == "str" else text
-        return self._number(text.strip())
+        if kind in ("inlineStr", "str", "d"):
+            return _unescaped(text) if kind == "str" else text
+        number = _as_number(text.strip())
+        style = _place(cell.get("s", "0"), 0)
+        shows_date = style < len(self._dates) and self._dates[style]
+        return _as_date(number, self._epoch) if shows_date and not isinstance(number, str) else number
 
-    def _number(self, text: str) -> Any:
-        """Return a number, or the date that its style shows."""
-        if _WHOLE_NUMBER.fullmatch(text):
-            number: float = int(text)
-        else:
-            try:
-                number = float(text)
-            except ValueError:
-                return text
-        if self._style < len(self._dates) and self._dates[self._style]:
-            return _as_date(number, self._epoch)
-        return number
+
+def _date_styles(archive: zipfile.ZipFile) -> list[bool]:
+    """Return for every style of a cell whether it shows dates or times."""
+    formats: dict[int, str] = {}
+    found: list[bool] = []
+    for kind, element in _elements(archive, "xl/styles.xml", "numFmt", "cellXfs"):
+        if kind == "numFmt":
+            formats[int(element.attrib["numFmtId"])] = element.get("formatCode", "")
+            continue
+        for _, style in (child for child in _children(element) if child[0] == "xf"):
+            number = int(style.get("numFmtId", "0"))
+            found.append(_shows_date(formats[number]) if number in formats else number in _DATE_FORMATS)
+    return found
+
+
+def _as_number(text: str) -> float | str:
+    """Return the number that a text spells; the text where it spells none."""
+    try:
+        return int(text) if _WHOLE_NUMBER.fullmatch(text) else float(text)
+    except ValueError:
+        return text
 
 
 def _unescaped(text: str) -> str:

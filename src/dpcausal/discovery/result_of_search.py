@@ -16,7 +16,7 @@ from itertools import combinations
 
 from dpcausal.core.statement import PrivacyStatement
 from dpcausal.data.columns import Numeric, reads_as_missing
-from dpcausal.data.follow_up import follow_up_columns
+from dpcausal.data.name_hints import follow_up_columns
 from dpcausal.data.schema import Schema
 from dpcausal.discovery.effect_after import values_for_effects
 from dpcausal.discovery.knowledge import Arrow, Knowledge, Pair, one_level

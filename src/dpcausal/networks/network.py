@@ -37,8 +37,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcausal.core.arguments import checked_count
 from dpcausal.core.errors import InputError, did_you_mean
-from dpcausal.data.columns import Categorical
-from dpcausal.data.dataset import Codes, Dataset
+from dpcausal.data.columns import Categorical, Codes
+from dpcausal.data.dataset import Dataset
 from dpcausal.data.schema import Schema
 from dpcausal.graphs import Graph, cpdag
 

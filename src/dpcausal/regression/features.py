@@ -117,7 +117,7 @@ class FourierFeatures:
             raise InputError("Fourier features are for the gaussian and the additive kernel")
         if kernel.kind == "gaussian" and d > 1 and kernel.discrete:
             raise InputError("Fourier features of a gaussian kernel take numeric columns only")
-        self._kernel, self._d, self._levels = kernel, d, tuple(levels)
+        self._kernel, self._levels = kernel, tuple(levels)
         metric = [j for j in range(d) if j not in kernel.discrete]
         if kernel.kind == "gaussian" and metric:
             groups = [(metric, frequencies(max(count // 2, 1), len(metric)))]

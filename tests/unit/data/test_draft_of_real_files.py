@@ -10,7 +10,7 @@ import pytest
 import dpcausal as dc
 from dpcausal.data import findings as found
 from dpcausal.data.draft import DraftedColumn, draft
-from dpcausal.data.follow_up import follow_up_columns
+from dpcausal.data.name_hints import follow_up_columns
 from dpcausal.data.relations import PAIRS
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 import dpcausal as dc
 from dpcausal.data.check import check
-from dpcausal.data.xlsx import Workbook
+from dpcausal.data.xlsx import open_sheet
 
 sys.path.append(str(Path(__file__).parents[2] / "property" / "data"))
 from file_makers import r_attributes, r_integers, r_numbers, r_texts, write_frame
@@ -247,6 +248,19 @@ def test_the_sheet_is_declared_and_the_first_otherwise(tmp_path: Path) -> None:
         dc.read(path, SCHEMA, sheet="Notes")
 
 
+def test_a_workbook_with_damaged_bytes_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    write_xlsx(path)
+    with zipfile.ZipFile(path) as archive:
+        sheet = next(part for part in archive.infolist() if part.filename.startswith("xl/worksheets/"))
+    data = bytearray(path.read_bytes())
+    start = sheet.header_offset + 30 + len(sheet.filename)  # of its compressed bytes
+    data[start : start + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    with pytest.raises(dc.InputError, match="is not a readable Excel workbook"):
+        dc.read(path, SCHEMA)
+
+
 def test_a_sheet_may_start_anywhere_and_have_empty_rows(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for place, cell in {
@@ -260,7 +274,7 @@ def test_a_sheet_may_start_anywhere_and_have_empty_rows(tmp_path: Path) -> None:
     }.items():
         book.active[place] = cell
     book.save(tmp_path / "t.xlsx")
-    assert Workbook(tmp_path / "t.xlsx").sheet().names == ["a", "b"]
+    assert open_sheet(tmp_path / "t.xlsx").names == ["a", "b"]
     schema = dc.Schema(a=dc.Categorical(["?", "x", "y"]), b=dc.Numeric(0, 9, other=5))
     data = dc.read(tmp_path / "t.xlsx", schema)
     assert data.codes["a"].tolist() == [1, 0, 2]
