@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from scipy.stats import binom
 
+import dpcausal.citests.base as base_module
 import dpcausal.citests.measured as measured_module
-import dpcausal.citests.rank as rank_module
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -69,7 +69,7 @@ def test_level_where_sampling_rules(setting: Setting) -> None:
 def test_a_noise_scale_30_percent_off_is_caught(
     setting: Setting, factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pvalue, test = rank_module.laplace_tail, measured_module.measured_test
+    pvalue, test = base_module.laplace_tail, measured_module.measured_test
 
     def wrong_pvalue(statistic: Any, variance: Any, scale: float) -> Any:
         return pvalue(statistic, variance, factor * scale)
@@ -77,7 +77,7 @@ def test_a_noise_scale_30_percent_off_is_caught(
     def wrong_test(table: Any, variance: Any, **keywords: Any) -> Any:
         return test(table, factor**2 * variance, **keywords)
 
-    monkeypatch.setattr(rank_module, "laplace_tail", wrong_pvalue)
+    monkeypatch.setattr(base_module, "laplace_tail", wrong_pvalue)
     monkeypatch.setattr(measured_module, "measured_test", wrong_test)
     assert not within(setting)
 

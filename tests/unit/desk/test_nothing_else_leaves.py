@@ -178,11 +178,11 @@ def test_an_end_shows_nowhere_before_its_tick(make_desk, monkeypatch):
     before = seen()
     assert "3 of your requests" in before[-1]
     for files in ({"summary.txt": b"s", "report.html": b"r"}, None):
-        job = desk.claim(now=1.5e9)
+        job = desk.claim()
         desk.begin_drawing(job.id, job.lease)
-        desk.finish(job.id, job.lease, files, now=1.5e9 + 0.5)
+        at(desk, 1.5e9 + 0.5).finish(job.id, job.lease, files)
         assert seen() == before
-    monkeypatch.setattr("time.time", lambda: 1.5e9 + 60.0)
+    desk.clock = lambda: 1.5e9 + 60.0
     assert "3 of your requests" not in seen()[-1]
 
 
