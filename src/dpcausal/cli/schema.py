@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -95,13 +95,9 @@ def run_schema(
 ) -> None:
     """Draft a schema from a file, make one from a code book, or check one against a file."""
     books = {"--redcap": redcap, "--labels": labels, "--table-schema": table_schema}
-    named = {name: book for name, book in books.items() if book is not None}
-    if named:
-        option, book = next(iter(named.items()))
-        if len(named) > 1 or data is not None or check is not None:
-            raise InputError(f"{option} needs no file of rows and nothing else: it is the code book")
-        if sheet is not None or quoted_newlines or (encoding is not None and labels is None):
-            raise InputError(f"{option} goes with --columns and --json only, and --labels with --encoding")
+    if any(books.values()):
+        options = (sheet, quoted_newlines or None, None if labels else encoding)
+        option, book = _only_book(books, (data, check), options)
         _print_code_book(option, book, parse_names("--columns", columns), encoding, as_json)
         return
     if data is None:
@@ -140,6 +136,18 @@ def run_schema(
     typer.echo(check_text(found, width=table_width(), schema=text, fault=fault))
     if fault:
         raise SchemaError(fault)
+
+
+def _only_book(
+    books: Mapping[str, Path | None], files: Sequence[Path | None], options: Sequence[object]
+) -> tuple[str, Path]:
+    """Return the option and the file of the one code book; refuse another book, files and options beside it."""
+    (option, book), *more = ((name, file) for name, file in books.items() if file is not None)
+    if more or any(file is not None for file in files):
+        raise InputError(f"{option} needs no file of rows and nothing else: it is the code book")
+    if any(one is not None for one in options):
+        raise InputError(f"{option} goes with --columns and --json only, and --labels with --encoding")
+    return option, book
 
 
 def _print_code_book(

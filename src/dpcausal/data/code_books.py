@@ -466,11 +466,8 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     if isinstance(type_, dict):  # of CSV-W
         limits, type_ = {**type_, **limits}, type_.get("base", "string")
     name, label = _name(one), one.get("title") or next(iter(_titles(one)[1:]), "")
-    if limits.get("unique") is True or one.get("primaryKey") in (
-        one.get("name", name),
-        [one.get("name", name)],
-    ):
-        return Field(name)  # an identifier
+    if _is_identifier(one, limits, name):
+        return Field(name)
     required = bool(limits.get("required") or one.get("required"))
     asked = _Asked(name, label if isinstance(label, str) else "", required, _missing_values(one))
     words = _alternatives(limits.get("format", limits.get("pattern")))
@@ -487,6 +484,12 @@ def _of_field(one: Mapping[str, Any]) -> Field:
     if type_ in ("date", "datetime", "dateTime"):
         return asked.date(low, high, _date_format(one.get("format") or limits.get("format")))
     return Field(name) if type_ in _NO_COLUMNS else Field(name, lacking=("levels",))
+
+
+def _is_identifier(one: Mapping[str, Any], limits: Mapping[str, Any], name: str) -> bool:
+    """Return whether no two rows may share a value of a field, or it is the key of the table by itself."""
+    own = one.get("name", name)
+    return limits.get("unique") is True or one.get("primaryKey") in (own, [own])
 
 
 def _listed(parts: list[Any]) -> dict[str, str]:

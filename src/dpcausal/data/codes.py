@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -111,26 +111,14 @@ def read_codes(
     declared = declared_codes(codes)
     format = FileFormat(encoding=encoding, separator=separator, sheet=sheet)  # noqa: A001
     records = _opened(source, (unit, code), format)
-    persons = None if _is_number(people) else _opened(people, (unit,), format)
-    if persons is None:
-        _checked_people(people)
-        if schema is not None:
-            raise InputError("schema declares columns of persons: give people= a table that has them")
-    if schema is not None and (clash := [name for name in schema if name in {*declared, unit}]):
-        raise InputError(f'"{clash[0]}" can\'t be a column of persons: it is a code or the id')
-    schema = None if schema is None else schema_of_persons(schema, unit)
-    if persons is not None and schema is not None:
-        # a view may give its rows in another order the second time
-        persons = loaded(persons, [unit, *(name for name in schema if name in persons.names)])
-        persons.expects_other_columns = True
-    described = None if persons is None or schema is None else _described(persons, schema)
+    persons, described = _persons(people, schema, unit, declared, format)
     listed = None if persons is None else _listed(persons, unit)
     n = int(people) if listed is None else len(listed)
     if n == 0:
         raise InputError(f"{persons.label if persons else 'people'} has no rows")
     ones = _ones(records, (unit, code), declared, n, listed)
     yes_no = {name: Categorical(LEVELS) for name in declared}
-    columns: dict[str, Column] = {**(schema or {}), **yes_no}
+    columns: dict[str, Column] = {**({} if described is None else described.schema), **yes_no}
     found: dict[str, Codes] = {name: np.ascontiguousarray(ones[:, j]) for j, name in enumerate(declared)}
     values: dict[str, NDArray[np.float64]] = {}
     if described is not None and listed is not None:
@@ -150,6 +138,31 @@ def read_codes(
         file,
         code_columns=tuple(declared),
     )
+
+
+def _persons(
+    people: Any,
+    schema: Schema | None,
+    unit: str,
+    declared: Collection[str],
+    written: FileFormat,
+) -> tuple[Source | None, Dataset | None]:
+    """Return the table of persons, and of it the columns that ``schema`` declares; None where there are none."""
+    if _is_number(people):
+        _checked_people(people)
+        if schema is not None:
+            raise InputError("schema declares columns of persons: give people= a table that has them")
+        return None, None
+    persons = _opened(people, (unit,), written)
+    if schema is None:
+        return persons, None
+    if clash := [name for name in schema if name in {*declared, unit}]:
+        raise InputError(f'"{clash[0]}" can\'t be a column of persons: it is a code or the id')
+    schema = schema_of_persons(schema, unit)
+    # a view may give its rows in another order the second time
+    persons = loaded(persons, [unit, *(name for name in schema if name in persons.names)])
+    persons.expects_other_columns = True
+    return persons, _described(persons, schema)
 
 
 def _described(persons: Source, schema: Schema) -> Dataset:
