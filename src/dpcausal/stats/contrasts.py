@@ -26,6 +26,12 @@ variance W under independence, its exponential would have mean 1 there and pass 
 levels; where those of x and of y rise together the variance is larger by sum p v_x v_y / (sum p v_x sum p v_y), which
 pairs tell column by column of S; the largest of these factors is taken.
 
+**Merged levels.** Where levels of a column of S were merged, what they tell of x and y goes on within a group, and with
+enough rows looks like a link of x and y. Groups keep a known part k of a squared dependence on average (``kept``), so
+the levels within groups explain 1/k - 1 times what the groups do of the variance of x and of y, at most all that is
+left. The covariance of these two remainders is anywhere up to the root of their product, which counts as variance of
+the entry: an edge, or an absence, that the merging alone may have made is not said.
+
 **Guarantee.** Post-processing of released tables: costs nothing. **Where it fails**: effects of S on x that are not
 sums over the columns of S (then a dependence may be left that tables of three columns would remove), and dependences
 that pairs do not show.
@@ -166,6 +172,7 @@ class Known(NamedTuple):
     starts: NDArray[np.int64]
     levels: NDArray[np.int64]
     proportions: Floats
+    lost: Floats  # by merging the levels of each column: times a squared dependence that its groups keep
     rows: float
     effects: Floats
 
@@ -189,11 +196,12 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
     size = 0
     for z in given:
         size += starts[z + 1] - starts[z]
-    inner = np.empty(size, np.int64)
+    inner, owner = np.empty(size, np.int64), np.empty(size, np.int64)
     at = 0
-    for z in given:
+    for place, z in enumerate(given):
         for c in range(starts[z], starts[z + 1]):
             inner[at] = c
+            owner[at] = place
             at += 1
     matrix, onto = np.empty((size, size)), np.empty((size, wide_x + wide_y))
     for c in range(size):
@@ -203,11 +211,13 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
             onto[c, e] = h[inner[c], ends[e]]
     slopes = solved(matrix, onto.copy())
     rest = np.empty(wide_x + wide_y)
+    within = np.zeros((wide_x + wide_y, len(given)))  # of an end, explained within groups of merged levels
     most_x, most_y = 0.0, 0.0
     for e in range(wide_x + wide_y):
         rest[e] = 1.0
         for c in range(size):
             rest[e] -= slopes[c, e] * onto[c, e]
+            within[e, owner[c]] += known.lost[given[owner[c]]] * slopes[c, e] ** 2
         if e < wide_x:
             most_x = max(most_x, rest[e])
         else:
@@ -230,7 +240,8 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
                     # both halves of a symmetric block are one draw of noise: its variance counts twice
                     noise += 2.0 * to_x**2 * v[inner[c], inner[d]] * slopes[d, b] ** 2
             uneven = 1.0
-            for z in given:
+            for place, z in enumerate(given):
+                noise += min(within[a, place], max(rest[a], 0.0)) * min(within[b, place], max(rest[b], 0.0))
                 both, of_x, of_y = 0.0, 0.0, 0.0
                 for t in range(levels[z], levels[z + 1]):
                     p = proportions[t]
@@ -568,6 +579,7 @@ class Contrasts:
             self._starts,
             self._level_starts,
             self._of_levels[0],
+            np.zeros(len(self.columns)) if self.kept is None else 1.0 / self.kept - 1.0,
             float(self.rows),
             _SQUARES,
         )
@@ -792,7 +804,7 @@ class Contrasts:
 
     def _like(self, covariance: Floats, noise: Floats) -> Contrasts:
         """Return contrasts with other covariances of the same features."""
-        other = Contrasts(self.columns, self.rows, covariance, noise)
+        other = Contrasts(self.columns, self.rows, covariance, noise, kept=self.kept)
         for name in OF_COLUMNS:
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from dpcausal.planning.measurement_plan import retained_by_groups
 from dpcausal.stats.components import interaction
 from dpcausal.stats.contrasts import (
     EFFECTS,
@@ -151,7 +153,16 @@ def by_matrices(found: Contrasts, x: int, y: int, given: tuple[int, ...]) -> tup
         level = stop
     scale = np.outer(*(np.maximum(part, MIN_EIGENVALUE) for part in left))
     squares = on(k, *slopes, (-1.0, 1.0)) ** 2 / scale
-    variance = on(v, *(slope**2 for slope in slopes), (1.0, 2.0)) / scale + uneven / found.rows
+    within, place = np.zeros((len(at_x), len(at_y))), 0
+    for z, features in zip(given, others, strict=True):
+        here = slice(place, place := place + len(features))
+        lost = 0.0 if found.kept is None else 1.0 / found.kept[z] - 1.0
+        parts = [
+            np.minimum(lost * (slope[:, here] ** 2).sum(axis=1), np.maximum(part, 0.0))
+            for slope, part in zip(slopes, left, strict=True)
+        ]
+        within += np.outer(*parts)
+    variance = (on(v, *(slope**2 for slope in slopes), (1.0, 2.0)) + within) / scale + uneven / found.rows
     return log_bayes_factor(squares, variance), float(variance.size / (1.0 / variance).sum())
 
 
@@ -159,7 +170,7 @@ def test_evidence_given_columns_is_that_of_whole_matrices() -> None:
     """Columns of unequal sizes, sets of 0 to 2; some questions have no answer."""
     codes = drawn(1500, 11)
     codes[:, 3] = codes[:, 0]  # one column says all of another
-    found = contrasts(codes, 400.0, 3)
+    found = replace(contrasts(codes, 400.0, 3), kept=np.array([1.0, 0.4, 0.7, 1.0]))
     questions = [
         (x, y, given)
         for x, y in all_pairs(len(SIZES))
@@ -170,6 +181,35 @@ def test_evidence_given_columns_is_that_of_whole_matrices() -> None:
     assert np.isnan(expected).any()
     assert not np.isnan(expected).all()
     np.testing.assert_allclose(found.evidence_given(questions), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_merged_levels_leave_is_no_link(linked: bool) -> None:
+    """Two columns that follow one of twelve levels, given its six groups: without ``kept`` they always look linked."""
+    rows, runs, levels = 20_000, 40, 12
+    without, known = 0, 0
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, 12])
+        chances = rng.dirichlet(np.ones(3), size=(2, levels))
+        z = rng.integers(0, levels, rows)
+        x, y = (
+            (rng.random(rows)[:, None] > np.cumsum(chances[i][z], axis=1)[:, :-1]).sum(axis=1) for i in (0, 1)
+        )
+        y = np.where(rng.random(rows) < (0.6 if linked else 0.0), x, y)
+        columns = (x, y, z // 2)
+        tables = {}
+        for some in [(j,) for j in range(3)] + list(all_pairs(3)):
+            tables[some] = np.zeros([(3, 3, levels // 2)[j] for j in some])
+            np.add.at(tables[some], tuple(columns[j] for j in some), 1.0)
+        features = [Features.of(tables[j,], float(rows), 0.0) for j in range(3)]
+        pairs = {pair: interaction(tables[pair]) for pair in all_pairs(3)}
+        found = Contrasts.of(features, float(rows), pairs, dict.fromkeys(tables, 0.0))
+        kept = np.array([1.0, 1.0, retained_by_groups(sorted(range(6)) * 2, ordered=False)])
+        without += found.evidence(0, 1, (2,)) > 1.0  # type: ignore[operator]
+        known += replace(found, kept=kept).evidence(0, 1, (2,)) > 1.0  # type: ignore[operator]
+    assert without >= 0.9 * runs
+    # of independent columns a twentieth may pass: 7 of 40 with a chance below .01
+    assert known >= 0.9 * runs if linked else known <= 6
 
 
 def test_the_evidence_is_a_mean_of_likelihood_ratios() -> None:
