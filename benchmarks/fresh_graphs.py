@@ -17,7 +17,8 @@ two others; ``yesno`` sixteen yes/no columns; ``many`` thirty unordered columns 
 ``mixed`` thirty of a linear model, half of them numbers in four bins, half of four levels without an order; ``dozen``
 twelve unordered columns of two to four levels; ``codes`` twelve of a linear model with three levels without an order;
 ``thirds`` ten numbers of a linear model in three bins, ``eighths`` in eight; ``bends`` ten numbers in five bins that
-depend on each other by lines, squares, sines and steps; ``linear`` five to twelve columns, most of them numbers without
+depend on each other by lines, squares, sines and steps; ``hubs`` twenty-four unordered columns that mostly follow one
+of a few of 9 to 16 levels; ``linear`` five to twelve columns, most of them numbers without
 bins, by ``method="auto"`` and, for comparison, by tables and by moments.
 """
 
@@ -127,6 +128,34 @@ def gates(seed: int, rows: int) -> Made:
             table[levels_of] = (1.0 - chance, chance)
         variables.append(Variable(column, ["no", "yes"], [columns[j] for j in parents], table))
     return of_network(Network(f"gates {seed}", variables), rows, seed)
+
+
+def hubs(seed: int, rows: int) -> Made:
+    """Twenty-four unordered columns: one to three of 9 to 16 levels, and columns that mostly follow one of these."""
+    rng = np.random.default_rng([seed, 24])
+    names, hub_count = [f"v{i:02}" for i in range(24)], int(rng.integers(1, 4))
+    variables: list[Variable] = []
+    for i, name in enumerate(names):
+        hub = i < hub_count
+        size = int(rng.integers(9, 17)) if hub else int(rng.integers(2, 7))
+        parents: list[int] = []
+        if not hub:
+            few = min(i, int(rng.integers(0, 3)))
+            follows = rng.random() < 0.7
+            parents = (
+                [int(rng.integers(hub_count))]
+                if follows
+                else sorted(rng.choice(i, few, replace=False).tolist())
+            )
+        shape = [variables[j].size for j in parents]
+        table = rng.dirichlet(np.full(size, rng.choice([0.5, 1.0, 2.0])), size=shape or None)
+        if parents:
+            sharp = rng.choice([0.0, 0.3, 0.7])
+            table = (1.0 - sharp) * table + sharp * np.eye(size)[rng.integers(size, size=shape)]
+        table = 0.98 * table + 0.02 / size
+        levels_of = [str(k) for k in range(size)]
+        variables.append(Variable(name, levels_of, [names[j] for j in parents], table))
+    return of_network(Network(f"hubs {seed}", variables), rows, seed)
 
 
 def linear(seed: int, rows: int) -> Made:
@@ -298,6 +327,7 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "eighths": eighths,
     "bends": bends,
     "yesno": yesno,
+    "hubs": hubs,
 }
 ORDERED = ("numbers", "weak", "mixed", "thirds", "eighths", "bends")
 ONE_TABLE = ("levels", "few", "gates")  # small enough for one joint table
