@@ -1,7 +1,8 @@
 """Which way edges point: the chance of each direction, from a posterior over whole graphs.
 
 From columns and pairs (``stats/order_posterior.py``): parents of a column are among those that it depends on most,
-whether or not the search found an edge there, so that no direction rests on an edge that was missed. Effects of a set
+whether or not the search found an edge there, so that no direction rests on an edge that was missed. An edge to a
+column with more neighbours, of which it has not the strongest eight as candidates, has no direction. Effects of a set
 that are no sums over its columns, bins and merged levels leave a dependence of about a ``misfit``, whatever the number
 of rows. So rows count as if sampling alone were off by as much (a coarsened posterior, Miller & Dunson 2019): scores of
 graphs then stay as comparable as without it, which noise in every correlation would not leave them. Scores that are a
@@ -103,6 +104,14 @@ def directions_by_pairs(
             key=lambda z, v=v: ((min(v, z), max(v, z)) not in found, -contrasts.strength[v, z], z),  # type: ignore[misc]
         )
         candidates.append(ranked[:MAX_CANDIDATES])
+    # an edge that could be scored in one direction only is scored in none: that would speak for this one
+    unweighed = [
+        (a, b)
+        for x, y in edges
+        for a, b in ((x, y), (y, x))
+        if any(allowed[p, v] and p not in candidates[v] for p, v in ((x, y), (y, x)))
+    ]
+    candidates = [[z for z in listed if (z, v) not in unweighed] for v, listed in enumerate(candidates)]
     generator = released_generator(contrasts.covariance)
     rows = 1.0 / (1.0 / contrasts.rows + misfit**2)
     chances = np.zeros((len(columns), len(columns)))
@@ -110,7 +119,8 @@ def directions_by_pairs(
         blurred = replace(contrasts.resampled(generator), rows=rows)
         local = local_scores(blurred.dependences, candidates, cost + math.log(MAX_CANDIDATES))
         chances += direction_chances(local, generator) / REPLICATES
-    return {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
+    chance = {(a, b): float(chances[a, b]) for x, y in edges for a, b in ((x, y), (y, x))}
+    return chance | dict.fromkeys(unweighed, 0.5)
 
 
 def allowed_arrows(task: Task) -> NDArray[np.bool_]:

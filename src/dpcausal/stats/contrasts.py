@@ -258,23 +258,18 @@ def given_kernel(known: Any, x: Any, y: Any, given: Any) -> Any:
 
 
 @jit(error_model="numpy")
-def dependence_kernel(known: Any, pair_evidence: Any, columns: Any, most: Any) -> Any:
-    """Return the evidence that the columns of a set depend on each other, for every subset of up to ``most`` columns.
-
-    By the bits of the subset: an array of 2^c, NaN where the subset is larger.
-    """
-    found = np.zeros(1 << len(columns))
+def dependence_kernel(known: Any, pair_evidence: Any, columns: Any) -> Any:
+    """Return the evidence that the columns of a set depend on each other, for every subset: by its bits."""
+    most = len(columns)
+    found = np.zeros(1 << most)
     inside, asked = np.empty(most, np.int64), np.empty((most, most), np.bool_)
     for subset in range(len(found)):
         size = 0
-        for i in range(len(columns)):
+        for i in range(most):
             if (subset >> i) & 1:
-                if size < most:
-                    inside[size] = i
+                inside[size] = i
                 size += 1
-        if size > most:
-            found[subset] = np.nan
-        if size < 2 or size > most:
+        if size < 2:
             continue
         asked[:] = False
         answer, x, y = np.nan, 0, 0
@@ -606,11 +601,10 @@ class Contrasts:
         found = self.evidence_given(questions)[:, 0].tolist()
         return [None if math.isnan(one) else one for one in found]
 
-    def dependences(self, columns: Sequence[int], most: int) -> Floats:
-        """Return the evidence that columns depend on each other in any way, for each subset of up to ``most`` of them.
+    def dependences(self, columns: Sequence[int]) -> Floats:
+        """Return the evidence that columns depend on each other in any way, for each subset of them.
 
-        An array of 2^c by the bits of the subset; NaN where it is larger. With E(x, y | S) the evidence for dependence
-        given S,
+        An array of 2^c by the bits of the subset. With E(x, y | S) the evidence for dependence given S,
 
             F(S + x + y) = F(S + x) + F(S + y) - F(S) + E(x, y | S),        F = 0 of one column,
 
@@ -619,9 +613,7 @@ class Contrasts:
         off by a part of both. So the two columns are taken that have the least evidence of dependence by themselves,
         of those whose question has an answer.
         """
-        return np.asarray(
-            dependence_kernel(self._known, self.pair_evidence, np.asarray(columns, np.int64), most)
-        )
+        return np.asarray(dependence_kernel(self._known, self.pair_evidence, np.asarray(columns, np.int64)))
 
     def detectable(self, x: int, y: int, given: tuple[int, ...], threshold: float) -> float:
         """Return the dependence w whose evidence exceeds ``threshold`` in ``POWER`` of runs; infinite: no answer.

@@ -14,7 +14,7 @@ orders are equally likely beforehand, so graphs that more orders allow are too: 
 point outwards, as they must, for one at most points inwards.
 
 **Guarantee.** Post-processing: evidence comes from released values, and draws are handed in. **Cost** O(2^c) a column
-and step, c candidates at most. **Where it fails**: at most ``MAX_PARENTS`` parents, among candidates only.
+and step, c candidates at most. **Where it fails**: parents are among candidates only.
 
 References: Friedman & Koller 2003 (orders); Heckerman, Geiger & Chickering 1995 (equivalent graphs, equal scores).
 """
@@ -31,11 +31,8 @@ from numpy.typing import NDArray
 from dpcausal.core.compiled import jit
 
 Floats = NDArray[np.float64]
-DependenceOf = Callable[
-    [tuple[int, ...], int], Floats
-]  # of every subset of columns up to a size, by its bits
+DependenceOf = Callable[[tuple[int, ...]], Floats]  # of every subset of columns, by its bits
 
-MAX_PARENTS = 5  # with 3, columns of linear models that have more turned arrows round
 STEPS, KEPT = 6000, 150  # swaps of a chain, and the graphs that it draws
 HEAT = 8.0  # temperature at the start; 1 from the middle of the swaps on
 NEIGHBOURING = 0.5  # part of the swaps that are of neighbours in the order
@@ -50,7 +47,7 @@ class LocalScores:
     candidates : (d, c) array
         Columns that may be parents of each; -1 where there are fewer.
     scores : (d, 2^c) array
-        By the set of candidates, as bits; minus infinity for sets that are too large.
+        By the set of candidates, as bits; minus infinity for sets of more candidates than a column has.
     """
 
     candidates: NDArray[np.int64]
@@ -58,12 +55,12 @@ class LocalScores:
 
 
 def local_scores(dependence: DependenceOf, candidates: Sequence[Sequence[int]], cost: float) -> LocalScores:
-    """Return the score of each column with every set of up to ``MAX_PARENTS`` candidate parents.
+    """Return the score of each column with every set of candidate parents.
 
-    ``dependence`` returns the evidence F for dependence among each subset of some columns up to a size, by its bits.
+    ``dependence`` returns the evidence F for dependence among each subset of some columns, by its bits.
 
     >>> pair = np.array([0.0, 0.0, 0.0, 5.0])  # of no column, the first, the second, both
-    >>> local_scores(lambda columns, most: pair, [[1], [0]], 1.0).scores.tolist()
+    >>> local_scores(lambda columns: pair, [[1], [0]], 1.0).scores.tolist()
     [[0.0, 4.0], [0.0, 4.0]]
     """
     wide = max((len(one) for one in candidates), default=0)
@@ -72,10 +69,10 @@ def local_scores(dependence: DependenceOf, candidates: Sequence[Sequence[int]], 
     for v, listed in enumerate(candidates):
         places[v, : len(listed)] = listed
         parents = np.arange(1 << len(listed))
-        number = np.bitwise_count(parents)
-        found = dependence((*listed, v), MAX_PARENTS + 1)
-        gain = found[parents | 1 << len(listed)] - found[parents] - cost * number
-        scores[v, parents] = np.where(number <= MAX_PARENTS, gain, -np.inf)
+        found = dependence((*listed, v))
+        scores[v, parents] = (
+            found[parents | 1 << len(listed)] - found[parents] - cost * np.bitwise_count(parents)
+        )
     return LocalScores(places, scores)
 
 
