@@ -18,8 +18,8 @@ two others; ``yesno`` sixteen yes/no columns; ``many`` thirty unordered columns 
 twelve unordered columns of two to four levels; ``codes`` twelve of a linear model with three levels without an order;
 ``thirds`` ten numbers of a linear model in three bins, ``eighths`` in eight; ``bends`` ten numbers in five bins that
 depend on each other by lines, squares, sines and steps; ``hubs`` twenty-four unordered columns that mostly follow one
-of a few of 9 to 16 levels; ``linear`` five to twelve columns, most of them numbers without
-bins, by ``method="auto"`` and, for comparison, by tables and by moments.
+of a few of 9 to 16 levels; ``causes`` yes/no columns of which six to fourteen cause one outcome; ``linear`` five to
+twelve columns, most of them numbers without bins, by ``method="auto"`` and, for comparison, by tables and by moments.
 """
 
 from __future__ import annotations
@@ -156,6 +156,25 @@ def hubs(seed: int, rows: int) -> Made:
         levels_of = [str(k) for k in range(size)]
         variables.append(Variable(name, levels_of, [names[j] for j in parents], table))
     return of_network(Network(f"hubs {seed}", variables), rows, seed)
+
+
+def causes(seed: int, rows: int) -> Made:
+    """One yes/no outcome with 6 to 14 independent yes/no causes, and four columns with two of these as causes."""
+    rng, drawn = np.random.default_rng([seed, 14]), np.random.default_rng([seed, rows, 14])
+    count = int(rng.integers(6, 15))
+    prevalence = rng.uniform(0.2, 0.6, count)
+    names = [f"c{i:02}" for i in range(count)]
+    values = drawn.random((rows, count)) < prevalence
+    columns, edges = dict(zip(names, values.T, strict=True)), set()
+    for name, number in (("y", count), ("e0", 2), ("e1", 2), ("e2", 2), ("e3", 2)):
+        chosen = rng.choice(count, number, replace=False)
+        effects = rng.choice([-1, 1], number) * rng.uniform(0.5, 1.1, number)
+        logits = (values[:, chosen] - prevalence[chosen]) @ effects - 0.5
+        columns[name] = drawn.random(rows) < 1.0 / (1.0 + np.exp(-logits))
+        edges |= {(names[i], name) for i in chosen}
+    schema = dc.Schema({name: dc.Categorical([0, 1]) for name in columns})
+    data = dc.read({name: one.astype(int).tolist() for name, one in columns.items()}, schema)
+    return data, dc.Graph(list(columns), directed=sorted(edges))
 
 
 def linear(seed: int, rows: int) -> Made:
@@ -328,6 +347,7 @@ KINDS: dict[str, Callable[[int, int], Made]] = {
     "bends": bends,
     "yesno": yesno,
     "hubs": hubs,
+    "causes": causes,
 }
 ORDERED = ("numbers", "weak", "mixed", "thirds", "eighths", "bends")
 ONE_TABLE = ("levels", "few", "gates")  # small enough for one joint table
