@@ -370,7 +370,6 @@ WAYS: dict[str, tuple[dict[str, float], tuple[str, ...]]] = {
     "no tree": ({"tree_columns": 10**6}, TREES),
     "a tree of few levels too": ({"tree_levels": 0.0}, TREES),
     "a tree from 20 columns": ({"tree_columns": 20}, TREES),
-    "half for the choice": ({"share_choice": 0.5}, TREES),
     "a tenth for singles": ({"share_singles": 0.1}, ()),
     "a quarter for singles": ({"share_singles": 0.25}, ()),
     "level alone": ({"neighbours": 1e6}, ()),

@@ -6,6 +6,7 @@ masks are views where Arrow's layout allows it. Cost: O(cells), or O(bytes) for 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -41,6 +42,17 @@ def kind_of(type_: pa.DataType) -> Kind:
 def value_kind(type_: pa.DataType) -> Kind:
     """Return the kind of the values themselves, inside dictionaries, run ends and extensions."""
     return kind_of(_value_type(type_))
+
+
+def of_bytes(texts: Sequence[bytes]) -> pa.Array:
+    """Return texts as an array of bytes. ``pa.array`` would import pandas, where it is installed, to look at a list.
+
+    >>> of_bytes([b"yes", b"", b"no"]).to_pylist()
+    [b'yes', b'', b'no']
+    """
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(pa.binary(), len(texts), buffers)
 
 
 def holds_days(type_: pa.DataType) -> bool:
@@ -103,6 +115,12 @@ def to_numpy(array: pa.Array) -> NDArray[Any]:
     if buffer is None or len(array) == 0:
         return np.zeros(len(array), dtype=dtype)
     return np.frombuffer(buffer, dtype=dtype, count=len(array), offset=array.offset * dtype.itemsize)
+
+
+def places(found: pa.Array, absent: int) -> NDArray[Any]:
+    """Return whole numbers as numpy has them, ``absent`` where there is none."""
+    values, present = to_numpy(found), validity(found)
+    return values if present is None else np.where(present, values, values.dtype.type(absent))
 
 
 def _bits(buffer: pa.Buffer, offset: int, size: int) -> NDArray[np.bool_]:
@@ -189,6 +207,12 @@ def _offsets_and_data(array: pa.Array) -> tuple[NDArray[Any], memoryview]:
         return np.zeros(len(array) + 1, dtype=dtype), memoryview(b"")
     places = np.frombuffer(offsets, dtype=dtype, count=len(array) + 1, offset=array.offset * dtype.itemsize)
     return places, memoryview(b"" if data is None else data)
+
+
+def chosen(array: pa.Array, mask: NDArray[np.bool_]) -> pa.Array:
+    """Return the cells of a mask."""
+    bits = pa.py_buffer(np.packbits(mask, bitorder="little"))
+    return array.filter(pa.Array.from_buffers(pa.bool_(), len(mask), [None, bits]))
 
 
 def mask_cells(array: pa.Array, masked: NDArray[np.bool_]) -> pa.Array:

@@ -159,11 +159,11 @@ class CategoricalCoder:
         self.dtype: Any = np.uint32 if separate_other else code_type(column.size)
         texts = spelling.text_codes(column, missing)
         keys = _with_fallback(texts)
-        self._keys = pa.array(list(keys), pa.binary())
+        self._keys = arrow.of_bytes(list(keys))
         self._codes = np.array([*keys.values(), self.other], dtype=self.dtype)
         self._numbers = spelling.number_codes(column, missing)
         times = spelling.time_codes(column, missing)
-        self._time_keys = pa.array([text.encode() for text in times], pa.binary())
+        self._time_keys = arrow.of_bytes([text.encode() for text in times])
         self._time_codes = np.array([*times.values(), self.other], dtype=self.dtype)
         self._truth = np.array([texts.get(t, self.other) for t in ("False", "True")], dtype=self.dtype)
         self._dictionary: tuple[object, pa.Array, Codes] | None = None
@@ -204,7 +204,7 @@ class CategoricalCoder:
         """Return the codes of texts in bytes."""
         keys = self._keys.cast(cells.type)
         found = pc.index_in(cells, value_set=keys)
-        codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
+        codes = look_up(self._codes, arrow.places(found, len(keys)))
         if found.null_count > cells.null_count:
             unknown = pc.and_(pc.is_null(found), pc.is_valid(cells))
             codes[arrow.to_numpy(unknown)] = self._from_bare_bytes(arrow.trim(cells.filter(unknown)), keys)
@@ -213,7 +213,7 @@ class CategoricalCoder:
     def _from_bare_bytes(self, cells: pa.Array, keys: pa.Array) -> Codes:
         """Return the codes of texts that were stripped of white space; ``keys`` are the spellings of the levels."""
         found = pc.index_in(cells, value_set=keys)
-        codes = look_up(self._codes, arrow.to_numpy(pc.fill_null(found, len(keys))))
+        codes = look_up(self._codes, arrow.places(found, len(keys)))
         if self._numbers and found.null_count:
             unknown = pc.is_null(found)
             numbers = _numbers_like(cells.filter(unknown), _NUMBER_LEVEL)
@@ -303,7 +303,7 @@ class CategoricalCoder:
             codes: Any = np.array([*(c for _, c in pairs), self.other], dtype=self.dtype)
             self._keys_of[type_] = pa.array([k for k, _ in pairs], type_), codes
         keys, codes = self._keys_of[type_]
-        return look_up(codes, arrow.to_numpy(pc.fill_null(pc.index_in(array, value_set=keys), len(keys))))
+        return look_up(codes, arrow.places(pc.index_in(array, value_set=keys), len(keys)))
 
     def _from_times(self, array: pa.Array) -> Codes:
         """Return the code of the level that each date or time means; ``other`` where it means none."""
@@ -311,7 +311,7 @@ class CategoricalCoder:
         text = arrow.to_text(array.dictionary)
         codes = self._from_bytes(text)
         found = pc.index_in(arrow.without_zero_time(text), value_set=self._time_keys)
-        same = look_up(self._time_codes, arrow.to_numpy(pc.fill_null(found, len(self._time_keys))))
+        same = look_up(self._time_codes, arrow.places(found, len(self._time_keys)))
         known = arrow.validity(pc.index_in(text, value_set=self._keys))
         codes = codes if known is None else np.where(known, codes, same)
         table = np.append(codes, self.dtype(self.other))
@@ -508,15 +508,15 @@ def _from_bytes(cells: pa.Array) -> NDArray[np.float64]:
     except pa.ArrowInvalid:  # digits that make no number, such as 1-2
         values, unusual = np.empty(len(cells)), np.ones(len(cells), dtype=np.bool_)
     if unusual.any():
-        values[unusual] = _from_unusual_bytes(cells.filter(pa.array(unusual)))
+        values[unusual] = _from_unusual_bytes(arrow.chosen(cells, unusual))
     return values
 
 
 def _from_unusual_bytes(cells: pa.Array) -> NDArray[np.float64]:
     """Parse cells that need trimming, spell true or false, or are no number."""
     cells = arrow.trim(cells)
-    keys = pa.array([text.encode() for text in (*FALSE_SPELLINGS, *TRUE_SPELLINGS)], cells.type)
-    truth = arrow.to_numpy(pc.fill_null(pc.index_in(cells, value_set=keys), 6))
+    keys = arrow.of_bytes([text.encode() for text in (*FALSE_SPELLINGS, *TRUE_SPELLINGS)]).cast(cells.type)
+    truth = arrow.places(pc.index_in(cells, value_set=keys), 6)
     values = _numbers_like(cells, _NUMBER_TEXT)
     np.copyto(values, (truth >= 3).astype(np.float64), where=truth < 6)
     return values
@@ -524,7 +524,7 @@ def _from_unusual_bytes(cells: pa.Array) -> NDArray[np.float64]:
 
 def _numbers_like(cells: pa.Array, pattern: str) -> NDArray[np.float64]:
     """Return the numbers that a pattern finds in bytes, NaN where it finds none."""
-    cells = pc.if_else(pc.match_substring_regex(cells, pattern), cells, None)
+    cells = arrow.mask_cells(cells, ~arrow.to_numpy(pc.match_substring_regex(cells, pattern)))
     try:
         return _cast(cells)
     except pa.ArrowInvalid:  # a number that some version of Arrow can't read

@@ -669,8 +669,7 @@ def plan_measurement(public: PublicNumbers, settings: MeasuredSettings = SETTING
     )
     rest = left.left
     if tree:
-        choice = rest * settings.share_choice
-        return replace(plan, shares=replace(left, choice=choice, pairs=rest - choice))
+        return replace(plan, shares=replace(left, choice=rest / 2, pairs=rest / 2))
     if public.target is not None:
         return replace(plan, shares=replace(left, pairs=rest / 2, again=(rest / 2,)))
     first = min(0.5 - settings.share_singles, rest)

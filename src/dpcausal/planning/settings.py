@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+
+from scipy.special import chdtri
+
+from dpcausal.stats.contrasts import evidence_of
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,8 @@ class MeasuredSettings:
         From so many columns on, with so many levels on average, a tree of pairs may be chosen.
     tree_signal : float
         Rows over the noise in a pair, times what merged columns keep of a dependence, up to which it is.
-    share_choice : float
-        Of what goes to pairs, for the choice of the tree.
     near_target : int
         Columns that are measured again with a target and with each other.
-    evidence_at_five, level_weight : float
-        Evidence that independent columns pass with a probability below 5%, and more of it for each unit of the
-        logarithm of a stricter level.
     neighbours : float
         Neighbours that a column is expected to have, for the prior odds of an edge.
     absent : float
@@ -71,10 +71,7 @@ class MeasuredSettings:
     tree_columns: int = 10
     tree_levels: float = 2.5
     tree_signal: float = 50.0
-    share_choice: float = 0.45
     near_target: int = 7
-    evidence_at_five: float = 0.5
-    level_weight: float = 0.65
     neighbours: float = 3.7
     absent: float = 0.2
     misfit: float = 0.025
@@ -90,6 +87,7 @@ class MeasuredSettings:
 SETTINGS = MeasuredSettings()
 
 MAX_SET = 2  # columns in a set that the forward search asks about
+ENTRIES = 4  # of a pair for which the level of evidence is worked out: two columns of three levels
 
 
 def acceptance_threshold(
@@ -99,19 +97,26 @@ def acceptance_threshold(
 
     Evidence (``stats/contrasts.py``) is the logarithm of a Bayes factor. It must pass the larger of two bounds:
 
-    - what independent columns pass with a probability below the level;
+    - what independent columns pass with a probability below the level (``evidence_by_chance``);
     - the logarithm of prior odds against an edge between two of d columns that have a few neighbours each. Not so in a
       ``tree``: its d - 1 pairs were chosen for their dependences.
 
     >>> thresholds = [acceptance_threshold(columns, 0.05) for columns in (3, 11)]
-    >>> thresholds[0], round(thresholds[1], 3), acceptance_threshold(11, 0.05, tree=True)
-    (0.5, 0.994, 0.5)
+    >>> [round(one, 2) for one in thresholds], round(acceptance_threshold(11, 0.05, tree=True), 2)
+    ([0.56, 0.99], 0.56)
     """
-    by_level = settings.evidence_at_five + by_stricter_level(level, settings)
     odds = 0.0 if tree else math.log(max(columns - 1, 1) / settings.neighbours)
-    return max(odds, by_level, 0.0)
+    return max(odds, evidence_by_chance(level), 0.0)
 
 
-def by_stricter_level(level: float, settings: MeasuredSettings = SETTINGS) -> float:
-    """Return by how much the required evidence rises for a level below 5% (falls, above)."""
-    return settings.level_weight * math.log(0.05 / level)
+@lru_cache(maxsize=256)
+def evidence_by_chance(level: float) -> float:
+    """Return the evidence that two independent columns of three levels pass with a probability of at most ``level``.
+
+    With little noise or much the same squares are less evidence: it is the most over all amounts of noise.
+
+    >>> [round(evidence_by_chance(level), 2) for level in (0.1, 0.05, 0.01)]
+    [0.28, 0.56, 1.48]
+    """
+    form = float(chdtri(ENTRIES, level))
+    return max(evidence_of(form, ENTRIES, 10.0 ** (place / 20)) for place in range(121))

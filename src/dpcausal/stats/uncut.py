@@ -53,11 +53,10 @@ LEAST_KEPT = 0.3  # of the square of a number, by its bins, or that part is left
 LEAST_SLOPE = 0.01  # of the covariance of bins in the correlation of numbers
 LEAST_EIGENVALUE = 0.05  # of the matrix of what is held fixed
 LEAST_LEFT = 0.05  # of the variance of a column, or the question has no answer
-EFFECT = 0.15  # Cohen's w; whether it would show says whether a question tells anything
 
 
 class Answer(NamedTuple):
-    """The evidence for dependence, and what a dependence of ``EFFECT`` is expected to give."""
+    """The evidence for dependence, and what a dependence of ``Uncut.effect`` is expected to give."""
 
     evidence: float
     would_show: float
@@ -137,18 +136,20 @@ class Uncut:
         What was released.
     cut
         Columns that are numbers known by bins, or levels with an order that were merged.
+    effect
+        Cohen's w; whether it would show says whether a question tells anything.
 
     >>> z = Features.of(np.array([50.0, 50.0]), 100.0, 0.0)
     >>> none = {(i,): 0.0 for i in range(3)} | {pair: 0.0 for pair in ((0, 1), (0, 2), (1, 2))}
     >>> rise = np.array([[1.0, -1.0], [-1.0, 1.0]])
     >>> half, less = (1e5 / 4 * 2 / math.pi * math.asin(q) * rise for q in (0.6, 0.36))  # y <- z -> x, cut at medians
     >>> contrasts = Contrasts.of([z] * 3, 1e5, {(0, 1): less, (0, 2): half, (1, 2): half}, none)
-    >>> contrasts.evidence(0, 1, (2,)) > 100, Uncut(contrasts, {0, 1, 2}).ask(0, 1, (2,)).evidence < 0
+    >>> contrasts.evidence(0, 1, (2,)) > 100, Uncut(contrasts, {0, 1, 2}, 0.2).ask(0, 1, (2,)).evidence < 0
     (True, True)
     """
 
-    def __init__(self, contrasts: Contrasts, cut: Collection[int]) -> None:
-        self.contrasts = contrasts
+    def __init__(self, contrasts: Contrasts, cut: Collection[int], effect: float) -> None:
+        self.contrasts, self.effect = contrasts, effect
         self._turns: list[Floats] = []  # combinations of the features of every column
         self._kept: list[Floats] = []  # what bins keep of each: a_1 and a_2, or 1
         self._series: list[list[Floats]] = []
@@ -222,7 +223,7 @@ class Uncut:
         squares = np.where(value * as_seen > 0.0, value**2, 0.0) / scale
         variance = (noise + np.outer(spread[:wide_x], spread[wide_x:]) / self.contrasts.rows) / scale
         found = log_bayes_factor(squares, variance)
-        return Answer(found, log_bayes_factor(variance + EFFECT**2 / variance.size, variance))
+        return Answer(found, log_bayes_factor(variance + self.effect**2 / variance.size, variance))
 
 
 def _left_by(k: Floats, ends: int) -> Floats:

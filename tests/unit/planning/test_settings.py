@@ -6,20 +6,29 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import chdtrc
 
-from dpcausal.planning.settings import SETTINGS, acceptance_threshold
-from dpcausal.stats.contrasts import log_bayes_factor
+from dpcausal.planning.settings import ENTRIES, SETTINGS, acceptance_threshold, evidence_by_chance
+from dpcausal.stats.contrasts import evidence_cut, log_bayes_factor
 
 
 @pytest.mark.parametrize("level", [0.001, 0.01, 0.05, 0.2])
 def test_it_passes_both_the_level_and_the_prior_odds(level: float) -> None:
     """More columns need more, a stricter level needs more, and neither bound is undercut."""
-    least = SETTINGS.evidence_at_five + SETTINGS.level_weight * math.log(0.05 / level)
+    least = evidence_by_chance(level)
     found = [acceptance_threshold(columns, level) for columns in (2, 11, 30, 100)]
     assert found == sorted(found)
     assert found[0] == max(least, 0.0)
     assert found[-1] == pytest.approx(max(least, math.log(99 / SETTINGS.neighbours)))
     assert found[0] >= acceptance_threshold(2, 2 * level)
+
+
+@pytest.mark.parametrize("level", [0.001, 0.01, 0.05, 0.1])
+def test_independent_columns_pass_with_a_probability_of_the_level_at_most(level: float) -> None:
+    """By the law of the sum of squares: with some amount of noise the level is used up, with none it is passed."""
+    cuts = [evidence_cut(evidence_by_chance(level), ENTRIES, worth) for worth in np.geomspace(1.0, 1e6, 97)]
+    passed = [float(chdtrc(ENTRIES, cut)) for cut in cuts]
+    assert 0.99 * level < max(passed) < 1.005 * level
 
 
 @pytest.mark.parametrize("entries", [1, 4, 9])

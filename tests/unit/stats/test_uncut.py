@@ -103,8 +103,8 @@ def test_what_bins_leave_is_no_link_and_a_link_is_one(cuts: list[float]) -> None
     as_seen = fake.evidence(0, 1, (2,))
     assert as_seen is not None
     assert as_seen > 5
-    answer = Uncut(fake, {0, 1, 2}).ask(0, 1, (2,))
-    linked = Uncut(real, {0, 1, 2}).ask(0, 1, (2,))
+    answer = Uncut(fake, {0, 1, 2}, 0.2).ask(0, 1, (2,))
+    linked = Uncut(real, {0, 1, 2}, 0.2).ask(0, 1, (2,))
     assert answer is not None
     assert linked is not None
     assert answer.evidence < 0 < 20 < linked.evidence
@@ -113,7 +113,7 @@ def test_what_bins_leave_is_no_link_and_a_link_is_one(cuts: list[float]) -> None
 
 def test_only_columns_that_are_cut_are_uncut() -> None:
     contrasts = contrasts_of(triple(4, 50_000, 0.0), [[-0.5, 0.5]] * 3)
-    answer = Uncut(contrasts, set()).ask(0, 1, (2,))
+    answer = Uncut(contrasts, set(), 0.2).ask(0, 1, (2,))
     as_seen = contrasts.evidence(0, 1, (2,))
     assert answer is not None
     assert as_seen is not None
@@ -126,7 +126,7 @@ def test_what_bins_make_seldom_passes_for_a_link(cuts: list[float]) -> None:
     high = 0
     for seed in range(200):
         contrasts = contrasts_of(triple(100 + seed, 20_000, 0.0), [cuts] * 3)
-        answer = Uncut(contrasts, {0, 1, 2}).ask(0, 1, (2,))
+        answer = Uncut(contrasts, {0, 1, 2}, 0.2).ask(0, 1, (2,))
         assert answer is not None
         high += answer.evidence > np.log(100)
     assert high <= 8  # 9 or more of 200 at 1/100: probability 2.1e-4
@@ -138,7 +138,7 @@ def test_a_link_that_bends_is_seen() -> None:
     x = (x + z) / np.sqrt(2)
     y = 0.5 * (x * x - 1) + z + rng.normal(size=20_000)
     contrasts = contrasts_of([x, y / y.std(), z], [[-0.7, 0.0, 0.7]] * 3)
-    answer = Uncut(contrasts, {0, 1, 2}).ask(0, 1, (2,))
+    answer = Uncut(contrasts, {0, 1, 2}, 0.2).ask(0, 1, (2,))
     assert answer is not None
     assert answer.evidence > 20
 
@@ -147,13 +147,13 @@ def test_where_nothing_is_left_there_is_no_answer() -> None:
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(2, 5_000))
     contrasts = contrasts_of([x, y, x], [[-0.5, 0.5]] * 3)
-    assert Uncut(contrasts, {0, 1, 2}).ask(0, 1, (2,)) is None
+    assert Uncut(contrasts, {0, 1, 2}, 0.2).ask(0, 1, (2,)) is None
 
 
 def test_noise_makes_it_say_less() -> None:
     exact = contrasts_of(triple(7, 5_000, 0.0), [[-0.5, 0.5]] * 3)
     noisy = Contrasts(exact.columns, exact.rows, exact.covariance, exact.noise + 0.01)
-    first, second = (Uncut(one, {0, 1, 2}).ask(0, 1, (2,)) for one in (exact, noisy))
+    first, second = (Uncut(one, {0, 1, 2}, 0.2).ask(0, 1, (2,)) for one in (exact, noisy))
     assert first is not None
     assert second is not None
     assert first.would_show > second.would_show

@@ -27,9 +27,9 @@ not come from z alone.
 
 What bins leave of a number can be reckoned from the pairs (``stats/uncut.py``). Such an edge is asked about again
 with the numbers in place of their bins, given sets of up to ``MAX_SET`` neighbours of either end with z among them.
-Where the evidence given one of them is not enough for an edge, and a smaller than medium dependence would have
-shown, bins explain the edge, and the pair is open: that the bins could have made it does not say that they did. The one
-with the least evidence goes first, for it may have made others. An edge that stays is named all the same.
+Where the evidence given one of them is not enough for an edge, and a dependence of w = ``absent`` would have shown,
+bins explain the edge, and the pair is open: that the bins could have made it does not say that they did. The one with
+the least evidence goes first, for it may have made others. An edge that stays is named all the same.
 
 **Guarantee.** Released values and the schema alone: costs nothing.
 """
@@ -493,7 +493,7 @@ def explained_by_bins(
     near, found = [set(others) for others in near], CoarseCauses()
     if not cut:
         return near, found
-    uncut = Uncut(contrasts, cut)
+    uncut = Uncut(contrasts, cut, rules.absent)
     while True:
         made = held_coarsely(near, contrasts.strength, cut, rules)
         asked = [

@@ -38,7 +38,7 @@ from dpcausal.discovery.measured.forward import Forward, PlacePair, Rules
 from dpcausal.discovery.measured.measure import Measurements
 from dpcausal.discovery.measured.tables import JointTable
 from dpcausal.discovery.search import Task
-from dpcausal.planning.settings import MeasuredSettings, by_stricter_level
+from dpcausal.planning.settings import MeasuredSettings, evidence_by_chance
 from dpcausal.stats.contrasts import Contrasts, Floats
 from dpcausal.stats.joint_graphs import (
     HEAT,
@@ -71,7 +71,7 @@ class Wanted:
         required = np.zeros((len(columns),) * 2, np.bool_)
         for a, b in places_of(columns, known.required):
             required[a, b] = required[b, a] = True
-        dearer = by_stricter_level(min(task.level, 0.05), settings)
+        dearer = evidence_by_chance(min(task.level, 0.05)) - evidence_by_chance(0.05)
         seen, unseen = settings.edge_cost_seen + dearer, settings.edge_cost_unseen + dearer
         return cls(allowed_arrows(task), required, seen, unseen)
 

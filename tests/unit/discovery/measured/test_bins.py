@@ -96,8 +96,8 @@ class Told:
     def __init__(self, evidence: float, would_show: float) -> None:
         self.evidence, self.would_show = evidence, would_show
 
-    def __call__(self, contrasts: object, cut: set[int]) -> Told:
-        self.cut = cut
+    def __call__(self, contrasts: object, cut: set[int], effect: float) -> Told:
+        self.cut, self.effect = cut, effect
         return self
 
     def ask(self, x: int, y: int, given: tuple[int, ...]) -> Told | None:
@@ -115,6 +115,7 @@ def test_an_edge_goes_where_little_is_left_and_a_dependence_would_have_shown(
     contrasts = SimpleNamespace(strength=STRENGTH)
     near, gone = explained_by_bins(ALL, contrasts, {0}, FEW)  # type: ignore[arg-type]
     assert told.cut == {0}
+    assert told.effect == FEW.absent
     assert gone == ({(1, 2): (0,)} if explained else {})
     assert near == ([{1, 2}, {0}, {0}] if explained else ALL)
 
