@@ -162,6 +162,26 @@ def test_the_forecast_costs_nothing_and_the_refusal_names_an_epsilon_that_passes
     assert "Ledger: d, entry 3;" in capsys.readouterr().out  # after the two accounts
 
 
+def test_a_forecast_needs_no_file_where_the_number_of_rows_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data, *about = BASE[1:]
+    asked = ["effect", *about[:-1], "age", "--adjust", "z"]
+    assert run([*asked, "--epsilon", "0.5", "--forecast", "--rows", "3000", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    schema = dc.Schema.from_toml("s.toml")
+    assert found == dc.forecast_effect(schema, "x", "age", adjust=["z"], rows=3_000, epsilon=0.5).to_dict()
+    for wrong, words in (
+        (["--epsilon", "0.5", "--forecast"], "--rows N"),
+        ([data, "--epsilon", "0.5", "--forecast", "--rows", "300"], "not both"),
+        (["--epsilon", "0.5", "--rows", "300"], "--rows goes with --forecast"),
+    ):
+        assert run([*asked, *wrong]) == 2
+        said = capsys.readouterr()
+        assert words in said.err
+        assert (said.out, said.err.count("\n")) == ("", 1)
+
+
 BAD = [
     (["--outcome", "x"], "both treatment and outcome"),
     (["--outcome", "one"], 'the outcome "one" has one level'),

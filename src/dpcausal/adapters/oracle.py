@@ -21,7 +21,7 @@ from dpcausal.core.errors import BudgetError, InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.statement import NOT_EMPTY, SCHEMA, Asked, BudgetEnded, ManyAnswers, PrivacyStatement
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, number_known, source_limits, unit_of
+from dpcausal.counts.protocol import Counts, files_of, number_known, source_limits, unit_of
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery.tests import epsilon_of_each
 from dpcausal.privacy.budget import Budget
@@ -114,7 +114,7 @@ class PrivateOracle:
                 raise InputError(
                     "epsilon=None means no privacy: it goes with no delta, ledger or cost of a question"
                 )
-            self._budget = Budget.none(relation, getattr(data, "file", None), unit_of(data))
+            self._budget = Budget.none(relation, files_of(data), unit_of(data))
         else:
             if self._test.own_delta:
                 raise InputError(
@@ -122,7 +122,6 @@ class PrivateOracle:
                 )
             if self._test.printed:
                 raise InputError(f"an oracle takes private tests: {method} with variant='paper' is none")
-            file = getattr(data, "file", None)
             self._budget = Budget(
                 epsilon,
                 delta,
@@ -131,7 +130,7 @@ class PrivateOracle:
                 dataset=dataset,
                 rows=None if relation is Neighbours.ADD_REMOVE else self._counts.n,
                 unit=unit_of(data),
-                file=file,
+                file=files_of(data),
             )
             each = self._cost_of_one(questions, each)
         self.each = each

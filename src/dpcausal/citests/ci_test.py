@@ -41,7 +41,7 @@ from dpcausal.core.statement import (
     SettingKnown,
     SpreadCounts,
 )
-from dpcausal.counts.protocol import Counts, number_known, source_limits, unit_of
+from dpcausal.counts.protocol import Counts, files_of, number_known, source_limits, unit_of
 from dpcausal.data.columns import Categorical
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.privacy.accounting.composition import check_total
@@ -254,7 +254,7 @@ class _Request:
         """Return the budget that the answer is charged to; refuse what would show nothing unless ``anyway``."""
         if self.epsilon is None:
             refuse_charge_without_epsilon(self.delta, ledger)
-            return Budget.none(self.neighbours, getattr(self.data, "file", None), unit_of(self.data))
+            return Budget.none(self.neighbours, files_of(self.data), unit_of(self.data))
         if not anyway:
             refuse_hopeless(self.forecast, ledger, dataset)
         return Budget(
@@ -267,7 +267,7 @@ class _Request:
             note={"command": "test", "method": self.asked.name, "question": str(self.question)},
             rows=None if self.rows_protected else self.data.n,
             unit=unit_of(self.data),
-            file=getattr(self.data, "file", None),
+            file=files_of(self.data),
         )
 
     def answer(self, budget: Budget) -> Outcome:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dpcausal.core.errors import InputError
 from dpcausal.core.spelling import worded
-from dpcausal.data.columns import MAX_ABS_BOUND, Categorical
+from dpcausal.data.columns import MAX_ABS_BOUND, Categorical, Numeric
 from dpcausal.data.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def refuse_fitted_rows(model: Model, data: Dataset) -> None:
 
 def numbers(data: Dataset, name: str) -> NDArray[Any]:
     """Return the values of a numeric column, else its codes."""
-    return data.values[name] if name in data.values else data.codes[name]
+    return data.numbers(name) if isinstance(data.schema[name], Numeric) else data.codes[name]
 
 
 @dataclass(frozen=True)

@@ -227,10 +227,6 @@ class CITestAnswer(AnswerOptions):
             help="Only say which test it will be and how often it finds a dependence, from public numbers; free.",
         ),
     ] = False
-    rows_ahead: Annotated[
-        int | None,
-        typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
-    ] = None
     share: Annotated[
         float | None,
         typer.Option(

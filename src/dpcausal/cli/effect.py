@@ -244,6 +244,7 @@ def run_effect(
             "--desk": charge.desk,
             "--no-privacy": answer.no_privacy,
             "--forecast": answer.forecast,
+            "--rows": answer.rows_ahead,
         }
         refuse_given(others, "--release takes everything from what was released, free: leave out {}")
         if not isinstance(about, str):
@@ -252,8 +253,9 @@ def run_effect(
         asked |= {"adjust": columns_to_adjust(names, loaded.schema)}
         print_answer_of(lambda: loaded.effect(treatment, about, **asked), answer.out, printing)
         return
-    only_here = {"--no-privacy": answer.no_privacy, "--graph": graph}
-    place = place_of(rows, charge, printing, free=answer.forecast, only_here=only_here)
+    number = answer.rows_ahead
+    only_here = {"--no-privacy": answer.no_privacy, "--graph": graph, "--rows": number}
+    place = place_of(rows, charge, printing, free=answer.forecast, number=number, only_here=only_here)
     place.refuse_undeclared([treatment, *outcome.columns, *(columns_to_adjust(names, ()) or ())])
     held = columns_to_adjust(names, place.schema)
     asked |= {**answer.asked(), "method": method, **given(adjust=held, graph=graph)}

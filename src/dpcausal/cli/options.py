@@ -156,7 +156,7 @@ class DeskCharge(Charge):
 class AnswerOptions:
     """What one answer may cost, where it is written, and whether only its forecast is wanted.
 
-    Each command describes the last three in its own words.
+    Each command describes ``anyway``, ``forecast`` and ``share`` in its own words.
     """
 
     epsilon: Epsilon = None
@@ -176,6 +176,10 @@ class AnswerOptions:
     )
     anyway: bool = False
     forecast: bool = False
+    rows_ahead: Annotated[
+        int | None,
+        typer.Option("--rows", help="With --forecast, and without a file: how many rows there will be."),
+    ] = None
     share: float | None = None
 
     def asked(self) -> dict[str, Any]:

@@ -229,11 +229,8 @@ class Here:
         import dpcausal as dc
 
         known = self.rows.data is not None or self.rows.source is not None
-        if what == "ci_test":
-            return dc.forecast_ci_test(
-                self.counted if known else self.schema, *values, rows=self.number, **asked
-            )
-        return dc.forecast_effect(self.counted, *values, **asked)
+        rows = self.counted if known else self.schema
+        return getattr(dc, f"forecast_{what}")(rows, *values, rows=self.number, **asked)
 
 
 class AtDesk:

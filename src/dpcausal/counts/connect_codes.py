@@ -25,6 +25,7 @@ from dpcausal.counts.connect import database_path, duckdb_table, engine_table
 from dpcausal.counts.duckdb_table import DuckDBTable
 from dpcausal.counts.engine import EngineTable, fetch
 from dpcausal.counts.person_rows import person_text, tells_persons
+from dpcausal.counts.protocol import files_of
 from dpcausal.data.codes import ANY_ENDING, CodeTable, declared_codes, read_codes, schema_of_persons
 from dpcausal.data.persons import NOBODY
 from dpcausal.data.schema import Schema
@@ -97,8 +98,9 @@ def connect_codes(
         raise InputError("people_table names a table of a URL or a DuckDB file, and people is none")
     known = people if persons is None else persons
     found = read_codes(records, codes, unit=unit, code=code, people=known, schema=schema)
-    path = database_path(source)
-    return found if path is None else replace(found, file=path.absolute())
+    here = [path.absolute() for one in (source, people) if (path := database_path(one)) is not None]
+    files = [*here, *files_of(found)]
+    return replace(found, file=files[0], more_files=tuple(files[1:])) if files else found
 
 
 def _source(

@@ -99,6 +99,7 @@ class EngineCounts(LaidOutCounts):
         entries: int = 1,
     ) -> None:
         super().__init__(schema)
+        self.several: EngineCounts | None = None
         self._source, self.counted_by = source, CountedByEngine(source.engine, source.remote)
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
@@ -132,6 +133,7 @@ class EngineCounts(LaidOutCounts):
         LaidOutCounts.__init__(found, self._schema.with_bins(name, bins))
         found._keys = KeyLayout(found._layout.sizes, KEY_BITS)
         found._local, found._covers, found._margins, found._table = None, {}, {}, None
+        found.several = None if self.several is None else self.several.with_bins(name, bins)
         found._open()
         return found
 

@@ -14,6 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -125,6 +126,12 @@ def unit_of(data: Dataset | Counts) -> Unit:
     """Return what is protected: a row, or a person with all rows."""
     unit = data.schema.unit
     return ONE_ROW if unit is None else PersonRows(None if unit.records else unit.rows, unit.order_by)
+
+
+def files_of(data: Dataset | Counts) -> tuple[Path, ...]:
+    """Return the files that the rows are in, the one that a ledger notes first; none where they are in none."""
+    file = getattr(data, "file", None)
+    return () if file is None else (file, *getattr(data, "more_files", ()))
 
 
 def number_known(data: Dataset | Counts) -> Public:

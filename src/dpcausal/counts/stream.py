@@ -126,6 +126,7 @@ class StreamCounts(LaidOutCounts):
         count: bool = True,
     ) -> None:
         super().__init__(schema)
+        self.several: StreamCounts | None = None
         self._sources, self._label = sources, label
         self._threads = threads or processors()
         self._memory = memory_share() if memory_limit is None else memory_limit
@@ -163,6 +164,7 @@ class StreamCounts(LaidOutCounts):
         found = copy(self)
         LaidOutCounts.__init__(found, self._schema.with_bins(name, bins))
         found._local, found._places, found._showed = None, {}, False
+        found.several = None if self.several is None else self.several.with_bins(name, bins)
         return found
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> list[Table]:

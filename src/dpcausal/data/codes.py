@@ -30,9 +30,9 @@ from dpcausal.data.dataset import Dataset
 from dpcausal.data.file_format import FileFormat
 from dpcausal.data.person_unit import PersonUnit, UnitNotDeclared
 from dpcausal.data.persons import cell_text, distinct_cells, loaded, person_of
-from dpcausal.data.read import read
+from dpcausal.data.read import check_column, read
 from dpcausal.data.schema import Schema
-from dpcausal.data.sources import BatchSource, Source, open_source
+from dpcausal.data.sources import Source, open_source
 
 ANY_ENDING = "*"  # at the end of a declared code: every code that begins so
 MOST_CODES = 5_000
@@ -129,14 +129,15 @@ def read_codes(
             if isinstance(column, Numeric):
                 assert column.other is not None  # a declaration fills it in
                 values[name] = np.where(again, column.other, described.values[name])
-    file = Path(source).absolute() if isinstance(source, str | PathLike) else None
+    files = [Path(one).absolute() for one in (source, people) if isinstance(one, str | PathLike)]
     return CodeTable(
         Schema(columns).with_persons(PersonUnit(unit, records=True)),
         n,
         found,
         values,
-        file,
+        files[0] if files else None,
         code_columns=tuple(declared),
+        more_files=tuple(files[1:]),
     )
 
 
@@ -159,8 +160,12 @@ def _persons(
     if clash := [name for name in schema if name in {*declared, unit}]:
         raise InputError(f'"{clash[0]}" can\'t be a column of persons: it is a code or the id')
     schema = schema_of_persons(schema, unit)
-    # a view may give its rows in another order the second time
-    persons = loaded(persons, [unit, *(name for name in schema if name in persons.names)])
+    persons.require(schema)
+    persons.convert(list(schema), schema)
+    for name in schema:  # by the types that the source states, before it is loaded
+        check_column(persons, name, schema[name])
+    # a stream can be read once, and a view may give its rows in another order the second time
+    persons = loaded(persons, [unit, *schema])
     persons.expects_other_columns = True
     return persons, _described(persons, schema)
 
@@ -220,11 +225,9 @@ def declared_codes(codes: Any) -> dict[str, str]:
 
 
 def _opened(source: Any, columns: Sequence[str], format: FileFormat) -> Source:  # noqa: A002
-    """Open a source that has these columns, once each; a stream is loaded, so that it can be read twice."""
+    """Open a source that has these columns, once each, of types whose cells hold one value."""
     opened = source if isinstance(source, Source) else open_source(source, columns, format=format)
     opened.require(columns)
-    if isinstance(opened, BatchSource):
-        opened = loaded(opened, opened.names)
     opened.convert(columns)
     for name in columns:
         if not opened.is_readable(name):

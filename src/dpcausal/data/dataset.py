@@ -54,6 +54,8 @@ class Dataset:
         For numeric columns, the numbers. They are clamped to the bounds; NaN becomes ``other``.
     file : Path, optional
         The file that the rows were read from; a ledger notes its name with each charge.
+    more_files : tuple of Path, optional
+        Others that something of them was read from: settings beside these may ask for a ledger, too.
     several : Dataset, optional
         With several rows of each person, where the unit is a person: as many for everyone.
 
@@ -78,6 +80,7 @@ class Dataset:
     values: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     file: Path | None = None
     several: Dataset | None = field(default=None, kw_only=True)
+    more_files: tuple[Path, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
@@ -115,7 +118,13 @@ class Dataset:
         """
         column = self.schema[name]
         assert isinstance(column, Numeric)  # the callers ask for numeric columns only
-        return ScaledColumn(column.on_scale(self.values[name]), *column.scaled_bounds)
+        return ScaledColumn(column.on_scale(self.numbers(name)), *column.scaled_bounds)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return the numbers of a numeric column; raise ``InputError`` where only its bins were given."""
+        if name not in self.values:
+            raise InputError(f'the numbers of "{name}" are not there: read the rows with dc.read')
+        return self.values[name]
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from dpcausal.core.proofs import proved
 from dpcausal.data import arrow
 from dpcausal.data.coding import coder_of, parse_numbers
 from dpcausal.data.columns import MISSING_WITHOUT_SPACE, Column
+from dpcausal.data.file_format import decode_bytes
 from dpcausal.data.person_unit import LAST, PersonUnit
 from dpcausal.data.schema import Schema
 from dpcausal.data.sources import (
@@ -72,12 +73,9 @@ def person_of(cell: Any) -> str | None:
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as text: bytes as UTF-8 or else Windows-1252, a missing cell as an empty text."""
+    """Return a cell as text, bytes as cells of a file are read; a missing cell is an empty text."""
     if isinstance(cell, bytes):
-        try:
-            return cell.decode("utf-8")
-        except UnicodeDecodeError:
-            return cell.decode("windows-1252", "replace")
+        return decode_bytes(cell)
     return "" if cell is None else str(cell)
 
 

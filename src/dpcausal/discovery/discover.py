@@ -43,7 +43,7 @@ from dpcausal.core.statement import (
     RoundOfTwo,
 )
 from dpcausal.counts.memory import counts_of
-from dpcausal.counts.protocol import Counts, attach_progress, number_known, source_limits, unit_of
+from dpcausal.counts.protocol import Counts, attach_progress, files_of, number_known, source_limits, unit_of
 from dpcausal.data.codes import CodeTable
 from dpcausal.data.dataset import Dataset
 from dpcausal.discovery import curate, em_pc, moments, pc, priv_pc, svt_pc, tests
@@ -336,13 +336,13 @@ def discover(
             note={**_ledger_note(chosen, columns, options, named), **noted},
             rows=public_rows,
             unit=unit_of(data),
-            file=getattr(data, "file", None),
+            file=files_of(data),
         )
     rows = data if isinstance(data, Dataset) else None
     # how many questions a search asks depends on its answers: the outer stage knows nothing of it and has no total;
     # drivers open stages of their own where an amount is public
     silent = np.errstate(all="ignore")  # a warning would tell of the rows
-    charging = budget or Budget.none(relation, getattr(data, "file", None), unit_of(data))
+    charging = budget or Budget.none(relation, files_of(data), unit_of(data))
     running = f"learning a graph by {chosen.name}"
     with charging.telling(), silent, stages(progress) as stage, stage(running, None):
         attach_progress(counts, stage, relation)

@@ -27,7 +27,7 @@ from dpcausal.core.errors import InputError
 from dpcausal.core.neighbours import Neighbours
 from dpcausal.core.spelling import spelled
 from dpcausal.core.statement import DeltaNotNeeded
-from dpcausal.counts.protocol import Counts, rows_of_forecast, unit_of
+from dpcausal.counts.protocol import Counts, files_of, rows_of_forecast, unit_of
 from dpcausal.data.columns import Level
 from dpcausal.data.dataset import Dataset, not_a_dataset
 from dpcausal.data.schema import Schema
@@ -246,7 +246,7 @@ def _budget(data: Dataset | Counts, request: EffectRequest, plan: EffectPlan) ->
         note=note,
         rows=plan.rows,
         unit=unit_of(data),
-        file=getattr(data, "file", None),
+        file=files_of(data),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -254,7 +255,7 @@ def rows_with_cut(data: Dataset | Counts, outcome: object, event: object) -> Dat
     codes = np.searchsorted(np.asarray(column.bins), data.values[name], side="right").astype(np.uint8)
     if column.missing_level:
         codes = np.where(data.codes[name] == old.other_code, column.other_code, codes)
-    return Dataset(schema, data.n, {**data.codes, name: codes}, data.values, data.file)
+    return replace(data, schema=schema, codes={**data.codes, name: codes}, several=None)
 
 
 def bin_ends(column: Numeric) -> list[float]:

@@ -135,11 +135,10 @@ def refuse_regression(data: Dataset | Counts, question: EffectQuestion) -> Datas
     """Return the rows; raise ``InputError`` where a regression can't answer, from public information."""
     refuse_question(data.schema, question, values=isinstance(data, Dataset))
     assert isinstance(data, Dataset)
-    missing = [
-        name for name in question.adjust if kind_of(data.schema, name) == "number" and name not in data.values
-    ]
-    if missing:
-        raise InputError(f'the numbers of "{missing[0]}" are not there: read the rows with dc.read')
+    used = [*question.adjust, question.outcome] if question.by_value else question.adjust
+    for name in used:
+        if isinstance(data.schema[name], Numeric):
+            data.numbers(name)  # refused before any charge
     checked_rows(data.n)
     return data
 

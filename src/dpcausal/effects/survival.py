@@ -272,6 +272,7 @@ def with_states(data: Dataset | Counts, found: FollowUp) -> Dataset | Counts:
             schema=states_schema(data.schema, found),
             codes=kept | {found.event: states},
             values=values,
+            several=None,
         )
     counts = data.with_bins(found.time, bins) if isinstance(data, Recuts) else data
     schema = states_schema(counts.schema, found)

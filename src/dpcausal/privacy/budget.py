@@ -224,9 +224,9 @@ class Budget:
         charged for another number before is warned of (``OtherRows``).
     unit : Unit, default one row
         What is protected.
-    file : Path or None, default None
-        The file with the rows. Its name is noted, too, and a ledger that was charged for it elsewhere is warned of
-        (``SecondBudget``) before the charge.
+    file : Path, sequence of Path, or None, default None
+        The file with the rows, or all of them. The name of the first is noted, too, and a ledger that was charged for
+        it elsewhere is warned of (``SecondBudget``) before the charge. Settings beside each may ask for a ledger.
 
     Raises
     ------
@@ -257,7 +257,7 @@ class Budget:
         note: Mapping[str, Any] | None = None,
         rows: int | None = None,
         unit: Unit = ONE_ROW,
-        file: Path | None = None,
+        file: Path | Sequence[Path] | None = None,
     ) -> None:
         self.neighbours = Neighbours.parse(neighbours)
         self._filter = None if epsilon is None else Filter(epsilon, delta, reserve)
@@ -273,8 +273,10 @@ class Budget:
         if ledger is not None and epsilon is None:
             raise InputError("a ledger can't hold a release without privacy (epsilon=None)")
         self._ledger, self._dataset = ledger, dataset
-        self._file = file if file is not None else _FILE.get()
-        refuse_missing_ledger(self._file, ledger, dataset)
+        files: list[Path | None] = [file] if isinstance(file, Path) else [*(file or ())]
+        self._file = files[0] if files else _FILE.get()
+        for one in files or [self._file]:
+            refuse_missing_ledger(one, ledger, dataset)
         self._note = {**(note or {}), **({} if self._file is None else {"file": self._file.name})}
         if rows is not None and self.neighbours is not Neighbours.ADD_REMOVE:
             self._note["rows"] = int(rows)
@@ -296,10 +298,10 @@ class Budget:
     def none(
         cls,
         neighbours: str | Neighbours = Neighbours.REPLACE_ONE,
-        file: Path | None = None,
+        file: Path | Sequence[Path] | None = None,
         unit: Unit = ONE_ROW,
     ) -> Budget:
-        """Return a budget without privacy, which refuses every charge; ``file`` is the file with the rows."""
+        """Return a budget without privacy, which refuses every charge; ``file``: the file, or files, of the rows."""
         return cls(None, neighbours=neighbours, file=file, unit=unit)
 
     def __reduce__(self) -> NoReturn:

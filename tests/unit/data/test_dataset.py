@@ -171,3 +171,17 @@ def test_a_code_beyond_the_levels_is_counted_in_its_own_row() -> None:
     codes["x"][3] = 255
     table = MemoryCounts(dc.Dataset(schema, 100, codes)).table(["x", "y"])
     assert np.asarray(table).tolist() == [[50, 1], [0, 49]]
+
+
+def test_a_question_about_numbers_that_are_not_there_is_refused_in_a_line() -> None:
+    schema = dc.Schema(a=dc.Categorical([0, 1]), x=dc.Numeric(0, 1), y=dc.Numeric(0, 1))
+    data = dc.Dataset(schema, 400, {name: np.tile(np.array([0, 1], np.uint8), 200) for name in schema})
+    law = dc.LinearGaussian(0.0, {"x": 1.0}, 1.0)
+    refused = r"the numbers of .* are not there"
+    for epsilon in (1.0, None):
+        with pytest.raises(InputError, match=refused):
+            dc.ci_test(data, "y", "a", ["x"], method="gcm", epsilon=epsilon, anyway=True)
+        with pytest.raises(InputError, match=refused):
+            dc.ci_test(data, "y", "a", ["x"], method="crt", model=law, epsilon=epsilon, anyway=True)
+    with pytest.raises(InputError, match=refused):
+        dc.effect(data, "a", "y", adjust=["x"], epsilon=1.0, delta=1e-6, method="regression", anyway=True)

@@ -23,6 +23,7 @@ import dpcausal as dc
 from dpcausal.core.statement import PERSONS, PersonRows
 from dpcausal.counts.memory import counts_of
 from dpcausal.counts.protocol import entries_of, tables_of_entries
+from dpcausal.data.file_format import decode_bytes
 from dpcausal.data.person_unit import PersonUnit
 from dpcausal.data.persons import person_of
 
@@ -372,3 +373,21 @@ def test_an_outcome_that_is_made_of_two_columns_is_still_about_persons() -> None
             data, "arm", dc.Survival("t", "died", horizon=5.0), adjust=[], epsilon=3.0, anyway=True
         )
     assert found.privacy.unit == PersonRows()
+
+
+def test_counts_that_are_cut_anew_keep_all_entries_of_a_person(tmp_path: Path) -> None:
+    pd.DataFrame(VISITS).to_csv(tmp_path / "visits.csv", index=False)
+    counts = dc.connect(tmp_path / "visits.csv", SCHEMA, unit="pid", rows_per_unit=3)
+    cut = counts.with_bins("age", [25])
+    (ages,) = tables_of_entries(cut, [["age"]])
+    assert (entries_of(cut), ages.tolist()) == (3, [2, 7])  # p1: 10, 20 and 30; no other is below 25
+
+
+def test_an_id_that_is_no_utf8_is_one_person_however_its_file_is_read(tmp_path: Path) -> None:
+    """Of bytes without a character, too: a file with a declared encoding is read by the same rule as cells of bytes."""
+    ids = [b"p\x81", b"p\x8d", b"m\xfcller", "müller".encode("latin-1"), b"\x80"]
+    (tmp_path / "rows.csv").write_bytes(b"pid,smoke,age\n" + b"".join(one + b",no,1\n" for one in ids))
+    rows = {"pid": ids, "smoke": ["no"] * 5, "age": [1] * 5}
+    plain = dc.read(tmp_path / "rows.csv", SCHEMA, unit="pid").n
+    assert plain == dc.read(tmp_path / "rows.csv", SCHEMA, unit="pid", encoding="windows-1252").n
+    assert plain == dc.read(rows, SCHEMA, unit="pid").n == len({person_of(decode_bytes(one)) for one in ids})

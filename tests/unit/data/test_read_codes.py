@@ -106,6 +106,23 @@ def test_nothing_but_rows_follows_from_records(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("days", [[None, None], [None, 1]])
+def test_a_type_of_a_stream_of_persons_is_refused_whatever_its_cells_hold(days: list[int | None]) -> None:
+    """It was loaded first, and an empty column of a frame passes: one cell made it an error."""
+    people = pa.table({"pid": ["7", "8"], "age": pa.array(days, pa.int32()).cast(pa.date32())})
+    with pytest.raises(dc.SchemaError, match="declared numeric"):
+        read(people=people.to_reader(), schema=AGE)
+
+
+def test_columns_of_persons_are_read_as_their_declaration_prints_them() -> None:
+    """As ``dc.read`` does with objects of a frame: 1.5 is the level 1.50."""
+    people, grade = (
+        {"pid": ["7", "8"], "grade": [1.5, 2.5]},
+        dc.Schema(grade=dc.Categorical(["1.50", "2.50"])),
+    )
+    assert read(people=people, schema=grade).codes["grade"].tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("unit", [None, "pid"])
 def test_a_table_of_persons_says_who_counts(unit: str | None) -> None:
     """Whether or not their schema has the same unit: rows stay with their ids, and no id is an error."""

@@ -217,6 +217,44 @@ def test_codes_of_a_database_have_its_file(tmp_path):
         refuse_missing_ledger(data.file, None, None)
 
 
+@pytest.mark.parametrize("where", ["records", "people"])
+def test_neither_records_nor_people_lead_past_the_settings(tmp_path, where):
+    """A table of persons holds rows, too: settings beside it count as those beside the records do."""
+    import duckdb
+
+    records = {"pid": [1, 1, 2, 3], "icd": ["I10", "E11", "I10", "E11"]}
+    people, sources, tables = {"pid": [1, 2, 3, 4], "age": [30, 40, 50, 60]}, [], {}
+    for name, table in (("records", records), ("people", people)):
+        (tmp_path / name).mkdir()
+        lines = [",".join(table), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
+        (tmp_path / name / "t.csv").write_text("\n".join(lines) + "\n")
+        with duckdb.connect(str(tmp_path / name / "t.duckdb")) as database:
+            database.execute(f"CREATE TABLE t AS FROM '{tmp_path / name / 't.csv'}'")
+        tables[name] = table
+    (tmp_path / where / SETTINGS).write_text("[ledger]\nrequired = true\n")
+    asked = {"unit": "pid", "code": "icd", "schema": dc.Schema(age=dc.Numeric(0, 100))}
+    file = {name: tmp_path / name / "t.csv" for name in tables}
+    held = {name: tmp_path / name / "t.duckdb" for name in tables}
+    sources.append(dc.read_codes(file["records"], ["I10", "E11"], people=file["people"], **asked))
+    one = {**tables, where: file[where]}
+    sources.append(dc.read_codes(one["records"], ["I10", "E11"], people=one["people"], **asked))
+    sources += [
+        dc.connect_codes(held["records"], ["I10", "E11"], people=persons, **asked)
+        for persons in (held["people"], file["people"])
+    ]
+    for data in sources:
+        for call in (
+            lambda data=data: dc.discover(data, epsilon=1.0, delta=1e-6, anyway=True),
+            lambda data=data: dc.ci_test(data, "I10", "age", method="measured", epsilon=1.0, anyway=True),
+            lambda data=data: dc.ci_test(data, "I10", "E11", epsilon=None),
+            lambda data=data: dc.effect(
+                data, "I10", "age", adjust=[], event=">= 45", epsilon=1.0, anyway=True
+            ),
+        ):
+            with pytest.raises(InputError, match=SETTINGS):
+                call()
+
+
 def test_a_study_is_charged_as_the_settings_beside_it_say(tmp_path):
     (tmp_path / SETTINGS).write_text("[ledger]\nrequired = true\n")
     counts = dc.gwas.Simulation(people=40, snps=3).counts()

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from dpcausal.core.entropy import released_generator
 from dpcausal.discovery.codes.measure import CodeMeasurements, measure
@@ -42,7 +43,16 @@ def run(task: Task, *, confidence: Annotated[int | None, CONFIDENCE] = None) -> 
 
 
 def search_codes(task: Task, measured: CodeMeasurements, asked: int | None) -> SearchOutcome:
-    """Search released co-occurrences for a graph and orient it; ``asked``: repeats for confidence."""
+    """Search released co-occurrences for a graph and orient it; ``asked``: repeats for confidence.
+
+    One BLAS thread: matrices are so small that threads spend their time waiting for each other.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        return _search(task, measured, asked)
+
+
+def _search(task: Task, measured: CodeMeasurements, asked: int | None) -> SearchOutcome:
+    """Search with as many threads as there are."""
     columns, contrasts = task.columns, measured.contrasts
     rules = rules_for(task, acceptance_threshold(len(columns), task.level), SETTINGS.absent)
     forward = Forward(contrasts, rules).run().separate()

@@ -37,10 +37,14 @@ the least evidence goes first, for it may have made others. An edge that stays i
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from dpcausal.core.forecast import MEDIUM
 from dpcausal.data.columns import Numeric, has_order, missing_place
@@ -98,14 +102,13 @@ class Forward:
     contrasts: Contrasts
     rules: Rules
     near: list[set[int]] = field(default_factory=list)
-    _near_bits: list[int] = field(default_factory=list)  # the same as bits of numbers: quick to follow
     separating: dict[PlacePair, Given] = field(default_factory=dict)  # of pairs without an edge: the best set
     asked: dict[int, int] = field(default_factory=dict)
     _evidence: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)
     _ahead: dict[tuple[int, int, Given], float | None] = field(default_factory=dict)  # not asked yet
-    # of the graph as it is: neighbours of both ends of a pair that sets are made of, and which edges are on one circle
+    # of the graph as it is: neighbours of both ends of a pair that sets are made of, and the blocks
     _ends_now: dict[PlacePair, Ends] = field(default_factory=dict)
-    _blocks_now: dict[PlacePair, int] | None = None
+    _blocks_now: Blocks | None = None
     _sets_of: dict[Ends, list[Given]] = field(default_factory=dict)
     _weakest_of: dict[PlacePair, tuple[Ends, float, Given]] = field(
         default_factory=dict
@@ -115,32 +118,27 @@ class Forward:
         """Search forward for edges, changing this object, and return it."""
         d = len(self.contrasts.columns)
         rules, evidence, strength = self.rules, self.contrasts.pair_evidence, self.contrasts.strength
-        self.near, self._near_bits = [set() for _ in range(d)], [0] * d
-        for pair in sorted(rules.required):
-            self._add_edge(pair)
-        self.asked[0] = len(all_pairs(d))
+        self.near, part = [set() for _ in range(d)], np.arange(d)
+        self.asked[0] = math.comb(d, 2)
+        enough = np.argwhere(np.triu(evidence > rules.acceptance_threshold, 1)).tolist()
         candidates = [
-            (x, y)
-            for x, y in all_pairs(d)
-            if (x, y) not in rules.required
-            and (x, y) not in rules.forbidden
-            and evidence[x, y] > rules.acceptance_threshold
+            (x, y) for x, y in enough if (x, y) not in rules.required and (x, y) not in rules.forbidden
         ]
-        for x, y in sorted(candidates, key=lambda pair: (-strength[pair], pair)):
-            if not self._reached(x, 1 << y) >> y & 1:
+        strongest = sorted(candidates, key=lambda pair: (-strength[pair], pair))
+        for x, y in (*sorted(rules.required), *strongest):
+            if part[x] != part[y] or (x, y) in rules.required:
                 self._add_edge((x, y))
-        waiting = {pair: float(evidence[pair]) for pair in candidates if pair[1] not in self.near[pair[0]]}
-        self._compute_ahead(self._questions(waiting))
+                part[part == part[y]] = part[x]
+        waiting = [(-float(evidence[x, y]), x, y) for x, y in candidates if y not in self.near[x]]
+        self._compute_ahead(self._questions((x, y) for _, x, y in waiting))
+        heapify(waiting)  # the most evidence first
         while waiting:
-            pair = max(waiting, key=lambda one: (waiting[one], (-one[0], -one[1])))
-            least, _ = self.weakest(*pair)
-            if least < waiting[pair] - 1e-9:
-                waiting[pair] = least
-                if least <= rules.acceptance_threshold:
-                    del waiting[pair]
-                continue
-            del waiting[pair]
-            self._add_edge(pair)
+            minus_evidence, x, y = heappop(waiting)
+            least, _ = self.weakest(x, y)
+            if least >= -minus_evidence - 1e-9:
+                self._add_edge((x, y))
+            elif least > rules.acceptance_threshold:
+                heappush(waiting, (-least, x, y))
         self._compute_ahead(self._questions(pair for pair in self.edges() if pair not in rules.required))
         while True:
             weak = [(self.weakest(*pair)[0], pair) for pair in self.edges() if pair not in rules.required]
@@ -246,8 +244,7 @@ class Forward:
 
     def _compute_ahead(self, questions: Iterable[Question]) -> None:
         """Compute and cache the evidence of many questions at once, which is faster than one by one."""
-        known = self._evidence, self._ahead
-        new = [question for question in questions if not any(question in answers for answers in known)]
+        new = [one for one in questions if one not in self._evidence and one not in self._ahead]
         if new:
             self._ahead.update(zip(new, self.contrasts.evidences(new), strict=True))
 
@@ -282,100 +279,127 @@ class Forward:
 
         Of many, those with the largest contrast to ``one``.
         """
-        near = self.near[one]
-        if other in near:  # with an edge: what is on a circle with it
-            if self._blocks_now is None:
-                self._blocks_now = blocks(self.near)
-            block = self._blocks_now
-            mine = block[one, other]
-            reached = [z for z in near if z != other and block[one, z] == mine]
-        else:
-            bits = self._reached(other, self._near_bits[one], blocked=one)
-            reached = [z for z in near if bits >> z & 1]
+        if self._blocks_now is None:
+            self._blocks_now = Blocks.of(self.near)
         x, y = min(one, other), max(one, other)
-        free = [z for z in reached if self.rules.may_separate(z, x, y)]
+        free = [z for z in self._blocks_now.on_paths(one, other) if self.rules.may_separate(z, x, y)]
         if len(free) > MAX_NEAR:
             free = sorted(free, key=lambda z: (-self.contrasts.strength[one, z], z))[:MAX_NEAR]
         return tuple(sorted(free))
-
-    def _reached(self, start: int, wanted: int, blocked: int = -1) -> int:
-        """Return the columns, as a bit mask, that paths from ``start`` avoiding ``blocked`` reach.
-
-        Of ``wanted`` all of them; of others perhaps not all.
-        """
-        never = 1 << blocked if blocked >= 0 else 0
-        seen = ahead = 1 << start
-        while ahead and wanted & ~seen:
-            here = ahead & -ahead
-            new = self._near_bits[here.bit_length() - 1] & ~seen & ~never
-            seen |= new
-            ahead = (ahead ^ here) | new
-        return seen
 
     def _add_edge(self, pair: PlacePair) -> None:
         """Add an edge between two columns."""
         self.near[pair[0]].add(pair[1])
         self.near[pair[1]].add(pair[0])
-        self._turn_bits(pair)
+        self._forget_graph()
 
     def _remove_edge(self, pair: PlacePair) -> None:
         """Remove the edge between two columns."""
         self.near[pair[0]].discard(pair[1])
         self.near[pair[1]].discard(pair[0])
-        self._turn_bits(pair)
+        self._forget_graph()
 
-    def _turn_bits(self, pair: PlacePair) -> None:
-        """Update the bit masks after an edge was added or removed, and drop what was cached for the graph."""
+    def _forget_graph(self) -> None:
+        """Drop what was cached for the graph as it was before an edge was added or removed."""
         self._ends_now.clear()
         self._blocks_now = None
-        x, y = pair
-        self._near_bits[x] ^= 1 << y
-        self._near_bits[y] ^= 1 << x
 
 
-def blocks(near: Sequence[Collection[int]]) -> dict[PlacePair, int]:
-    """Return the biconnected component (block) of every edge, in both directions (Tarjan 1972).
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks (biconnected components) of a graph, by a depth-first search (Tarjan 1972).
 
-    >>> found = blocks([{1, 2}, {0, 2}, {0, 1, 3}, {2}])
-    >>> found[0, 1] == found[2, 1] == found[0, 2] != found[3, 2]
-    True
+    Attributes
+    ----------
+    near : list of sets
+        The neighbours of every node.
+    of_edge : dict
+        The number of the block of every edge, in both directions.
+    place, last, root : lists of int
+        Of every node: when it was reached, the last place that was reached through it, where its search began.
+    before : list of int
+        Of every node the one from which it was reached; -1 for a root.
+    after : list of lists
+        Of every node those that were reached from it, in order.
     """
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    found: dict[PlacePair, int] = {}
-    number = 0
-    for root in range(len(near)):
-        if root in index:
-            continue
-        index[root] = low[root] = len(index)
-        edges: list[PlacePair] = []
-        work = [(root, -1, iter(near[root]))]
-        while work:
-            here, before, rest = work[-1]
-            for z in rest:
-                if z == before:
-                    continue
-                if z not in index:
-                    index[z] = low[z] = len(index)
-                    edges.append((here, z))
-                    work.append((z, here, iter(near[z])))
-                    break
-                if index[z] < index[here]:
-                    edges.append((here, z))
-                    low[here] = min(low[here], index[z])
-            else:
-                work.pop()
-                if before < 0:
-                    continue
-                low[before] = min(low[before], low[here])
-                if low[here] >= index[before]:
-                    while True:
-                        a, b = edges.pop()
-                        found[a, b] = found[b, a] = number
-                        if (a, b) == (before, here):
-                            break
-                    number += 1
-    return found
+
+    near: Sequence[Collection[int]]
+    of_edge: dict[PlacePair, int]
+    place: list[int]
+    last: list[int]
+    root: list[int]
+    before: list[int]
+    after: list[list[int]]
+
+    @classmethod
+    def of(cls, near: Sequence[Collection[int]]) -> Blocks:
+        """Return the blocks of the graph with these neighbours.
+
+        >>> found = Blocks.of([{1, 2}, {0, 2}, {0, 1, 3}, {2}]).of_edge
+        >>> found[0, 1] == found[2, 1] == found[0, 2] != found[3, 2]
+        True
+        """
+        d = len(near)
+        made = cls(near, {}, [-1] * d, [0] * d, [0] * d, [-1] * d, [[] for _ in range(d)])
+        low, reached = [0] * d, 0
+        for root in range(d):
+            if made.place[root] >= 0:
+                continue
+            edges: list[PlacePair] = []
+            low[root] = made.place[root] = reached
+            made.root[root] = root
+            reached += 1
+            work = [(root, iter(near[root]))]
+            while work:
+                here, rest = work[-1]
+                for z in rest:
+                    if made.place[z] < 0:
+                        low[z] = made.place[z] = reached
+                        reached += 1
+                        made.root[z], made.before[z] = root, here
+                        made.after[here].append(z)
+                        edges.append((here, z))
+                        work.append((z, iter(near[z])))
+                        break
+                    if z != made.before[here] and made.place[z] < made.place[here]:
+                        edges.append((here, z))
+                        low[here] = min(low[here], made.place[z])
+                else:
+                    work.pop()
+                    made.last[here] = reached - 1
+                    before = made.before[here]
+                    if before < 0:
+                        continue
+                    low[before] = min(low[before], low[here])
+                    if low[here] >= made.place[before]:
+                        made._close((before, here), edges)
+        return made
+
+    def _close(self, first: PlacePair, edges: list[PlacePair]) -> None:
+        """Make a block of the last edges, back to the ``first`` of it, and take them off."""
+        number = len(self.of_edge)  # of no other block
+        while True:
+            a, b = edges.pop()
+            self.of_edge[a, b] = self.of_edge[b, a] = number
+            if (a, b) == first:
+                return
+
+    def on_paths(self, one: int, other: int) -> list[int]:
+        """Return the neighbours of ``one`` that lie on a path to ``other``, without ``other`` itself.
+
+        >>> graph = Blocks.of([{1, 2}, {0, 2}, {0, 1, 3}, {2, 4}, {3}, set()])
+        >>> graph.on_paths(0, 4), graph.on_paths(2, 4), graph.on_paths(0, 1), graph.on_paths(4, 5)
+        ([1, 2], [3], [2], [])
+        """
+        if self.root[one] != self.root[other]:
+            return []
+        if self.place[one] < self.place[other] <= self.last[one]:
+            towards = bisect_right(self.after[one], self.place[other], key=self.place.__getitem__) - 1
+            step = self.after[one][towards]
+        else:
+            step = self.before[one]
+        block = self.of_edge[one, step]
+        return [z for z in self.near[one] if z != other and self.of_edge[one, z] == block]
 
 
 def rules_for(task: Task, enough: float, absent: float) -> Rules:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 
-from dpcausal.discovery.measured.forward import Forward, Rules
+from dpcausal.discovery.measured.forward import Blocks, Forward, Rules
 from dpcausal.planning.settings import SETTINGS, acceptance_threshold
 from dpcausal.stats.contrasts import Contrasts, Features
 
@@ -124,6 +125,18 @@ def test_questions_asked_together_have_the_answers_of_each_alone() -> None:
     for (x, y, given), answer in found.answers.items():
         alone = contrasts.evidence(x, y, given)
         assert answer == (None if alone is None else pytest.approx(alone, rel=1e-9, abs=1e-9))
-    now = Forward(contrasts, usual(8), near=list(found.near), _near_bits=list(found._near_bits))
+    now = Forward(contrasts, usual(8), near=list(found.near))
     for x, y in found.edges():  # as the graph is now, and not as it was
         assert found._sets(x, y) == now._sets(x, y)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_neighbours_on_paths_are_those_that_reach_the_other_end_without_the_first(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = nx.gnm_random_graph(14, int(rng.integers(4, 26)), seed=seed)
+    blocks = Blocks.of([set(graph[node]) for node in graph])
+    for one in graph:
+        rest = graph.subgraph(set(graph) - {one})
+        for other in set(graph) - {one}:
+            reached = nx.node_connected_component(rest, other) & set(graph[one]) - {other}
+            assert sorted(blocks.on_paths(one, other)) == sorted(reached)
