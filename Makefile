@@ -12,7 +12,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # pip compiles on one core, and not at all where PYTHONDONTWRITEBYTECODE is set: each command would then take 3 s longer
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib src
 
-.PHONY: install demo test test-engines test-all lint docs wheel bench mutants clean
+.PHONY: install demo test test-engines test-all checks lint docs wheel bench mutants clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -49,7 +49,11 @@ docs: $(VENV)/.dev
 # ends the run with the test that it died in (xdist fails with an error of its own where two are replaced at a time)
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
-test: lint docs
+# at the same time: each is nearly all one program (mypy, mkdocs) on one core
+checks: $(VENV)/.dev
+	$(MAKE) --jobs=2 lint docs
+
+test: checks
 	$(PYTEST) -m "not slow"
 
 $(VENV)/.engines: $(VENV)/.dev
@@ -62,7 +66,7 @@ test-engines: $(VENV)/.engines
 	@test -n "$$DPCAUSAL_TEST_POSTGRES" || echo "PostgreSQL is left out: .ci/run make test-engines brings a server"
 	DPCAUSAL_TEST_ENGINES=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "$(MARK)" -k "postgres or spark" tests/engines
 
-test-all: lint docs
+test-all: checks
 	$(PYTEST)
 
 mutants: $(VENV)/.dev

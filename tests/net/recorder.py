@@ -525,8 +525,14 @@ def forgotten(statements: list[Any]) -> list[str]:
     ]
 
 
-def describe(value: Any, path: str, seen: dict[str, str], inside: tuple[int, ...] = ()) -> None:
+Met = dict[int, tuple[Any, dict[str, str]]]  # objects that were described, by id, and what was said of each
+
+
+def describe(
+    value: Any, path: str, seen: dict[str, str], inside: tuple[int, ...] = (), met: Met | None = None
+) -> None:
     """Add every field of ``value``, private ones too, and every face it has (``repr``, JSON, HTML ...) to ``seen``."""
+    met = {} if met is None else met
     if isinstance(value, bytes):
         seen[path] = value.decode("utf-8", "backslashreplace")
     elif value is None or isinstance(value, bool | int | float | str | enum.Enum | np.generic):
@@ -536,17 +542,20 @@ def describe(value: Any, path: str, seen: dict[str, str], inside: tuple[int, ...
     elif isinstance(value, Mapping) and not _ours(value):
         seen[f"{path} keys"] = repr([_key(key) for key in value])
         for key, item in value.items():
-            describe(item, f"{path}[{_key(key)}]", seen, inside)
+            describe(item, f"{path}[{_key(key)}]", seen, inside, met)
     elif isinstance(value, set | frozenset):
         seen[path] = repr(sorted(_key(item) for item in value))
     elif isinstance(value, list | tuple):
         seen[f"{path} length"] = f"{type(value).__name__} {len(value)}"
         for i, item in enumerate(value):
-            describe(item, f"{path}[{i}]", seen, inside)
+            describe(item, f"{path}[{i}]", seen, inside, met)
     elif isinstance(value, BaseException):
         seen[path] = f"{type(value).__name__}: {value}"
     elif _ours(value) and id(value) not in inside:
-        _describe_ours(value, path, seen, (*inside, id(value)))
+        if id(value) not in met:  # one object is reached in many ways: its report is written once
+            met[id(value)] = value, {}
+            _describe_ours(value, met[id(value)][1], (*inside, id(value)), met)
+        seen.update((path + place, words) for place, words in met[id(value)][1].items())
     elif not _ours(value):
         seen[path] = type(value).__name__ if " at 0x" in repr(value) else repr(value)
 
@@ -559,37 +568,49 @@ def _key(key: Any) -> str:
     return repr(sorted(map(_key, key))) if isinstance(key, set | frozenset) else repr(key)
 
 
-def _describe_ours(value: Any, path: str, seen: dict[str, str], inside: tuple[int, ...]) -> None:
-    seen[path] = type(value).__name__
+@cache
+def _faces(kind: type) -> tuple[tuple[str, bool], ...]:
+    """The public properties of a class, and its methods that need nothing more, which are called: name, and which."""
+    members = [
+        (name, member)
+        for name, member in inspect.getmembers(kind)
+        if not name.startswith("_") and name not in NOT_CALLED
+    ]
+    return tuple(
+        (name, not isinstance(member, property))
+        for name, member in members
+        if isinstance(member, property)
+        or (inspect.isfunction(member) and list(inspect.signature(member).parameters) == ["self"])
+    )
+
+
+def _describe_ours(value: Any, seen: dict[str, str], inside: tuple[int, ...], met: Met) -> None:
+    """Add what there is to see of an object of the package to ``seen``, by paths that begin at the object."""
+    seen[""] = type(value).__name__
     fields = dict(getattr(value, "__dict__", {}))
     for kind in type(value).__mro__:
         for name in getattr(kind, "__slots__", ()):
             if hasattr(value, name):
                 fields[name] = getattr(value, name)
     for name, item in sorted(fields.items()):
-        describe(item, f"{path}.{name}", seen, inside)
-    for name, member in inspect.getmembers(type(value)):
-        if name.startswith("_") or name in NOT_CALLED:
-            continue
-        if isinstance(member, property):
-            describe(getattr(value, name), f"{path}.{name}", seen, inside)
-        elif inspect.isfunction(member) and list(inspect.signature(member).parameters) == ["self"]:
-            found = getattr(value, name)()
-            if not type(found).__module__.startswith("networkx"):
-                describe(found, f"{path}.{name}()", seen, inside)
+        describe(item, f".{name}", seen, inside, met)
+    for name, called in _faces(type(value)):
+        found = getattr(value, name)() if called else getattr(value, name)
+        if not (called and type(found).__module__.startswith("networkx")):
+            describe(found, f".{name}()" if called else f".{name}", seen, inside, met)
     for name in ("__repr__", "__str__", "_repr_html_"):
         if hasattr(value, name):
-            seen[f"{path}.{name}()"] = getattr(value, name)()
+            seen[f".{name}()"] = getattr(value, name)()
     asked = inspect.signature(value.summary).parameters if hasattr(value, "summary") else {}
     if "full" in asked:  # all the words, not only the brief ones that __str__ has
-        seen[f"{path}.summary(full)"] = value.summary(full=True)
+        seen[".summary(full)"] = value.summary(full=True)
     if "open" in asked:  # open pairs, if asked for
         for full in (False, True):
-            seen[f"{path}.summary(open, full={full})"] = value.summary(open=True, full=full)
+            seen[f".summary(open, full={full})"] = value.summary(open=True, full=full)
     if hasattr(value, "report"):
         with tempfile.TemporaryDirectory() as folder:
             value.report(str(Path(folder) / "report.html"))
-            describe((Path(folder) / "report.html").read_bytes(), f"{path} report", seen)
+            describe((Path(folder) / "report.html").read_bytes(), " report", seen)
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:

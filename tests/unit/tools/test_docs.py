@@ -27,6 +27,13 @@ PROOFS = HOOKS.proof_files()
 EXTENSIONS = ["tables", "admonition", "attr_list", "footnotes", "md_in_html", "pymdownx.superfences"]
 
 
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The pages that are made from the source."""
+    made: dict[str, str] = HOOKS.generated()
+    return made
+
+
 def faults(folder: Path, body: str) -> list[str]:
     (folder / "index.html").write_text(f"<html><body>{body}</body></html>")
     (folder / "other.html").write_text('<h1 id="here">x</h1>')
@@ -156,9 +163,9 @@ def test_a_class_of_errors_without_advice_is_found(monkeypatch: pytest.MonkeyPat
     assert errors.lacking() == ["class BudgetError", "Note conflicts"]
 
 
-def test_the_catalogue_has_the_messages_of_every_room() -> None:
+def test_the_catalogue_has_the_messages_of_every_room(pages: dict[str, str]) -> None:
     """Each in the words of the code, with an example of every remark that asks for something."""
-    page = HOOKS.generated()["errors.md"]
+    page = pages["errors.md"]
     assert page.count("\n- `") > 500
     for title, _ in tool("docs_errors").ROOMS.values():
         assert title in ("Models for crt", "Testing") or f"### {title}\n" in page
@@ -170,8 +177,7 @@ def test_rooms_are_described() -> None:
     assert set(HOOKS.rooms()) <= HOOKS.ROOMS.keys()
 
 
-def test_every_proof_and_room_has_a_page() -> None:
-    pages = HOOKS.generated()
+def test_every_proof_and_room_has_a_page(pages: dict[str, str]) -> None:
     assert {HOOKS.proof_address(proof) for proof in PROOFS} <= pages.keys()
     assert {"reference/stats.md", "reference/command_line.md", "proofs/index.md"} <= pages.keys()
     assert "dpcausal discover" in pages["reference/command_line.md"]
