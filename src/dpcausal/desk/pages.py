@@ -94,6 +94,12 @@ templates.globals |= {
 }
 
 
+def compile_templates() -> None:
+    """Compile all templates, which are kept."""
+    for name in templates.list_templates():
+        templates.get_template(name)
+
+
 def page(name: str, person: Person | None, status: int = 200, **values: Any) -> HTMLResponse:
     """Return a page made from a template."""
     text = templates.get_template(f"{name}.html").render(me=person, **values)
