@@ -198,6 +198,14 @@ def test_arguments_and_dummy_rows_are_limited(make_desk):
         desk.rehearse(person("anna"), "cohort", "ci_test", {**TEST, "given": ["x"] * LARGEST})
 
 
+def test_a_method_as_its_paper_prints_it_is_not_run(make_desk):
+    """Some are not private, and one takes a minute of the server for its forecast."""
+    with pytest.raises(InputError, match="as their papers print"):
+        make_desk().rehearse(
+            person("anna"), "cohort", "ci_test", {**TEST, "method": "gcm", "variant": "paper"}
+        )
+
+
 def test_an_analyst_waits_for_some_before_more(make_desk, monkeypatch):
     monkeypatch.setattr(store, "MOST_WAITING", 2)
     desk = make_desk(approvals=1)
