@@ -202,7 +202,11 @@ def _what_is_left_to_do(settings: DeskConfig) -> list[str]:
         if "://" not in one.source
         and not (file := Path(f"{one.source}.bed" if one.is_study else one.source)).exists()
     ]
-    return [*lines, "questions are answered by dpcausal work --config desk.toml: start it, too"]
+    return [
+        *lines,
+        "questions are answered by dpcausal work --config desk.toml: start it, too",
+        "a new link, in place of one that was lost: dpcausal serve --config desk.toml --link NAME",
+    ]
 
 
 def _demo_words(desk: Desk, as_json: bool) -> str:

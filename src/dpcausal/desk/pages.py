@@ -40,7 +40,7 @@ REPORT_POLICY = (
 )
 STATES = {
     WAITING: "Waits for approval. Nothing was charged.",
-    WORKING: "Approved and charged. The result appears at the next tick after the job has ended.",
+    WORKING: "Approved and charged. The result appears at the first tick after the job has ended.",
     DONE: "Done. The result is below.",
     FAILED: "The job failed. It stays charged: noise may have been drawn, and no noise is drawn twice for one charge.",
     REFUSED: "Refused. Nothing was charged.",
