@@ -139,7 +139,7 @@ def _serve(
     """Open the desk, say how to reach it, and serve it; a demonstration has a worker of its own."""
     import uvicorn
 
-    from dpcausal.desk.server import create_app
+    from dpcausal.desk.server import create_app, prepare
     from dpcausal.desk.store import Desk
 
     desk = Desk.open(settings, create=True)
@@ -148,6 +148,7 @@ def _serve(
         server = uvicorn.Server(
             uvicorn.Config(create_app(desk), log_level="warning", access_log=False, server_header=False)
         )
+        prepare()
         listener.listen(128)
         typer.echo(_demo_words(desk, as_json) if demo else _first_words(desk, as_json, link))
         if not demo:
@@ -201,7 +202,11 @@ def _what_is_left_to_do(settings: DeskConfig) -> list[str]:
         if "://" not in one.source
         and not (file := Path(f"{one.source}.bed" if one.is_study else one.source)).exists()
     ]
-    return [*lines, "questions are answered by dpcausal work --config desk.toml: start it, too"]
+    return [
+        *lines,
+        "questions are answered by dpcausal work --config desk.toml: start it, too",
+        "a new link, in place of one that was lost: dpcausal serve --config desk.toml --link NAME",
+    ]
 
 
 def _demo_words(desk: Desk, as_json: bool) -> str:

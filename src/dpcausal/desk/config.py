@@ -1,6 +1,7 @@
 """``desk.toml``: where the ledger is, which data sets there are, who may ask, and what needs approval.
 
-Nothing secret is in it: an address of a ledger or a source may be ``env:NAME``, and is then read from the environment.
+Nothing secret is in it: an address of a ledger or a source may be ``env:NAME``, and is then read from the environment,
+or ``file:PATH``, and is then what that file holds.
 Paths are relative to the file. ``docs/guides/desk.md`` explains every entry.
 """
 
@@ -188,7 +189,7 @@ def _placed(one: DatasetSettings, folder: Path, label: str) -> DatasetSettings:
             raise InputError(
                 f"{label}: schema is missing, or rows is below 1 (of a study: snps, cases, controls)"
             )
-    source = from_environment(one.source, label)
+    source = kept_elsewhere(one.source, folder, label)
     placed = {
         "source": source if "://" in source else str(folder / source),
         "schema": str(folder / one.schema) if one.schema else "",
@@ -208,14 +209,20 @@ def _check_study(one: DatasetSettings, label: str) -> None:
 
 
 def _ledger(url: str, folder: Path, label: str) -> str:
-    url = from_environment(url, label)
+    url = kept_elsewhere(url, folder, label)
     if not url:
         raise InputError(f"{label}: ledger is missing, such as sqlite:///desk.db")
     return f"sqlite:///{folder / url.removeprefix('sqlite:///')}" if url.startswith("sqlite:///") else url
 
 
-def from_environment(text: str, label: str) -> str:
-    """Return a text, or for ``env:NAME`` what the environment holds under that name."""
+def kept_elsewhere(text: str, folder: Path, label: str) -> str:
+    """Return a text; for ``env:NAME`` what the environment holds, for ``file:PATH`` what a file of secrets holds."""
+    if text.startswith("file:") and "://" not in text:
+        secret = folder / text.removeprefix("file:")
+        try:
+            return secret.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise InputError(f"{label}: {secret.name}: can't be read") from None
     if not text.startswith("env:"):
         return text
     name = text.removeprefix("env:")

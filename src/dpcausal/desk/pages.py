@@ -40,7 +40,7 @@ REPORT_POLICY = (
 )
 STATES = {
     WAITING: "Waits for approval. Nothing was charged.",
-    WORKING: "Approved and charged. The result appears at the next tick after the job has ended.",
+    WORKING: "Approved and charged. The result appears at the first tick after the job has ended.",
     DONE: "Done. The result is below.",
     FAILED: "The job failed. It stays charged: noise may have been drawn, and no noise is drawn twice for one charge.",
     REFUSED: "Refused. Nothing was charged.",
@@ -92,6 +92,12 @@ templates.globals |= {
     "WORKING": WORKING,
     "DONE": DONE,
 }
+
+
+def compile_templates() -> None:
+    """Compile all templates, which are kept."""
+    for name in templates.list_templates():
+        templates.get_template(name)
 
 
 def page(name: str, person: Person | None, status: int = 200, **values: Any) -> HTMLResponse:

@@ -118,6 +118,10 @@ def parse_question(
             raise InputError(f"{command} needs {name}")
     if isinstance(given.get("epsilon"), bool) or not isinstance(given.get("epsilon"), int | float):
         raise InputError("a desk answers with privacy only: give epsilon, a number")
+    if given.get("variant", "ours") != "ours":
+        raise InputError(
+            "a desk runs methods as they are here, not as their papers print them: leave out variant"
+        )
     if (
         "neighbours" in parameters
         and given.setdefault("neighbours", settings.neighbours) != settings.neighbours

@@ -59,7 +59,7 @@ from dpcausal.desk.questions import (
     rehearse,
     tick_after,
 )
-from dpcausal.desk.subjects import Subject, subject_of
+from dpcausal.desk.subjects import Subject, digest, subject_of
 from dpcausal.privacy.accounting.composition import ZERO, add, exact, fits, left_of
 from dpcausal.privacy.ledger import Asker, Entry, Ledger
 from dpcausal.privacy.ledger import tables as ledger_tables
@@ -89,6 +89,10 @@ class NotFound(DpcausalError):
 
 class Conflict(DpcausalError):
     """The request is not in a state that allows this."""
+
+
+class DeclaredOtherwise(Conflict):
+    """A worker has another declaration of a data set than the one under which a question of it was charged."""
 
 
 @dataclass(frozen=True)
@@ -414,8 +418,8 @@ class Desk:
         if self._role(connection, name) is None:
             raise NotFound("there is no such person")
         connection.execute(delete(tables.tokens).where(tables.tokens.c.expires < now))
-        if kind == "token":  # a new one replaces those before
-            old = (tables.tokens.c.person == name) & (tables.tokens.c.kind == "token")
+        if kind != "session":  # a new one replaces those before
+            old = (tables.tokens.c.person == name) & (tables.tokens.c.kind == kind)
             connection.execute(delete(tables.tokens).where(old))
         row = {"hash": token_hash(token), "person": name, "kind": kind, "form": secrets.token_urlsafe(16)}
         connection.execute(
@@ -488,8 +492,14 @@ class Desk:
             "epsilon": cost.epsilon,
             "delta": cost.delta,
             "neighbours": cost.neighbours,
-            "note": canonical(cost.note),
+            "note": canonical({**cost.note, "declared": digest(subject)}),
         }
+
+    def refuse_declared_otherwise(self, request: Request) -> None:
+        """Raise ``DeclaredOtherwise`` where columns, numbers or whose a row is were others when it was charged."""
+        mine = digest(self.subjects[request.dataset])
+        if json.loads(request.note).get("declared", mine) != mine:
+            raise DeclaredOtherwise("serve and work have read different settings: restart both with the same")
 
     def ask(
         self,

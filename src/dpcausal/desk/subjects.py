@@ -6,9 +6,11 @@ expected to show, and how a worker opens the real rows.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -191,3 +193,10 @@ def subject_of(settings: DatasetSettings) -> Subject:
         )
     schema = settings.read_schema()
     return Table(schema.with_unit(settings.unit) if settings.unit else schema, settings.rows)
+
+
+def digest(subject: Subject) -> str:
+    """Return a short hash of all that is declared, by which a worker sees that it was told the same as the server."""
+    declared = {one.name: getattr(subject, one.name) for one in fields(subject)}
+    text = json.dumps(declared, default=Schema.to_toml, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

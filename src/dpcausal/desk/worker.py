@@ -151,6 +151,7 @@ def record(files: Mapping[str, bytes], request: Request) -> dict[str, bytes]:
 
 def run_job(desk: Desk, request: Request) -> None:
     """Answer one request and store its release; raise whatever goes wrong."""
+    desk.refuse_declared_otherwise(request)
     settings = desk.config.datasets[request.dataset]
     data = desk.subjects[request.dataset].open(settings)
     with warnings.catch_warnings():

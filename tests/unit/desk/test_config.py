@@ -40,7 +40,7 @@ def test_wrong_entries_are_refused(change, tmp_path):
         parse_config({**RIGHT, **change}, tmp_path)
 
 
-def test_paths_are_relative_to_the_file_and_secrets_from_the_environment(tmp_path, monkeypatch):
+def test_paths_are_relative_to_the_file_and_secrets_from_the_environment_or_a_file(tmp_path, monkeypatch):
     monkeypatch.setenv("DESK_LEDGER", "postgresql://u:secret@h/db")
     monkeypatch.setenv("DESK_SOURCE", "postgresql://u:secret@h/rows")
     engine = {**DATA, "source": "env:DESK_SOURCE", "table": "t"}
@@ -48,6 +48,12 @@ def test_paths_are_relative_to_the_file_and_secrets_from_the_environment(tmp_pat
     assert found.ledger == "postgresql://u:secret@h/db"
     assert found.datasets["a"].source == str(tmp_path / "p.csv")
     assert found.datasets["b"].source == "postgresql://u:secret@h/rows"
+    (tmp_path / "secret").write_text("postgresql://u:secret@h/db\n")
+    kept = {"ledger": "file:secret", "datasets": {"a": {**DATA, "source": f"file:{tmp_path}/secret"}}}
+    assert parse_config(kept, tmp_path).ledger == found.ledger
+    assert parse_config(kept, tmp_path).datasets["a"].source == found.ledger
+    with pytest.raises(InputError, match="nowhere: can't be read"):
+        parse_config({**kept, "ledger": "file:nowhere"}, tmp_path)
     assert found.folder == tmp_path / "desk"
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from fastapi.testclient import TestClient
 
 from dpcausal.core.errors import InputError
-from dpcausal.desk import pages, store
+from dpcausal.desk import pages, server, store
 from dpcausal.desk.api import MOST_DUMMY
 from dpcausal.desk.questions import LARGEST
 from dpcausal.desk.server import LARGEST_BODY, create_app
@@ -196,6 +198,14 @@ def test_arguments_and_dummy_rows_are_limited(make_desk):
         desk.rehearse(person("anna"), "cohort", "ci_test", {**TEST, "given": ["x"] * LARGEST})
 
 
+def test_a_method_as_its_paper_prints_it_is_not_run(make_desk):
+    """Some are not private, and one takes a minute of the server for its forecast."""
+    with pytest.raises(InputError, match="as their papers print"):
+        make_desk().rehearse(
+            person("anna"), "cohort", "ci_test", {**TEST, "method": "gcm", "variant": "paper"}
+        )
+
+
 def test_an_analyst_waits_for_some_before_more(make_desk, monkeypatch):
     monkeypatch.setattr(store, "MOST_WAITING", 2)
     desk = make_desk(approvals=1)
@@ -250,3 +260,14 @@ def test_only_who_may_decides_asks_and_withdraws(make_desk):
     with pytest.raises(NotFound):
         desk.withdraw(person("ben"), asked.id)
     assert desk.request(asked.id).state == "waiting"
+
+
+def test_nothing_is_left_for_the_first_page_to_do():
+    """A server compiles its pages, and never looks through again what it has loaded, before it is asked."""
+    try:
+        server.prepare()
+        kept = {name for _, name in pages.templates.cache}
+        assert kept == set(pages.templates.list_templates())
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

@@ -186,7 +186,15 @@ def test_a_link_is_printed_while_the_desk_runs(make_desk, tmp_path, a_port_in_us
 
 def test_the_start_says_what_is_still_to_be_done(tmp_path):
     there = serve._what_is_left_to_do(settings(tmp_path))
-    assert there == ["questions are answered by dpcausal work --config desk.toml: start it, too"]
-    first, last = serve._what_is_left_to_do(settings(tmp_path, source="patient.csv"))
+    assert there == [
+        "questions are answered by dpcausal work --config desk.toml: start it, too",
+        "a new link, in place of one that was lost: dpcausal serve --config desk.toml --link NAME",
+    ]
+    first, *last = serve._what_is_left_to_do(settings(tmp_path, source="patient.csv"))
     assert first.startswith("[datasets.cohort]: patient.csv: no such file on this machine")
-    assert last == there[0]
+    assert last == there
+
+
+def test_a_page_says_how_long_a_tick_is(browse):
+    desk, browser, _ = browse("anna", tick=90.0)
+    assert "A tick comes every 90 seconds" in browser.get(f"/requests/{ask(desk).id}").text

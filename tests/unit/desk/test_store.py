@@ -334,6 +334,23 @@ def test_where_the_unit_is_a_person_each_counts_once(make_desk, tmp_path):
     assert statement["unit"].startswith("one person")
 
 
+@pytest.mark.parametrize("then", [{"unit": "pid"}, {"rows": 1999}, {"schema": "other.toml"}])
+def test_a_worker_answers_what_was_declared_when_it_was_charged(make_desk, tmp_path, then):
+    """A server that still has other settings of the data set charges for another promise: no noise is drawn for it."""
+    desk = make_desk()
+    schema = (tmp_path / "schema.toml").read_text()
+    (tmp_path / "other.toml").write_text(schema.replace('"low", "high"', '"low", "high", "huge"'))
+    asked = ask(Desk.open(settings(tmp_path, **then), create=True))
+    desk = Desk.open(settings(tmp_path))
+    job = desk.claim()
+    with pytest.raises(store.DeclaredOtherwise):
+        run_job(desk, job)
+    assert desk.request(asked.id).state == states.RUNNING  # nothing was drawn
+    desk.finish(job.id, job.lease, None)
+    work(desk, until_empty=True)
+    assert desk.request(asked.id).state == states.FAILED
+
+
 def test_a_restored_database_is_refused(make_desk, tmp_path):
     desk = make_desk()
     ask(desk, epsilon=0.1)
@@ -433,7 +450,9 @@ def test_tokens_are_kept_as_hashes_and_links_work_once(make_desk, tmp_path):
     assert desk.use_link(link).name == "anna"
     assert desk.use_link(link) is None
     assert desk.who(link) is None
-    newer = desk.issue("anna", "token")
+    lost, sent, newer = desk.issue("anna", "link"), desk.issue("anna", "link"), desk.issue("anna", "token")
+    assert desk.use_link(lost) is None
+    assert desk.use_link(sent).name == "anna"
     assert desk.who(token) is None
     session = at(desk, 0.0).issue("anna", "session")
     assert at(desk, 1.0).who(session, "session") is not None
