@@ -26,7 +26,7 @@ of x and of y, each feature divided by what its bins keep, were averaged over ro
 
 **Guarantee.** Post-processing of released tables: costs nothing. **Where it fails**: numbers whose dependence is not
 that of the normal variables behind their ranks, and of the squares of these. Then something may be left, or too much be
-taken out: so it decides between "found" and "open", never for "absent" (``discovery/coarse.py``).
+taken out: so it decides between "found" and "open", never for "absent" (``measured/forward.py``).
 
 **Cost** O(q^3) for q features. **Edge cases**: two levels have a trend and nothing bent; a bent part that keeps less
 than ``LEAST_KEPT`` of the square is left out; correlations stay within ``MOST``.
