@@ -59,7 +59,7 @@ DELTA = 1e-6
 ARROWS = ((1_000, 3.0), (3_000, 1.0), (3_000, 3.0), (10_000, 0.3), (10_000, 1.0), (20_000, 3.0))
 NETWORKS = ("asia", "sachs", "survey")
 KINDS = ("levels", "dozen", "yesno", "numbers", "gates", "codes")
-FRESH_LAWS = ("few", "wide", "weak", "mixed", "thirds", "bends", "hubs", "causes", "cancer", "earthquake")
+FRESH_LAWS = ("few", "wide", "weak", "mixed", "thirds", "bends", "cancer", "earthquake")
 FRESH = ((1_500, 2.0), (6_000, 0.6), (8_000, 2.0), (25_000, 0.5))
 ABSENT = tuple(
     (rows, epsilon, columns, prevalence)
