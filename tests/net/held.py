@@ -108,6 +108,9 @@ EXACT: dict[str, str] = {
     "citests/rank:ranked_column": "known",
     # genotypes: counts, and alleles in the order in which the study has them
     "gwas/cohort:BimFile.__getitem__": "words return",
+    "gwas/cohort:Cohort.count": "start tail_start",  # where the files lie in memory
+    "gwas/cohort:Cohort.count.<locals>.task": "start tail_start",
+    "gwas/cohort:Cohort.count.<locals>.task.<locals>.run": "start tail_start",
     "gwas/cohort:GenotypeCounts.public_variant": "found",
     "gwas/cohort:GenotypeCounts.variant": "return",
     "gwas/screen:single_test": "c11 c10 value",
