@@ -15,7 +15,7 @@ AGES = pa.array([10.0, 20.0, 30.0, 40.0, 50.0, 45.0, 60.0, 70.0], pa.float64())
 SMOKE = ["no", "yes", "no", "yes", "no", "no", "yes", "yes"]
 VISITS = pa.array([1, 3, 2, None, 10, 4, 9, 1], pa.int32())
 IDS = {
-    "text": pa.array(["p1", " P1", "p 1", "2", "02", "2.0", "3", ""]),
+    "text": pa.array(["p1", " P1", "p\u00a01\u2009", "2", "02", "2.0", "3", ""]),
     "integer": pa.array([1, 1, 1, 2, 2, 2, 3, None], pa.int64()),
     "float": pa.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, None], pa.float64()),
 }

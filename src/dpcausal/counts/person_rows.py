@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 NAMES = ("person", "content", "copy", "chance", "order", "text", "place", "rows")
 PERSON, CONTENT, COPY, CHANCE, ORDER, TEXT, PLACE, ROWS = (f"dpcausal_{name}" for name in NAMES)
 KEY_BYTES = 16
+# for engines whose \s has only those of ASCII; the characters themselves, for engines escape them in different ways
+WHITE_SPACE = "[\\s\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 
 
 def unit_types(stored: Any, unit: PersonUnit | None, label: str) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def person_rows(
 
 def person_text(cell: ir.Value) -> ir.Value:
     """Return one text for all spellings of an id; NULL where there is none."""
-    bare = cell.cast("string").lower().re_replace(r"\s+", "")
+    bare = cell.cast("string").lower().re_replace(WHITE_SPACE, "")
     # without references to groups, which engines write in different ways
     digits = bare.re_replace("[.]0*$", "").re_replace("^[+]?-?0*", "")
     number = bare.startswith("-").ifelse("-", "").concat((digits == "").ifelse("0", digits))
@@ -150,7 +152,7 @@ def _order_of_text(cell: ir.Value, dialect: Dialect) -> tuple[ir.Value, ir.Value
 
     bare = without_collation(cell, dialect).strip()
     number = number_of(bare)
-    no_text = number.notnull() | bare.lower().re_replace(r"\s+", "").isin(sorted(NOBODY))
+    no_text = number.notnull() | bare.lower().re_replace(WHITE_SPACE, "").isin(sorted(NOBODY))
     return no_text.ifelse(ibis.null("string"), in_hex(bare, dialect)), number
 
 
