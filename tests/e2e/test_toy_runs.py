@@ -146,6 +146,7 @@ TOYS: dict[str, list[Toy]] = {
             says="the hub hidden",
         ),
     ],
+    "calibration_persons": [Toy("--runs 1 --settings 2", says="| 1500 | 0.3 | 1 of 3 | 1 |")],
     "calibration_survival": [
         Toy("--laws 1 --repeats 1 --settings 2", says="| 3000 | 0.5 | 1 | 60% |"),
     ],
