@@ -62,7 +62,7 @@ TO_DO = {  # of errors and warnings
     "NotAllowed": "Ask whoever runs the desk for the right, or use your own token.",
     "NotFound": "Check the name; what is not yours is not shown.",
     "Conflict": "Reload the page: the request has moved on.",
-    "DeclaredOtherwise": "Restart `serve` and `work` with the same settings, and ask again: what was charged stays charged.",
+    "DeclaredOtherwise": "Restart `serve` and `work` with the same settings, and ask again; the charge stays.",
     "DraftSchema": "Check every line against a code book, then remove `draft = true`.",
     "AdjustsForDescendant": "Leave the column out of `adjust`, unless the graph is wrong there.",
     "LeavesBackDoorOpen": "Add the columns that the line names to `adjust`.",
