@@ -21,6 +21,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from scipy.optimize import isotonic_regression
+
 from dpcausal.graphs.graph import Graph
 
 SWEEPS = 16
@@ -254,21 +257,5 @@ def _spread(row: list[Item], wanted: list[float], size: Mapping[Item, float]) ->
     for i, item in enumerate(row):
         at += (size[row[i - 1]] + size[item]) / 2 + GAP if i else 0.0
         offsets.append(at)
-    shifts = nearest_ascending([place - offset for place, offset in zip(wanted, offsets, strict=True)])
-    return [shift + offset for shift, offset in zip(shifts, offsets, strict=True)]
-
-
-def nearest_ascending(values: Sequence[float]) -> list[float]:
-    """Return the ascending numbers nearest to these, by least squares (pool adjacent violators).
-
-    >>> nearest_ascending([1.0, 4.0, 2.0, 5.0])
-    [1.0, 3.0, 3.0, 5.0]
-    """
-    pools: list[tuple[float, int]] = []  # mean and number of values
-    for value in values:
-        mean, number = value, 1
-        while pools and pools[-1][0] >= mean:
-            before, more = pools.pop()
-            mean, number = (before * more + mean * number) / (more + number), more + number
-        pools.append((mean, number))
-    return [mean for mean, number in pools for _ in range(number)]
+    shifts = isotonic_regression(np.subtract(wanted, offsets)).x
+    return [float(place) for place in shifts + offsets]
